@@ -1,0 +1,1 @@
+"""API surfaces that ship with the project, each with what answers it."""

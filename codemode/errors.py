@@ -1,0 +1,121 @@
+"""What can go wrong outside the sandbox, by whose fault it is.
+
+    CodeModeError
+    ├─ ConfigurationError    the operator's file, key or environment
+    ├─ SourceError           an API surface that cannot be read
+    ├─ ToolNotFound          a name that is in no catalog of the caller's view
+    └─ CallError             one call of a tool
+       ├─ ArgumentsInvalid
+       ├─ AccessDenied
+       ├─ UpstreamError      the other side answered, and said no
+       ├─ UpstreamTimeout
+       └─ UpstreamUnreachable
+
+Each has a stable `code`, which HTTP, the command line and the model see, and a message that says what to do next. No
+message holds a secret. `for_model()` is what may be shown inside the sandbox: no paths, no hosts.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+class CodeModeError(Exception):
+    """Base of all errors of this package."""
+
+    code: ClassVar[str] = "error"
+
+    def for_model(self) -> str:
+        """The message as a program may see it."""
+        return str(self)
+
+
+class ConfigurationError(CodeModeError):
+    """The configuration is wrong; the message names the file, the key and what was expected."""
+
+    code = "configuration_invalid"
+
+
+class SourceError(CodeModeError):
+    """A document or another API surface cannot be read; `location` is its file or URL, `pointer` the place in it."""
+
+    code = "source_invalid"
+
+    def __init__(self, message: str, *, location: str = "", pointer: str = "") -> None:
+        self.location = location
+        self.pointer = pointer
+        where = " ".join(part for part in (location, pointer) if part)
+        super().__init__(f"{where}: {message}" if where else message)
+
+
+class ToolNotFound(CodeModeError):
+    """No tool has that name; `nearest` are the ids that come closest."""
+
+    code = "tool_not_found"
+
+    def __init__(self, name: str, nearest: tuple[str, ...] = ()) -> None:
+        self.name = name
+        self.nearest = nearest
+        hint = f"; nearest: {', '.join(nearest)}" if nearest else "; search for it first"
+        super().__init__(f"there is no tool {name!r}{hint}")
+
+
+class CallError(CodeModeError):
+    """One call of a tool did not succeed."""
+
+    code = "call_failed"
+
+
+class ArgumentsInvalid(CallError):
+    """Arguments do not fit the tool's schema; nothing was sent. `parameter` is the first one that is wrong."""
+
+    code = "arguments_invalid"
+
+    def __init__(self, tool: str, message: str, *, parameter: str = "", valid: tuple[str, ...] = ()) -> None:
+        self.tool = tool
+        self.parameter = parameter
+        self.valid = valid
+        super().__init__(f"{tool}: {message}")
+
+
+class AccessDenied(CallError):
+    """The policy does not allow the call; nothing was sent."""
+
+    code = "access_denied"
+
+
+class UpstreamError(CallError):
+    """The other side answered with an error status.
+
+    `status` is the HTTP status, `body` the decoded answer (JSON or text), `retry_after_s` its advice in seconds.
+    """
+
+    code = "upstream_error"
+
+    def __init__(
+        self, message: str, *, status: int | None = None, body: Any = None, retry_after_s: float | None = None
+    ) -> None:
+        self.status = status
+        self.body = body
+        self.retry_after_s = retry_after_s
+        super().__init__(message)
+
+
+class UpstreamTimeout(CallError):
+    """The other side did not answer in time; whether it did the work is unknown."""
+
+    code = "upstream_timeout"
+
+
+class UpstreamUnreachable(CallError):
+    """No connection; nothing was sent. `str()` names the address for the operator, `for_model()` does not."""
+
+    code = "upstream_unreachable"
+
+    def __init__(self, message: str, *, source: str = "") -> None:
+        self.source = source
+        super().__init__(message)
+
+    def for_model(self) -> str:
+        """The message without the address."""
+        return f"the service behind {self.source or 'this tool'} cannot be reached; nothing was sent, try again later"

@@ -1,0 +1,1 @@
+"""Programs against a catalog: preflight, run, the record of the calls."""

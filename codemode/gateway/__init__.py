@@ -1,0 +1,1 @@
+"""The one door to every tool: resolve, validate, decide, record, send."""

@@ -1,0 +1,1 @@
+"""Finding tools: text, documents, index, candidates, ranking, hits."""

@@ -1,0 +1,1 @@
+"""Faces of the service: HTTP, command line, console."""

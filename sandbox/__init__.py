@@ -1,0 +1,57 @@
+"""Run one Python program that nobody trusts, and carry its calls out to a callback.
+
+    from sandbox import Sandbox
+
+    async with Sandbox() as sandbox:
+        outcome = await sandbox.run("sum(range(10))")
+
+The names are imported when they are first used: a guest that starts must not load the host's modules.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sandbox.errors import CallFailed, ProgramRefused, SandboxError, SandboxUnavailable
+    from sandbox.host.sandbox import Sandbox
+    from sandbox.limits import Limits
+    from sandbox.outcome import Call, CallSite, Failure, Outcome, Refusal, Status, Usage
+
+__all__ = [
+    "Call",
+    "CallFailed",
+    "CallSite",
+    "Failure",
+    "Limits",
+    "Outcome",
+    "ProgramRefused",
+    "Refusal",
+    "Sandbox",
+    "SandboxError",
+    "SandboxUnavailable",
+    "Status",
+    "Usage",
+]
+
+_HOME = {
+    "Sandbox": "sandbox.host.sandbox",
+    "Limits": "sandbox.limits",
+    "CallFailed": "sandbox.errors",
+    "ProgramRefused": "sandbox.errors",
+    "SandboxError": "sandbox.errors",
+    "SandboxUnavailable": "sandbox.errors",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        message = f"module 'sandbox' has no attribute {name!r}"
+        raise AttributeError(message)
+    from importlib import import_module
+
+    return getattr(import_module(_HOME.get(name, "sandbox.outcome")), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

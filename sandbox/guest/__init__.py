@@ -1,0 +1,1 @@
+"""The untrusted side: everything in here runs inside the isolated process."""

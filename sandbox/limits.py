@@ -1,0 +1,37 @@
+"""How much a program may use. Each limit is enforced from outside the program and reported when it is hit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Budgets of one execution; sizes in bytes, times in seconds."""
+
+    #: From the first byte sent to the worker to its last answer, tool time included. Monty and smolagents: 30 s.
+    wall_s: float = 30.0
+    #: Processor time of the worker. A loop that waits for nothing ends here before the wall clock does.
+    cpu_s: int = 10
+    #: Address space beyond what an idle worker has. Monty: 256 MiB, FastMCP: 100 MB.
+    memory_bytes: int = 256 * MIB
+    #: Source text. The longest program that a model wrote in the development corpus has 7 kB.
+    source_bytes: int = 100_000
+    #: Nesting of the syntax tree, and of brackets in the source.
+    source_depth: int = 160
+    #: Captured `print` output; more is cut and said so.
+    output_bytes: int = 256 * 1024
+    #: The result as JSON. 16 MiB holds a 10 MB list of records; the issue of a 50 MB result is an error.
+    result_bytes: int = 16 * MIB
+    #: Nesting of the result.
+    result_depth: int = 64
+    #: Calls of one execution.
+    calls: int = 1_000
+    #: Calls that may be under way at one time; more wait in the host, in order.
+    calls_in_flight: int = 64
+    #: One message from the guest that is not the result.
+    frame_bytes: int = 4 * MIB
+    #: One reply into the guest.
+    reply_bytes: int = 16 * MIB
