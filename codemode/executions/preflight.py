@@ -1,0 +1,85 @@
+"""Preflight: the calls that a program is going to make, checked against the catalog before anything runs.
+
+The guest sends them. A guest that lies gains nothing: the gateway checks every call again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rapidfuzz import fuzz, process
+
+from codemode.errors import ToolNotFound
+from sandbox import ProgramRefused, Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from codemode.catalog.catalog import Catalog
+    from codemode.catalog.tool import Tool
+    from sandbox import CallSite
+
+#: Below this likeness (0 to 100) a name is no suggestion but noise.
+NEAR = 55
+
+
+def check(sites: Iterable[CallSite], catalog: Catalog) -> None:
+    """Raise ProgramRefused for every site that cannot succeed: unknown tool, unknown or missing arguments."""
+    refusals = [refusal for site in sites for refusal in _refusals(site, catalog)]
+    if refusals:
+        raise ProgramRefused(refusals)
+
+
+def _refusals(site: CallSite, catalog: Catalog) -> Iterator[Refusal]:
+    try:
+        tool = catalog.get(site.name)
+    except ToolNotFound as error:
+        yield _unknown_tool(site, error, catalog)
+        return
+    valid = [parameter.name for parameter in tool.parameters]
+    if site.positional:
+        message = f"{tool.id}() takes keyword arguments only, {site.positional} positional given"
+        yield _refusal(site, "positional_argument", message, f"write {tool.id}({_keywords(valid)})")
+    for keyword in site.keywords:
+        if keyword not in valid:
+            yield _unknown_argument(site, keyword, tool)
+    missing = [p.name for p in tool.parameters if p.required and p.name not in site.keywords]
+    if missing and not site.open_ended and not site.positional:
+        names = ", ".join(repr(name) for name in missing)
+        yield _refusal(site, "missing_argument", f"{tool.id}() is missing {names}", _parameters(tool))
+
+
+def _unknown_tool(site: CallSite, error: ToolNotFound, catalog: Catalog) -> Refusal:
+    group = site.name + "."
+    members = [tool.id for tool in catalog.tools if tool.id.startswith(group)]
+    if members:
+        message = f"{site.name} is a group of {len(members)} tools, not a tool"
+        return _refusal(site, "not_a_tool", message, f"for example {', '.join(members[:3])}")
+    return _refusal(
+        site,
+        "unknown_tool",
+        f"there is no tool {site.name!r}",
+        f"nearest: {', '.join(error.nearest)}; or search for it" if error.nearest else "search for it first",
+    )
+
+
+def _unknown_argument(site: CallSite, keyword: str, tool: Tool) -> Refusal:
+    valid = [parameter.name for parameter in tool.parameters]
+    nearest = process.extractOne(keyword, valid, scorer=fuzz.WRatio, score_cutoff=NEAR)
+    message = f"{tool.id}() has no parameter {keyword!r}" + (f"; did you mean {nearest[0]!r}?" if nearest else "")
+    return _refusal(site, "unknown_argument", message, _parameters(tool))
+
+
+def _parameters(tool: Tool) -> str:
+    if not tool.parameters:
+        return "it takes no arguments"
+    names = ", ".join(p.name + ("*" if p.required else "") for p in tool.parameters)
+    return f"valid parameters (* = required): {names}"
+
+
+def _keywords(names: list[str]) -> str:
+    return ", ".join(f"{name}=…" for name in names[:4]) + (", …" if len(names) > 4 else "")
+
+
+def _refusal(site: CallSite, rule: str, message: str, hint: str) -> Refusal:
+    return Refusal(rule=rule, message=message, line=site.line, column=site.column, hint=hint)

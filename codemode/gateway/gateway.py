@@ -1,0 +1,46 @@
+"""The gateway: every call of every face passes `Gateway.call`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from codemode.catalog.arguments import validate
+from codemode.errors import CallError, CodeModeError, UpstreamTimeout
+from codemode.gateway.call import CallState, ToolOutcome
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from codemode.catalog.catalog import Catalog
+    from codemode.catalog.tool import Tool
+    from codemode.gateway.call import ToolCall
+
+
+class Transport(Protocol):
+    """How the tools of one source are reached. It alone knows the credentials."""
+
+    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> Any:
+        """Send validated arguments and return JSON data. Raises a CallError."""
+
+
+class Gateway:
+    """Resolve, validate, send: one door for all calls against one catalog."""
+
+    def __init__(self, catalog: Catalog, transports: Mapping[str, Transport]) -> None:
+        self.catalog = catalog
+        self._transports = transports
+
+    async def call(self, call: ToolCall) -> ToolOutcome:
+        """Make one call. Never raises for what the caller or the other side did: the outcome says it."""
+        try:
+            tool = self.catalog.get(call.tool)
+            arguments = validate(tool, call.arguments)
+        except CodeModeError as error:
+            return ToolOutcome(call.tool, CallState.FAILED, error=error)
+        try:
+            value = await self._transports[tool.source].call(tool, arguments)
+        except UpstreamTimeout as error:
+            return ToolOutcome(tool.id, CallState.UNKNOWN, error=error)
+        except CallError as error:
+            return ToolOutcome(tool.id, CallState.FAILED, error=error)
+        return ToolOutcome(tool.id, CallState.COMMITTED, value=value)
