@@ -1,0 +1,115 @@
+"""Who may say what when, as the host sees it: one table, no I/O.
+
+    STARTED ──sites──► ASKED ──(go)──► RUNNING ──final──► ENDED        without a value
+       │                                  │
+       └──final (refused, failed)─► ENDED └──final──► VALUE ──value──► ENDED
+
+Whatever is not in the table is a breach: the guest is killed. In ASKED and ENDED the guest has nothing to say.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from sandbox.errors import GuestProtocolError
+from sandbox.protocol.guest_messages import Calls, Cancel, Final, GuestMessage, Output, Sites, decode_guest_message
+
+if TYPE_CHECKING:
+    from sandbox.limits import Limits
+    from sandbox.outcome import Call
+
+
+class State(Enum):
+    """Where a conversation stands."""
+
+    STARTED = "the program was sent"
+    ASKED = "the call sites are being looked at"
+    RUNNING = "the program runs"
+    VALUE = "the value is on its way"
+    ENDED = "nothing more is expected"
+
+
+_AFTER: dict[tuple[State, type], State] = {
+    (State.STARTED, Sites): State.ASKED,
+    (State.STARTED, Final): State.ENDED,
+    (State.RUNNING, Calls): State.RUNNING,
+    (State.RUNNING, Output): State.RUNNING,
+    (State.RUNNING, Cancel): State.RUNNING,
+    (State.RUNNING, Final): State.ENDED,
+}
+
+
+class CallsExhausted(GuestProtocolError):
+    """The program made more calls than it may. Honest guests stop by themselves."""
+
+
+class OutputExhausted(GuestProtocolError):
+    """The guest printed more than it may. Honest guests cut it."""
+
+
+class Conversation:
+    """Checks each frame of one guest against its budgets, the table, and what was said before."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.state = State.STARTED
+        self.calls = 0
+        self.output_bytes = 0
+        self._limits = limits
+        self._last_id = 0
+        self._paths: set[str] = set()
+
+    @property
+    def budget(self) -> int:
+        """Largest frame that may come next, in bytes."""
+        return self._limits.result_bytes if self.state is State.VALUE else self._limits.frame_bytes
+
+    def received(self, body: bytes) -> GuestMessage:
+        """Decode and admit one message. Raises GuestProtocolError."""
+        message = decode_guest_message(body)
+        after = _AFTER.get((self.state, type(message)))
+        if after is None:
+            what = type(message).__name__.lower()
+            breach = f"the guest sent {what} when {self.state.value}"
+            raise GuestProtocolError(breach)
+        self.state = after
+        if isinstance(message, Calls):
+            for call in message.calls:
+                self._admit(call)
+        elif isinstance(message, Cancel):
+            self._admit_cancel(message)
+        elif isinstance(message, Output):
+            self._admit_output(message)
+        elif isinstance(message, Final) and message.has_value:
+            self.state = State.VALUE
+        return message
+
+    def went(self) -> None:
+        """Note that the program was let run."""
+        self.state = State.RUNNING
+
+    def received_value(self) -> None:
+        """Note that the value has come."""
+        self.state = State.ENDED
+
+    def _admit(self, call: Call) -> None:
+        if call.id <= self._last_id:
+            raise GuestProtocolError("the guest sent a call whose id does not grow")
+        if call.path in self._paths:
+            raise GuestProtocolError("the guest sent a call whose path was used before")
+        self.calls += 1
+        if self.calls > self._limits.calls:
+            breach = f"the program made more than {self._limits.calls} calls"
+            raise CallsExhausted(breach)
+        self._last_id = call.id
+        self._paths.add(call.path)
+
+    def _admit_cancel(self, message: Cancel) -> None:
+        if not 0 < message.id <= self._last_id:
+            raise GuestProtocolError("the guest cancelled a call that it never made")
+
+    def _admit_output(self, message: Output) -> None:
+        self.output_bytes += len(message.text.encode())
+        if self.output_bytes > self._limits.output_bytes:
+            breach = f"the program printed more than {self._limits.output_bytes} bytes"
+            raise OutputExhausted(breach)

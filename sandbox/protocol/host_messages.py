@@ -1,0 +1,98 @@
+"""What the host says: encoded by the host, decoded by the guest.
+
+    {"t":"run","code":str,"names":[…],"seed":hex64,"now":µs,"limits":{…},"inputs":{…}}    the first one
+    {"t":"go"}                                                                            the call sites are accepted
+    {"t":"reply","id":n,"now":µs,"ok":value}                                              a call was answered
+    {"t":"reply","id":n,"now":µs,"error":{"message","kind","status","body","retry_after_s"}}
+    {"t":"tick","now":µs}                                                                 a timer is due
+
+`now` is the host's clock in µs since the epoch. A reply or tick may carry `"marks":[µs,…]`: when the host read each
+`calls` message that had a `delay`, in order; the timers that it spoke of count from there.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from sandbox.protocol.framing import frame
+from sandbox.protocol.strict_json import RESULT_DIGITS, JsonValue, check_shape, dumps, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from sandbox.errors import CallFailed
+    from sandbox.limits import Limits
+
+#: Nesting of a reply: what a tool may return. Deeper values would not survive the program's own `json.dumps`.
+REPLY_DEPTH = 200
+
+
+def encode_run(
+    code: str,
+    *,
+    names: Collection[str],
+    seed: bytes,
+    now: int,
+    limits: Limits,
+    inputs: Mapping[str, JsonValue],
+) -> bytes:
+    """Return the frame that starts a program. Raises InvalidJson, TypeError for code or inputs that cannot cross."""
+    message = {
+        "t": "run",
+        "code": code,
+        "names": sorted(names),
+        "seed": seed.hex(),
+        "now": now,
+        "limits": asdict(limits),
+        "inputs": dict(inputs),
+    }
+    return frame(dumps(message, depth=REPLY_DEPTH, digits=RESULT_DIGITS))
+
+
+def encode_go() -> bytes:
+    """Return the frame that lets the program run."""
+    return _GO
+
+
+def encode_value(value: JsonValue) -> bytes:
+    """Return a call's value as JSON, ready for `encode_reply`. Raises InvalidJson, TypeError: not JSON data."""
+    data = encode(value)
+    check_shape(data, depth=REPLY_DEPTH, digits=RESULT_DIGITS)
+    return data
+
+
+def encode_reply(call_id: int, *, now: int, value: bytes, marks: Sequence[int] = ()) -> bytes:
+    """Return the frame that answers a call; `value` comes from `encode_value`."""
+    return frame(b'{"t":"reply","id":%d,"now":%d%s,"ok":%s}' % (call_id, now, _marks(marks), value))
+
+
+def encode_error(call_id: int, *, now: int, error: CallFailed, marks: Sequence[int] = ()) -> bytes:
+    """Return the frame that tells the program that a call failed."""
+    fields = {
+        "message": error.message,
+        "kind": error.kind,
+        "status": error.status,
+        "body": error.body,
+        "retry_after_s": error.retry_after_s,
+    }
+    return frame(b'{"t":"reply","id":%d,"now":%d%s,"error":%s}' % (call_id, now, _marks(marks), encode_value(fields)))
+
+
+def encode_tick(*, now: int, marks: Sequence[int] = ()) -> bytes:
+    """Return the frame that says that a timer is due."""
+    return frame(b'{"t":"tick","now":%d%s}' % (now, _marks(marks)))
+
+
+def decode_host_message(body: bytes) -> dict[str, Any]:
+    """Read one frame of the host, which the guest trusts."""
+    message: dict[str, Any] = json.loads(body)
+    return message
+
+
+def _marks(marks: Sequence[int]) -> bytes:
+    return b',"marks":[%s]' % b",".join(b"%d" % mark for mark in marks) if marks else b""
+
+
+_GO = frame(b'{"t":"go"}')

@@ -1,0 +1,175 @@
+"""JSON from a side that nobody trusts, and for it: what is checked before, while and after it is parsed.
+
+Before parsing, on the bytes: UTF-8, nesting, length of numbers. While parsing: NaN and Infinity, keys that come
+twice. After parsing, and only where the bytes make it possible: numbers that overflow to infinity, lone surrogates.
+All checks run in C over the whole text and cost a few per cent of the parse.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from json import encoder as _json_encoder
+from math import isfinite
+from typing import Any, NoReturn
+
+JsonValue = Any
+
+#: Longest run of digits in a message: a 128-bit integer has 39, and a float is written with 17 at most.
+MESSAGE_DIGITS = 100
+#: Longest run of digits in a result: the length up to which CPython converts text to int in reasonable time.
+RESULT_DIGITS = 4_300
+#: Nesting of a message that is not a result.
+MESSAGE_DEPTH = 72
+
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_NOT_STRUCTURE = bytes(set(range(256)) - set(b'[]{}"'))
+#: Digits become 0, both letters of an exponent e, plus and minus stay; everything else becomes a space.
+_NUMBER_SHAPES = bytes(
+    ord("0") if chr(code) in "0123456789" else ord("e") if chr(code) in "eE" else code if chr(code) in "+-" else 32
+    for code in range(256)
+)
+
+
+class InvalidJson(ValueError):
+    """The text is not JSON within the budgets; the message says what is wrong with it."""
+
+
+def loads(data: bytes, *, depth: int = MESSAGE_DEPTH, digits: int = MESSAGE_DIGITS) -> JsonValue:
+    """Parse a message; keys that come twice are refused. Raises InvalidJson."""
+    return _loads(data, _MESSAGE_DECODER, depth, digits)
+
+
+def loads_result(data: bytes, *, depth: int, digits: int = RESULT_DIGITS) -> JsonValue:
+    """Parse a result, which may be large: as in any JSON reader the last of equal keys wins. Raises InvalidJson."""
+    return _loads(data, _RESULT_DECODER, depth, digits)
+
+
+def dumps(value: JsonValue, *, depth: int = MESSAGE_DEPTH, digits: int = MESSAGE_DIGITS) -> bytes:
+    """Encode, within the same budgets that the other side checks. Raises InvalidJson, TypeError for other types."""
+    data = encode(value)
+    check_shape(data, depth=depth, digits=digits)
+    return data
+
+
+def encode(value: JsonValue) -> bytes:
+    """Encode compactly, without looking at budgets. Raises InvalidJson, TypeError for other types."""
+    try:
+        return "".join(_ENCODE(value, 0)).encode()
+    except UnicodeEncodeError as error:
+        message = f"text holds half of a surrogate pair ({error.object[error.start]!a}), which JSON cannot carry"
+        raise InvalidJson(message) from None
+    except RecursionError:
+        message = "the value is nested too deeply, or holds itself"
+        raise InvalidJson(message) from None
+    except ValueError as error:  # NaN and Infinity
+        raise InvalidJson(str(error)) from None
+
+
+def check_shape(data: bytes, *, depth: int, digits: int) -> bool:
+    """Refuse what is nested too deeply or holds too long a number, without parsing it.
+
+    Returns whether the parsed value has to be walked: a number may overflow, or a string hold a lone surrogate.
+    """
+    if _is_deeper(data, depth):
+        message = f"nested more than {depth} deep"
+        raise InvalidJson(message)
+    shapes = data.translate(_NUMBER_SHAPES)
+    if b"0" * (digits + 1) in shapes and b"0" * (digits + 1) in _STRING.sub(b"", data).translate(_NUMBER_SHAPES):
+        message = f"a number of more than {digits} digits"
+        raise InvalidJson(message)
+    may_overflow = b"0e000" in shapes or b"0e+000" in shapes or b"0" * 300 in shapes
+    return may_overflow or b"\\ud" in data or b"\\uD" in data
+
+
+def _loads(data: bytes, decoder: json.JSONDecoder, depth: int, digits: int) -> JsonValue:
+    must_walk = check_shape(data, depth=depth, digits=digits)
+    try:
+        text = str(data, "utf-8")
+        value = decoder.decode(text)
+    except UnicodeDecodeError as error:
+        message = f"not UTF-8: {error.reason} at byte {error.start}"
+        raise InvalidJson(message) from None
+    except (ValueError, RecursionError) as error:
+        message = f"not JSON: {error}"
+        raise InvalidJson(message) from None
+    if must_walk:
+        _refuse_unreal_values(value)
+    return value
+
+
+def _is_deeper(data: bytes, depth: int) -> bool:
+    """Tell whether brackets outside of strings nest deeper than `depth`."""
+    if data.count(b"[") + data.count(b"{") <= depth:
+        return False
+    if b"\\" in data:  # in this order: an escaped backslash may stand before the end of a string
+        data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
+    brackets = data.translate(None, _NOT_STRUCTURE).replace(b'""', b"")
+    if b'"' in brackets:  # some string holds brackets: take strings out one by one
+        brackets = _STRING.sub(b"", data).translate(None, _NOT_STRUCTURE)
+    for _ in range(depth):  # each pass takes away the innermost level
+        if not brackets:
+            return False
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+    return bool(brackets)
+
+
+def _refuse_unreal_values(value: JsonValue) -> None:
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            if not _is_encodable(item):
+                message = "text holds half of a surrogate pair"
+                raise InvalidJson(message)
+        elif isinstance(item, float):
+            if not isfinite(item):
+                message = "a number too large for a float"
+                raise InvalidJson(message)
+        elif isinstance(item, list):
+            pending.extend(item)
+        elif isinstance(item, dict):
+            pending.extend(item)
+            pending.extend(item.values())
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    message = f"{name} is not a JSON number"
+    raise ValueError(message)
+
+
+def _refuse_repeated_keys(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        message = "an object with the same key twice"
+        raise ValueError(message)
+    return members
+
+
+def _refuse_type(value: object) -> NoReturn:
+    message = f"{type(value).__name__} is not JSON data"
+    raise TypeError(message)
+
+
+_MESSAGE_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeated_keys)
+_RESULT_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
+def _make_encoder() -> Any:
+    """Build the C encoder once; `json.dumps` with options builds one for each call."""
+    options = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":"))
+    make = getattr(_json_encoder, "c_make_encoder", None)
+    if make is None:  # an interpreter without the C accelerator
+        return options.iterencode
+    return make(None, _refuse_type, _json_encoder.encode_basestring, None, ":", ",", False, False, False)
+
+
+_ENCODE = _make_encoder()
