@@ -8,6 +8,7 @@ loaded, and never printed.
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,6 +20,12 @@ from codemode.errors import ConfigurationError
 
 #: Where `CodeMode.from_config` and the command line look when no file is named.
 DEFAULT_FILE = "codemode.yaml"
+
+#: The server's key where no configuration file names one.
+API_KEY_VARIABLE = "CODEMODE_API_KEY"
+
+#: File names that say what a document is and not what it is about.
+_GENERIC_NAMES = {"openapi", "swagger", "api", "spec", "index", "schema", "v1", "v2", "v3", "docs"}
 
 _LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -171,9 +178,41 @@ def load_settings(path: str | Path = DEFAULT_FILE) -> Settings:
     return _anchored(settings, file.parent)
 
 
+def settings_for_document(
+    location: str, *, base_url: str = "", name: str = "", bearer: SecretReference | None = None
+) -> Settings:
+    """Settings for one document and no file. Raises ConfigurationError.
+
+    The namespace is `name`, else made of the location. `CODEMODE_API_KEY`, where it is set, is the server's key.
+    """
+    content = {
+        "sources": {
+            name or _namespace(location): {
+                "location": location if is_url(location) else str(Path(location).expanduser()),
+                "base_url": base_url or None,
+                "credentials": [{"kind": "bearer", "token": bearer}] if bearer else [],
+            }
+        },
+        "server": {"keys": [{"env": API_KEY_VARIABLE}] if os.environ.get(API_KEY_VARIABLE) else []},
+    }
+    try:
+        return Settings.model_validate(content)
+    except ValidationError as error:
+        mistakes = "; ".join(text for _, text in sorted(_explain(dict(mistake), None) for mistake in error.errors()))
+        message = f"--source, --base-url, --name: {mistakes}"
+        raise ConfigurationError(message) from None
+
+
 def is_url(location: str) -> bool:
     """Whether a source's location is fetched over HTTP."""
     return location.lower().startswith(("http://", "https://"))
+
+
+def _namespace(location: str) -> str:
+    """A namespace from a location: its file, folder or host, whichever first says more than 'openapi'."""
+    parts = [part for part in re.split(r"[/\\\\]", location.partition("://")[2] or location) if part]
+    words = [re.sub(r"\W+", "_", part.lower().split(".")[0]).strip("_") for part in reversed(parts)]
+    return next((w for w in words if re.fullmatch(r"[a-z][a-z0-9_]{0,31}", w) and w not in _GENERIC_NAMES), "api")
 
 
 def _anchored(settings: Settings, folder: Path) -> Settings:

@@ -1,0 +1,116 @@
+"""What a catalog costs a model before it has done anything: as native tools, as a menu, as two tools."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from codemode.catalog.definitions import native, two_tools
+from codemode.catalog.tokens import count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codemode.catalog.catalog import Catalog
+    from codemode.catalog.tokens import Tokenizer
+
+#: Tools that a model still tells apart. OpenAI's function-calling guide: "aim for fewer than 20 functions".
+NATIVE_TOOLS = 20
+#: Tokens of definitions beyond which every turn pays more for tools than for the talk. A system prompt's size.
+NATIVE_TOKENS = 5_000
+#: The most tools that one chat-completions request takes.
+MENU_TOOLS = 128
+#: Definitions that are counted one by one; a larger catalog is counted by an even sample of that many.
+COUNTED_TOOLS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class ModeCost:
+    """One way of giving the catalog to a model: definitions sent, their tokens, and whether it fits, with the reason."""
+
+    name: str
+    definitions: int
+    tokens: int
+    fits: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CostReport:
+    """The cost of a catalog. `exact` tells whether a tokenizer counted; `method` says how in words."""
+
+    tools: int
+    median_tokens: int
+    modes: tuple[ModeCost, ...]
+    verdict: str
+    exact: bool
+    method: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON data."""
+        return asdict(self)
+
+
+def measure(catalog: Catalog, tokenizer: Tokenizer | None = None) -> CostReport:
+    """Count the catalog; exact with a tokenizer, else an estimate that says so."""
+    tools = catalog.tools
+    sample = _even_sample(tools, COUNTED_TOOLS)
+    counts = [count(_compact(native(tool)), tokenizer) for tool in sample]
+    total = round(sum(counts) * len(tools) / len(sample)) if sample else 0
+    median = round(statistics.median(counts)) if counts else 0
+    two = count(_compact(two_tools(catalog)), tokenizer)
+    modes = (_native(len(tools), total), _menu(len(tools), median), _code(two))
+    method = "with o200k_base" if tokenizer else "by estimate (no tokenizer data on this machine)"
+    if len(sample) < len(tools):
+        method += f", extrapolated from {len(sample):,} of {len(tools):,} tools"
+    return CostReport(
+        tools=len(tools),
+        median_tokens=median,
+        modes=modes,
+        verdict=_verdict(modes),
+        exact=tokenizer is not None and len(sample) == len(tools),
+        method=method,
+    )
+
+
+def _native(tools: int, tokens: int) -> ModeCost:
+    if tools > MENU_TOOLS:
+        reason = f"a request takes at most {MENU_TOOLS} tools"
+    elif tools > NATIVE_TOOLS:
+        reason = f"a model picks the wrong one among more than {NATIVE_TOOLS}"
+    elif tokens > NATIVE_TOKENS:
+        reason = f"more than {NATIVE_TOKENS:,} tokens in every turn"
+    else:
+        reason = f"at most {NATIVE_TOOLS} tools and {NATIVE_TOKENS:,} tokens"
+    return ModeCost("native tools", tools, tokens, tools <= NATIVE_TOOLS and tokens <= NATIVE_TOKENS, reason)
+
+
+def _menu(tools: int, median: int) -> ModeCost:
+    offered = min(tools, NATIVE_TOOLS)
+    fits = offered * median <= NATIVE_TOKENS
+    reason = "for models that cannot write code" if fits else f"{offered} median tools exceed {NATIVE_TOKENS:,} tokens"
+    return ModeCost(f"a menu of {offered} for each message", offered, offered * median, fits, reason)
+
+
+def _code(tokens: int) -> ModeCost:
+    return ModeCost("two tools (code mode)", 2, tokens, True, "does not grow with the catalog")
+
+
+def _verdict(modes: tuple[ModeCost, ...]) -> str:
+    as_native, _, as_code = modes
+    if as_native.fits:
+        return "native tools fit: few enough to tell apart and cheap enough to send in every turn"
+    times = as_native.tokens / as_code.tokens if as_code.tokens else 0
+    return f"code mode: {times:,.0f} times fewer tokens than native tools; a menu for models that cannot write code"
+
+
+def _compact(definition: Any) -> str:
+    return json.dumps(definition, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def _even_sample(tools: Sequence[Any], size: int) -> Sequence[Any]:
+    if len(tools) <= size:
+        return tools
+    return [tools[index * len(tools) // size] for index in range(size)]

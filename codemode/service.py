@@ -1,0 +1,116 @@
+"""`CodeMode`: two tools for a model, over any number of sources."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Literal, Self
+
+from codemode.catalog.catalog import Catalog
+from codemode.catalog.cost import CostReport, measure
+from codemode.executions.executor import Executor
+from codemode.gateway.gateway import Gateway
+from codemode.search.answer import Answer, render
+from codemode.search.index import Index, Query
+from codemode.settings import DEFAULT_FILE, Settings, load_settings
+from codemode.sources.load import LoadedSource, load_source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+    from types import TracebackType
+
+    from codemode.executions.execution import ExecutionOutcome
+
+Detail = Literal["auto", "full"]
+
+
+class CodeMode:
+    """A catalog, an index over it, and a sandbox to run programs against it.
+
+        async with CodeMode.from_config("codemode.yaml") as cm:
+            print((await cm.search("freeze a membership")).text)
+            outcome = await cm.execute("gym.clients.get_clients_list(name='John')")
+
+    Entering reads the sources (raises SourceError, ConfigurationError); the sandbox starts with the first program.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.sources: Mapping[str, LoadedSource] = {}
+        self.catalog = Catalog(())
+        self._index = Index.build(self.catalog)
+        self._gateway = Gateway(self.catalog, {})
+        self._executor = Executor(settings.sandbox, settings.limits)
+        self._executor_started = asyncio.Lock()
+        self._executor_runs = False
+
+    @classmethod
+    def from_config(cls, path: str | Path = DEFAULT_FILE) -> Self:
+        """From a configuration file. Raises ConfigurationError with every mistake in it."""
+        return cls(load_settings(path))
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """From settings made in code."""
+        return cls(settings)
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self._load()
+        except BaseException:
+            await self.aclose()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """End the sandbox's processes and close the connections of all sources."""
+        await self._executor.aclose()
+        for source in self.sources.values():
+            await source.transport.aclose()
+
+    async def search(
+        self,
+        queries: str | Sequence[str],
+        *,
+        namespace: str | None = None,
+        detail: Detail = "auto",
+        limit: int | None = None,
+    ) -> Answer:
+        """Find tools: one query, or one for each step of a plan. The answer's text fits the configured budget."""
+        texts = (queries,) if isinstance(queries, str) else tuple(queries)
+        query = Query(texts, namespace=namespace) if limit is None else Query(texts, namespace=namespace, limit=limit)
+        hits = self._index.search(query)
+        return render(hits, self.catalog, detail=detail, budget_tokens=self.settings.search.budget_tokens)
+
+    async def execute(self, code: str) -> ExecutionOutcome:
+        """Run a program with every tool bound in its namespace.
+
+        Never raises for what the program or a tool did. Raises `sandbox.SandboxError` where no program can run.
+        """
+        await self.start_sandbox()
+        return await self._executor.run(code, self._gateway)
+
+    async def start_sandbox(self) -> Mapping[str, str]:
+        """Start the sandbox before the first program needs it; returns the layers of isolation in force."""
+        async with self._executor_started:
+            if not self._executor_runs:
+                await self._executor.start()
+                self._executor_runs = True
+        return self._executor.isolation
+
+    def cost(self) -> CostReport:
+        """What the catalog costs a model as native tools, and as two tools, in tokens."""
+        return measure(self.catalog)
+
+    async def _load(self) -> None:
+        names = tuple(self.settings.sources)
+        loaded = await asyncio.gather(*(load_source(name, self.settings.sources[name]) for name in names))
+        self.sources = dict(zip(names, loaded, strict=True))
+        self.catalog = Catalog(tuple(tool for source in loaded for tool in source.tools))
+        self._index = Index.build(self.catalog)
+        self._gateway = Gateway(self.catalog, {name: source.transport for name, source in self.sources.items()})

@@ -1,0 +1,126 @@
+"""What a person at a terminal sees: programs, outcomes, the ledger as a waterfall, the cost of a catalog."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, Group
+from rich.panel import Panel
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import RenderableType
+
+    from codemode.catalog.cost import CostReport
+    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.ledger import LedgerEntry
+
+#: Columns of a ledger's time bar.
+BAR_WIDTH = 28
+#: Lines of a result or an output before it is cut on the screen (never in `--json`).
+SHOWN_LINES = 24
+
+_STATUS_STYLE = {"completed": "green", "failed": "red", "refused": "yellow"}
+_STATE_STYLE = {"committed": "green", "failed": "red", "denied": "yellow", "unknown": "magenta", "not started": "dim"}
+
+console = Console(highlight=False)
+errors = Console(stderr=True, highlight=False)
+
+
+def program(code: str) -> RenderableType:
+    """A program, with line numbers."""
+    return Syntax(code.strip("\n"), "python", line_numbers=True, word_wrap=True, background_color="default")
+
+
+def outcome(ended: ExecutionOutcome) -> RenderableType:
+    """How an execution ended: result, output, failure, ledger, usage."""
+    style = _STATUS_STYLE.get(ended.status, "red")
+    parts: list[RenderableType] = []
+    if ended.has_value:
+        parts.append(_titled("result", json.dumps(ended.value, indent=2, ensure_ascii=False)))
+    if ended.output:
+        parts.append(_titled("output", ended.output.rstrip("\n")))
+    if ended.failure is not None:
+        parts.append(Text(failure_text(ended), style=style))
+    if ended.calls:
+        parts.append(waterfall(ended.calls))
+    parts.extend(Text(f"note: {note}", style="dim") for note in ended.notes)
+    usage = f"{ended.usage.wall_s * 1000:.1f} ms, {len(ended.calls)} calls, {ended.usage.cpu_s * 1000:.0f} ms CPU"
+    return Panel(Group(*parts), title=f"[{style}]{ended.status}[/]", subtitle=usage, title_align="left")
+
+
+def failure_text(ended: ExecutionOutcome) -> str:
+    """The failure of an outcome as a reader wants it: what, where, what to do."""
+    failure = ended.failure
+    if failure is None:
+        return ""
+    lines = [f"{failure.type}: {failure.message}"]
+    if failure.line is not None:
+        lines[0] += f" (line {failure.line})"
+    lines += [part for part in (failure.excerpt, failure.hint and f"hint: {failure.hint}") if part]
+    for refusal in failure.refusals:
+        lines.append(f"line {refusal.line}: {refusal.message}")
+        if refusal.hint:
+            lines.append(f"    {refusal.hint}")
+    return "\n".join(lines)
+
+
+def waterfall(calls: Sequence[LedgerEntry]) -> Table:
+    """The ledger: one line a call, with a bar for when it ran."""
+    end = max(call.start_s + call.duration_s for call in calls) or 1.0
+    table = Table(box=None, padding=(0, 1), header_style="dim")
+    for title in ("call", "state", "ms", "when", "answer"):
+        table.add_column(title, justify="right" if title == "ms" else "left", no_wrap=True, overflow="ellipsis")
+    for call in calls[:SHOWN_LINES]:
+        left = int(call.start_s / end * BAR_WIDTH)
+        width = max(1, round(call.duration_s / end * BAR_WIDTH))
+        style = _STATE_STYLE.get(call.state, "")
+        arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
+        bar = (" " * left + "█" * min(width, BAR_WIDTH - left)).ljust(BAR_WIDTH)
+        table.add_row(
+            Text(f"{call.tool}({_cut(arguments, 36)})"),
+            Text(call.state, style=style),
+            f"{call.duration_s * 1000:.1f}",
+            Text(bar, style=style),
+            Text(_cut(call.error or call.preview, 40), style="dim"),
+        )
+    if len(calls) > SHOWN_LINES:
+        table.add_row(f"… and {len(calls) - SHOWN_LINES} more", "", "", "", "")
+    return table
+
+
+def cost(report: CostReport) -> RenderableType:
+    """The tokens of a catalog in each mode, and which mode fits."""
+    table = Table(box=None, padding=(0, 2), header_style="dim")
+    table.add_column("given to the model as")
+    table.add_column("definitions", justify="right")
+    table.add_column("tokens", justify="right")
+    table.add_column("fits")
+    for mode in report.modes:
+        fits = Text("yes" if mode.fits else "no", style="green" if mode.fits else "red")
+        table.add_row(
+            mode.name, f"{mode.definitions:,}", f"{mode.tokens:,}", fits + Text(f"  {mode.reason}", style="dim")
+        )
+    per_tool = f"median per tool: {report.median_tokens:,} tokens; counted {report.method}"
+    return Group(table, Text(per_tool, style="dim"), Text(f"→ {report.verdict}", style="bold"))
+
+
+def print_json(data: Any) -> None:
+    """Data for another program: one JSON document on standard output."""
+    console.print(json.dumps(data, indent=2, ensure_ascii=False), soft_wrap=True, markup=False)
+
+
+def _titled(title: str, text: str) -> RenderableType:
+    lines = text.splitlines()
+    if len(lines) > SHOWN_LINES:
+        lines = [*lines[:SHOWN_LINES], f"… {len(lines) - SHOWN_LINES:,} more lines"]
+    return Text(f"{title}: ", style="dim") + Text("\n".join(lines), style="default")
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"

@@ -1,0 +1,194 @@
+"""The HTTP face: `POST /v1/search`, `POST /v1/execute`, `GET /v1/tools[/{name}]`, `GET /healthz`, `/openapi.json`.
+
+Every error is a problem document (RFC 9457) with the stable `code` of the error beside it. A program that fails is no
+error of the service: it is an outcome, and the answer is 200.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import logging
+import uuid
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+from fastapi import Depends, FastAPI, HTTPException, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+from codemode.catalog.stubs import full, one_liner
+from codemode.errors import CodeModeError, ToolNotFound
+from codemode.serving.body_limit import BodyLimit
+from sandbox import SandboxError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from codemode.catalog.tool import Tool
+    from codemode.service import CodeMode
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+#: Names under which a browser or a client on the same machine reaches a server that asks for no key.
+LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]", "testserver"]
+
+
+BEARER = HTTPBearer(auto_error=False, description="An API key of this server")
+
+
+class SearchRequest(BaseModel):
+    """What to look for: one query, or one for each step of a plan."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    queries: Annotated[list[Annotated[str, Field(max_length=1000)]], Field(min_length=1, max_length=20)]
+    namespace: str | None = None
+    detail: Literal["auto", "full"] = "auto"
+    limit: int = Field(default=10, ge=1, le=100)
+
+
+class ExecuteRequest(BaseModel):
+    """A program in Python."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    code: str
+
+
+def create_app(service: CodeMode, *, keys: tuple[str, ...] = ()) -> FastAPI:
+    """The application around a service that has been entered. Without `keys` only loopback host names are served."""
+    app = FastAPI(title="codemode", version="1")
+    app.add_middleware(BodyLimit, limit_bytes=service.settings.server.request_limit_bytes)
+    if not keys:
+        app.add_middleware(TrustedHostMiddleware, allowed_hosts=LOOPBACK_HOSTS)
+    _answer_errors(app)
+    _add_routes(app, service, Depends(_key_check(keys)))
+    return app
+
+
+def _add_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
+    @app.get("/healthz", tags=["operation"])
+    async def healthz() -> dict[str, Any]:
+        """Whether the service is up, and how many tools it serves."""
+        return {"status": "ok", "tools": len(service.catalog)}
+
+    @app.post("/v1/search", tags=["tools"], dependencies=[authenticated])
+    async def search(body: SearchRequest) -> dict[str, Any]:
+        """Find tools. `text` is what a model reads; `hits` are the same as data."""
+        answer = await service.search(body.queries, namespace=body.namespace, detail=body.detail, limit=body.limit)
+        return answer.to_json()
+
+    @app.post("/v1/execute", tags=["tools"], dependencies=[authenticated])
+    async def execute(body: ExecuteRequest, request: Request) -> JSONResponse:
+        """Run a program. The outcome says how it ended; a client that hangs up ends it."""
+        outcome = await _until_disconnect(request, service.execute(body.code))
+        return JSONResponse(outcome.to_json() if outcome is not None else None)
+
+    @app.get("/v1/tools", tags=["tools"], dependencies=[authenticated])
+    async def list_tools(
+        namespace: str | None = None,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+        offset: Annotated[int, Query(ge=0)] = 0,
+    ) -> dict[str, Any]:
+        """All tools, a page at a time, in the order of their names."""
+        tools = [tool for tool in service.catalog.tools if namespace in (None, tool.namespace)]
+        page = sorted(tools, key=lambda tool: tool.id)[offset : offset + limit]
+        return {"tools": [_brief(tool) for tool in page], "total": len(tools), "offset": offset}
+
+    @app.get("/v1/tools/{name}", tags=["tools"], dependencies=[authenticated])
+    async def get_tool(name: str) -> dict[str, Any]:
+        """One tool by its id or an exact alias, with all that a program needs to call it."""
+        tool = service.catalog.get(name)
+        return {
+            **_brief(tool),
+            "description": tool.description,
+            "aliases": list(tool.aliases),
+            "documentation": full(tool),
+        }
+
+
+def _brief(tool: Tool) -> dict[str, Any]:
+    return {
+        "id": tool.id,
+        "source": tool.source,
+        "summary": tool.summary,
+        "effect": tool.effect,
+        "tags": list(tool.tags),
+        "signature": one_liner(tool),
+    }
+
+
+async def _until_disconnect(request: Request, work: Awaitable[T]) -> T | None:
+    """The result of `work`, or None where the client hung up before: then the work is cancelled."""
+    running = asyncio.ensure_future(work)
+    gone = asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait({running, gone}, return_when=asyncio.FIRST_COMPLETED)
+        return running.result() if running.done() else None
+    finally:
+        for task in (running, gone):
+            task.cancel()
+        await asyncio.gather(running, gone, return_exceptions=True)
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _key_check(keys: tuple[str, ...]) -> Callable[..., Awaitable[None]]:
+    """A dependency that lets a request pass when it carries one of the keys. Compared in constant time."""
+    digests = [hashlib.sha256(key.encode()).digest() for key in keys]
+
+    async def check(given: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]) -> None:
+        digest = hashlib.sha256((given.credentials if given else "").encode()).digest()
+        if digests and not any(hmac.compare_digest(digest, known) for known in digests):
+            raise HTTPException(
+                401, "send a key of this server as 'Authorization: Bearer …'", {"WWW-Authenticate": "Bearer"}
+            )
+
+    return check
+
+
+def _answer_errors(app: FastAPI) -> None:
+    @app.exception_handler(CodeModeError)
+    async def known(_: Request, error: CodeModeError) -> JSONResponse:
+        status = 404 if isinstance(error, ToolNotFound) else 502
+        nearest = {"nearest": list(error.nearest)} if isinstance(error, ToolNotFound) else {}
+        return problem(status, error.code, str(error), **nearest)
+
+    @app.exception_handler(SandboxError)
+    async def unavailable(_: Request, error: SandboxError) -> JSONResponse:
+        return problem(503, "sandbox_unavailable", str(error))
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        mistakes = [{"at": ".".join(str(part) for part in e["loc"]), "message": e["msg"]} for e in error.errors()]
+        detail = "; ".join(f"{mistake['at']}: {mistake['message']}" for mistake in mistakes)
+        return problem(422, "request_invalid", detail, errors=mistakes)
+
+    @app.exception_handler(Exception)
+    async def unexpected(_: Request, error: Exception) -> JSONResponse:
+        reference = uuid.uuid4().hex
+        log.error("unexpected error %s", reference, exc_info=error)
+        return problem(500, "internal_error", f"an error of this service; its log has it under {reference}")
+
+    @app.exception_handler(StarletteHTTPException)
+    async def http(_: Request, error: StarletteHTTPException) -> JSONResponse:
+        codes = {401: "unauthorized", 404: "not_found", 405: "method_not_allowed", 413: "request_too_large"}
+        answer = problem(error.status_code, codes.get(error.status_code, "request_invalid"), str(error.detail))
+        answer.headers.update(error.headers or {})
+        return answer
+
+
+def problem(status: int, code: str, detail: str, **more: Any) -> JSONResponse:
+    """A problem document (RFC 9457)."""
+    content = {"type": "about:blank", "title": code.replace("_", " "), "status": status, "detail": detail, "code": code}
+    return JSONResponse(content | more, status, media_type="application/problem+json")
