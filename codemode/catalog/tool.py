@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
 
+
 class Effect(StrEnum):
     """What a call does to the world. From the HTTP method, MCP hints, or the operator; unknown counts as `WRITE`."""
 
@@ -18,7 +19,7 @@ class Effect(StrEnum):
 
 
 class Location(StrEnum):
-    """Where an argument travels (OpenAPI 3.1, Parameter Object `in`; `BODY_FIELD` is one property of an object body)."""
+    """Where an argument travels (OpenAPI's `in`; `BODY_FIELD` is one property of an object body)."""
 
     PATH = "path"
     QUERY = "query"
@@ -44,7 +45,7 @@ class Parameter:
     allow_reserved: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Tool:
     """One operation.
 
@@ -77,6 +78,11 @@ class Tool:
     def path(self) -> str:
         """The id without its namespace."""
         return self.id.partition(".")[2]
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """The names of the parameters; cheap also where the parameters themselves are made on demand."""
+        return tuple(parameter.name for parameter in self.parameters)
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that Python name, or None."""

@@ -1,0 +1,284 @@
+"""The only place where names are made: ids of tools, names of parameters, names of types.
+
+A name depends on what it names and on what it would collide with, never on the order in the document. Ids are
+`namespace.group.operation`: the group from the first tag, or from the path where there is no tag or the tag says
+nothing (it holds everything, or more than a person can browse); the operation from `operationId` without a repeated
+group, else from method and path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import keyword
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+#: Function names of chat-completion APIs end here (`^[a-zA-Z0-9_-]{1,64}$`), so that an id can serve as one.
+LONGEST_ID = 64
+
+#: More operations than this in one tag are no group but a heap (GitHub's largest tag has 204, Graph's 673).
+LARGEST_GROUP = 250
+
+#: A single tag for a whole document of more than this many operations says nothing.
+LARGEST_ONLY_GROUP = 60
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NOT_WORD = re.compile(r"[^A-Za-z0-9]+")
+_VERSION = re.compile(r"^(v\d+([._]\d+)*((alpha|beta|rc)\d*)?|api|rest|\d+(\.\d+)*)$", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"\{[^}]*\}")
+
+#: Symbols that tell two wire names apart (Twilio's `EndTime<` and `EndTime>`).
+_SYMBOLS = {"<=": "_lte", ">=": "_gte", "<": "_lt", ">": "_gt", "!=": "_not", "+": "_plus", "*": "_star"}
+_SYMBOL = re.compile("|".join(re.escape(symbol) for symbol in _SYMBOLS))
+
+
+@dataclass(frozen=True, slots=True)
+class OperationKey:
+    """What an id is made from. `method` and `path` identify the operation in its document."""
+
+    method: str
+    path: str
+    operation_id: str = ""
+    tag: str = ""
+
+    @property
+    def key(self) -> str:
+        """The identity of the operation, under which a given id is kept."""
+        return f"{self.method.upper()} {self.path}"
+
+
+def snake(text: str) -> str:
+    """Words in lower case joined by underscores: `listOAuth2Apps` and `List OAuth2-apps` alike. May be empty."""
+    words = _NOT_WORD.sub(" ", _CAMEL.sub(" ", text.replace("'", ""))).split()
+    joined = "_".join(words).lower()
+    return joined.replace("o_auth2", "oauth2").replace("o_auth", "oauth").replace("i_ds", "ids")
+
+
+def identifier(text: str, fallback: str = "unnamed") -> str:
+    """`text` in snake case as a part of an id: a valid Python name, no keyword, no leading underscore."""
+    return _legal(snake(text) or fallback)
+
+
+def type_name(text: str) -> str:
+    """`text` as a name of a type: `full-repository` gives `FullRepository`; empty where nothing is left."""
+    parts = [part for part in re.split(r"[^A-Za-z0-9]+", text) if part]
+    name = "".join(part if part[0].isupper() else part[0].upper() + part[1:] for part in parts)
+    return f"T{name}" if name[:1].isdigit() else name
+
+
+def parameter_name(wire_name: str) -> str:
+    """A wire name as a Python keyword argument; what is a valid name already stays as it is."""
+    if wire_name.isidentifier() and wire_name.isascii() and not wire_name.startswith("__"):
+        return f"{wire_name}_" if keyword.iskeyword(wire_name) else wire_name
+    text = _SYMBOL.sub(lambda symbol: _SYMBOLS[symbol[0]], wire_name)
+    return _legal(_NOT_WORD.sub("_", text).strip("_") or "value")
+
+
+def parameter_names(wire_names: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Distinct Python names for `(location, wire name)` pairs: path first, then query, header, cookie, body.
+
+    A valid wire name keeps its name against one that had to be changed. Where the same name travels in two places, the
+    earlier place keeps it and the later one gets its place as prefix: `index` and `query_index`, `dryRun` and
+    `body_dryRun`.
+    """
+    names: dict[int, str] = {}
+    taken: set[str] = set()
+    changed = [index for index, (_, wire) in enumerate(wire_names) if parameter_name(wire) != wire]
+    kept = [index for index, (_, wire) in enumerate(wire_names) if parameter_name(wire) == wire]
+    for index in (*kept, *sorted(changed, key=lambda index: (index, wire_names[index][1]))):
+        location, wire = wire_names[index]
+        name = parameter_name(wire)
+        if name in taken:
+            name = f"{location.partition('_')[0]}_{name}"
+        names[index] = _free(name, taken)
+        taken.add(names[index])
+    return tuple(names[index] for index in range(len(wire_names)))
+
+
+def tool_ids(
+    namespace: str, operations: Iterable[OperationKey], *, given: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The id of every operation by its `key`.
+
+    `given` are ids given earlier, by key: they are kept, and nothing else may take them.
+    """
+    kept = {key: id_ for key, id_ in (given or {}).items() if id_.partition(".")[0] == namespace}
+    wanted = {operation.key: operation for operation in operations}
+    ids = {key: kept[key] for key in wanted if key in kept}
+    taken = set(kept.values())
+    open_ = {key: operation for key, operation in sorted(wanted.items()) if key not in ids}
+    groups = _groups(list(wanted.values()))
+    for make in _CANDIDATES:
+        proposed = {key: make(namespace, groups[key], operation) for key, operation in open_.items()}
+        uses = Counter(proposed.values())
+        settled = {key: id_ for key, id_ in proposed.items() if uses[id_] == 1 and id_ not in taken}
+        ids.update(settled)
+        taken.update(proposed.values())  # a name that several wanted belongs to none of them
+        open_ = {key: operation for key, operation in open_.items() if key not in settled}
+        if not open_:
+            break
+    return ids
+
+
+def _groups(operations: list[OperationKey]) -> dict[str, str]:
+    """The group of every operation by its key; dots in it are further levels."""
+    members: dict[str, list[OperationKey]] = defaultdict(list)
+    for operation in operations:
+        members[_tag_group(operation.tag) or _path_group(operation.path, 1)].append(operation)
+    groups: dict[str, str] = {}
+    for group, inside in members.items():
+        tagged = any(operation.tag for operation in inside)
+        is_heap = len(inside) > LARGEST_GROUP or (len(inside) == len(operations) > LARGEST_ONLY_GROUP)
+        for operation in inside:
+            if is_heap:
+                groups[operation.key] = _path_group(operation.path, 2 if tagged and len(inside) > LARGEST_GROUP else 1)
+            else:
+                groups[operation.key] = group
+    return _split_heaps(operations, groups)
+
+
+def _split_heaps(operations: list[OperationKey], groups: dict[str, str]) -> dict[str, str]:
+    for depth in (2, 3):
+        sizes = Counter(groups.values())
+        for operation in operations:
+            if sizes[groups[operation.key]] > LARGEST_GROUP:
+                groups[operation.key] = _path_group(operation.path, depth)
+    return groups
+
+
+def _tag_group(tag: str) -> str:
+    parts = [identifier(part) for part in re.split(r"[./]", tag) if snake(part)]
+    distinct = [part for index, part in enumerate(parts) if index == 0 or part != parts[index - 1]]
+    return ".".join(distinct[:3])
+
+
+def _path_group(path: str, depth: int) -> str:
+    segments = [segment for segment in _static_segments(path) if not _VERSION.match(segment)]
+    parts = [identifier(segment) for segment in segments[:depth] if snake(segment)]
+    return ".".join(parts) or "core"
+
+
+def _static_segments(path: str) -> list[str]:
+    return [segment for segment in _PLACEHOLDER.sub("{}", path).split("/") if segment and "{}" not in segment]
+
+
+def _from_operation_id(namespace: str, group: str, operation: OperationKey) -> str:
+    name = snake(_without_generated_tail(operation))
+    if not name:
+        return _from_path(namespace, group, operation)
+    for prefix in (group.replace(".", "_"), group.rpartition(".")[2]):
+        rest = name.removeprefix(f"{prefix}_")
+        if rest != name and rest and not rest[0].isdigit():
+            name = rest
+            break
+    return _fit(namespace, group, _legal(name), operation)
+
+
+def _from_path(namespace: str, group: str, operation: OperationKey) -> str:
+    segments = [snake(segment) for segment in _static_segments(operation.path) if not _VERSION.match(segment)]
+    inside = group.split(".")
+    while segments and segments[0] in inside:
+        segments = segments[1:]
+    words = [word for word in segments if word]
+    return _fit(namespace, group, _legal("_".join([_verb(operation, bool(words)), *words])), operation)
+
+
+def _from_path_and_holes(namespace: str, group: str, operation: OperationKey) -> str:
+    names = [snake(hole) for hole in _PLACEHOLDER.findall(operation.path)]
+    base = _from_path(namespace, group, operation).rpartition(".")[2]
+    name = "_".join([base, "by", *names]) if names else f"{base}_{operation.method.lower()}"
+    return _fit(namespace, group, _legal(name), operation)
+
+
+def _from_digest(namespace: str, group: str, operation: OperationKey) -> str:
+    base = _from_operation_id(namespace, group, operation)
+    return f"{base[: LONGEST_ID - 9]}_{_digest(operation.key, 8)}"
+
+
+_CANDIDATES: tuple[Callable[[str, str, OperationKey], str], ...] = (
+    _from_operation_id,
+    _from_path,
+    _from_path_and_holes,
+    _from_digest,
+)
+
+
+def _verb(operation: OperationKey, has_words: bool) -> str:  # noqa: FBT001 -- a private helper of one caller
+    ends_in_hole = operation.path.rstrip("/").endswith("}")
+    match operation.method.upper():
+        case "GET":
+            return "list" if not ends_in_hole and (not has_words or operation.path.rstrip("/").endswith("s")) else "get"
+        case "POST":
+            return "create"
+        case "PUT":
+            return "replace"
+        case "PATCH":
+            return "update"
+        case method:
+            return method.lower()
+
+
+def _without_generated_tail(operation: OperationKey) -> str:
+    """FastAPI writes `name` + path + method into its ids: the name alone says it."""
+    tail = re.sub(r"\W", "_", operation.path) + "_" + operation.method.lower()
+    name = operation.operation_id
+    for end in (tail, tail.replace("__", "_")):
+        if name.endswith(end) and len(name) > len(end):
+            return name.removesuffix(end)
+    return name
+
+
+def _fit(namespace: str, group: str, name: str, operation: OperationKey) -> str:
+    """The id within `LONGEST_ID`: words are cut from the middle and a digest of the operation takes their place."""
+    whole = f"{namespace}.{group}.{name}"
+    if len(whole) <= LONGEST_ID:
+        return whole
+    words = [word for index, word in enumerate(name.split("_")) if word not in _FILLERS or index == 0]
+    whole = f"{namespace}.{group}.{_legal('_'.join(words))}"
+    if len(whole) <= LONGEST_ID:
+        return whole
+    if len(namespace) + len(group) + 2 > LONGEST_ID // 2:
+        group = group.split(".")[0][: LONGEST_ID // 3].rstrip("_")
+    room = LONGEST_ID - len(namespace) - len(group) - 2 - 5
+    return f"{namespace}.{group}.{_shorten(words, max(room, 8))}_{_digest(operation.key, 4)}"
+
+
+def _shorten(words: list[str], room: int) -> str:
+    head: list[str] = []
+    tail: list[str] = []
+    left = list(words)
+    while left:
+        side, index = (head, 0) if len(head) <= len(tail) else (tail, -1)
+        if len("_".join([*head, *tail, left[index]])) > room:
+            break
+        word = left.pop(index)
+        side.append(word) if side is head else side.insert(0, word)
+    return _legal("_".join([*head, *tail]) or words[0][:room])
+
+
+_FILLERS = frozenset(("a", "an", "the", "of", "for", "from", "to", "in", "on", "with", "and", "by", "all"))
+
+
+def _digest(text: str, length: int) -> str:
+    return hashlib.blake2s(text.encode()).hexdigest()[:length]
+
+
+def _legal(name: str) -> str:
+    name = name.lstrip("_") or "unnamed"
+    if name[0].isdigit():
+        name = f"n{name}"
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def _free(name: str, taken: set[str]) -> str:
+    number = 2
+    candidate = name
+    while candidate in taken:
+        candidate = f"{name}_{number}"
+        number += 1
+    return candidate

@@ -1,0 +1,280 @@
+"""JSON Schemas where they stand: a value, the document around it, and how its references are followed.
+
+Nothing is ever copied or inlined: `Graph` is the one shared graph of a document (or a tree of them), `Schema` a cursor
+in it. References are resolved by `referencing`; every reference is resolved once and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from typing import Any
+from urllib.parse import unquote, urldefrag, urljoin
+
+from referencing import Registry, Specification
+from referencing.exceptions import Unresolvable
+
+#: A chain of references longer than this goes in a circle (the longest seen in published documents is 4).
+LONGEST_CHAIN = 32
+
+
+class Dialect(StrEnum):
+    """Which rules a schema follows: the version of the document it stands in."""
+
+    SWAGGER_2_0 = "2.0"
+    OPENAPI_3_0 = "3.0"
+    OPENAPI_3_1 = "3.1"  # and 3.2: JSON Schema 2020-12
+    JSON_SCHEMA = "2020-12"
+
+    @property
+    def is_legacy(self) -> bool:
+        """Whether `nullable`, boolean `exclusiveMinimum` and ignored siblings of `$ref` hold (before 3.1)."""
+        return self in (Dialect.SWAGGER_2_0, Dialect.OPENAPI_3_0)
+
+
+class Graph:
+    """The schemas of a document, or of a tree of documents that refer to each other.
+
+    Mutable only as a memo: two equal lookups give the same answer.
+    """
+
+    __slots__ = ("_followed", "_recursive", "dialect", "registry")
+
+    def __init__(self, registry: Registry[Any], dialect: Dialect) -> None:
+        self.registry = registry
+        self.dialect = dialect
+        self._followed: dict[tuple[str, str], Schema | None] = {}
+        self._recursive: dict[str, list[Any]] = {}
+
+    @classmethod
+    def of(cls, document: Any, *, dialect: Dialect = Dialect.JSON_SCHEMA, uri: str = "") -> Graph:
+        """The graph of one document that refers to nothing but itself."""
+        resource = Specification.OPAQUE.create_resource(document)
+        registry: Registry[Any] = Registry()
+        return cls(registry.with_resource(uri, resource), dialect)
+
+    def follow(self, reference: str, base: str) -> Schema | None:
+        """What `reference`, standing in the document `base`, points to; None where that is nothing."""
+        key = (base, reference)
+        if key not in self._followed:
+            self._followed[key] = self._look_up(reference, base)
+        return self._followed[key]
+
+    def enclosing(self, value: Mapping[str, Any], base: str) -> Schema | None:
+        """The schema with `$recursiveAnchor` around `value`: what `$recursiveRef: "#"` means (draft 2019-09)."""
+        for candidate in self._recursive_anchors(base):
+            if any(part is value for part in walk(candidate)):
+                return Schema(candidate, self, base)
+        return None
+
+    def _look_up(self, reference: str, base: str) -> Schema | None:
+        uri, fragment = urldefrag(urljoin(base, reference)) if not reference.startswith("#") else (base, reference[1:])
+        try:
+            if fragment and not fragment.startswith("/"):
+                return self._anchor(fragment, uri)
+            found = self.registry.resolver(base_uri=base).lookup(reference)
+        except (Unresolvable, ValueError, TypeError):  # TypeError, ValueError: a pointer that steps into a leaf
+            return None
+        return Schema(found.contents, self, uri, _component_name(fragment, uri))
+
+    def _anchor(self, name: str, uri: str) -> Schema | None:
+        document = self.registry.resolver(base_uri=uri).lookup("#").contents
+        for part in walk(document):
+            if name in (part.get("$anchor"), part.get("$dynamicAnchor")):
+                return Schema(part, self, uri, name)
+        return None
+
+    def _recursive_anchors(self, base: str) -> list[Any]:
+        if base not in self._recursive:
+            root = self.follow("#", base)
+            parts = walk(root.value) if root else iter(())
+            self._recursive[base] = [part for part in parts if part.get("$recursiveAnchor") is True]
+        return self._recursive[base]
+
+
+class Schema:
+    """One JSON Schema where it stands. `name` is the component's name when it was reached by a reference."""
+
+    __slots__ = ("base", "graph", "name", "value")
+
+    def __init__(self, value: Any, graph: Graph, base: str = "", name: str = "") -> None:
+        self.value: Any = value
+        self.graph = graph
+        self.base = base
+        self.name = name
+
+    @classmethod
+    def of(cls, value: Any, *, dialect: Dialect = Dialect.JSON_SCHEMA) -> Schema:
+        """A schema that stands alone, its definitions within it (as MCP servers and functions give them)."""
+        return cls(value, Graph.of(value, dialect=dialect))
+
+    def __repr__(self) -> str:
+        return f"Schema({self.name or self.value!r})"
+
+    def at(self, value: Any) -> Schema:
+        """The cursor on a part of the same document."""
+        return Schema(value, self.graph, self.base)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """A keyword's value; `default` where the schema is a boolean or lacks it."""
+        return self.value.get(key, default) if isinstance(self.value, Mapping) else default
+
+    @property
+    def reference(self) -> str | None:
+        """The `$ref` (or `$dynamicRef`, `$recursiveRef`), if there is one."""
+        for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+            reference = self.get(keyword)
+            if isinstance(reference, str):
+                return reference
+        return None
+
+    def target(self) -> Schema | None:
+        """One step along the reference; None where there is none or it points to nothing."""
+        if isinstance(self.get("$recursiveRef"), str):
+            return self.graph.enclosing(self.value, self.base)
+        reference = self.reference
+        return None if reference is None else self.graph.follow(reference, self.base)
+
+    def resolved(self) -> Schema:
+        """The end of the chain of references. A dangling or circular one gives the schema that allows all."""
+        schema = self
+        for _ in range(LONGEST_CHAIN):
+            if schema.reference is None:
+                return schema
+            if not schema.graph.dialect.is_legacy and len(schema.value) > 1 and _has_own_shape(schema.value):
+                return schema  # siblings of $ref count: whoever reads it goes through `conjuncts`
+            following = schema.target()
+            if following is None:
+                break
+            schema = following
+        return Schema(True, self.graph, self.base)
+
+    def conjuncts(self) -> Iterator[Schema]:
+        """The schemas that all hold here: itself, what it refers to, and the members of `allOf`, each once."""
+        seen: set[int] = set()
+        stack = [self]
+        while stack:
+            schema = stack.pop()
+            if id(schema.value) in seen or not isinstance(schema.value, Mapping):
+                continue
+            seen.add(id(schema.value))
+            target = schema.target()
+            if target is not None:
+                stack.append(target)
+                if schema.graph.dialect.is_legacy:
+                    continue  # siblings of $ref are ignored before 3.1
+            yield schema
+            members = schema.get("allOf")
+            if isinstance(members, list):
+                stack.extend(schema.at(member) for member in reversed(members))
+
+    def properties(self) -> dict[str, Schema]:
+        """The properties of the object, those of `allOf` included; the first declaration of a name wins."""
+        found: dict[str, Schema] = {}
+        for part in self.conjuncts():
+            declared = part.get("properties")
+            if isinstance(declared, Mapping):
+                for name, value in declared.items():
+                    found.setdefault(str(name), part.at(value))
+        return found
+
+    def required(self) -> frozenset[str]:
+        """The names of the properties that must be there."""
+        names: set[str] = set()
+        for part in self.conjuncts():
+            declared = part.get("required")
+            if isinstance(declared, list):
+                names.update(name for name in declared if isinstance(name, str))
+        return frozenset(names)
+
+    def first(self, key: str) -> Any:
+        """The value of a keyword here or in what is conjoined, nearest first; None where none has it."""
+        own = self.get(key)
+        if own is not None:
+            return own
+        return next((value for part in self.conjuncts() if (value := part.get(key)) is not None), None)
+
+    def types(self) -> tuple[str, ...]:
+        """The JSON types that are named, without `null`; derived from other keywords where `type` is missing."""
+        for part in self.conjuncts():
+            declared = part.get("type")
+            names = declared if isinstance(declared, list) else [declared]
+            found = tuple(name for name in names if isinstance(name, str) and name != "null")
+            if found:
+                return found
+        return self._implied_types()
+
+    def _implied_types(self) -> tuple[str, ...]:
+        for part in self.conjuncts():
+            if any(key in part.value for key in ("properties", "additionalProperties", "patternProperties")):
+                return ("object",)
+            if any(key in part.value for key in ("items", "prefixItems")):
+                return ("array",)
+        return ()
+
+    def is_nullable(self) -> bool:
+        """Whether null is allowed, in either dialect's way of saying so."""
+        if self.get("nullable") is True:
+            return True
+        for part in self.conjuncts():
+            declared = part.get("type")
+            if (
+                part.get("nullable") is True
+                or declared == "null"
+                or (isinstance(declared, list) and "null" in declared)
+            ):
+                return True
+            enum = part.get("enum")
+            if isinstance(enum, list) and None in enum and declared is None:
+                return True
+            if any(option.is_nullable() for option in part.variants()):
+                return True
+        return False
+
+    def variants(self) -> tuple[Schema, ...]:
+        """The members of `oneOf` or `anyOf`."""
+        for keyword in ("oneOf", "anyOf"):
+            members = self.get(keyword)
+            if isinstance(members, list) and members:
+                return tuple(self.at(member) for member in members)
+        return ()
+
+
+def walk(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Every mapping inside a JSON value, the value itself included."""
+    stack = [value]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Mapping):
+            yield part
+            stack.extend(part.values())
+        elif isinstance(part, list):
+            stack.extend(part)
+
+
+_ANNOTATIONS = frozenset(
+    (
+        "$ref",
+        "description",
+        "title",
+        "default",
+        "example",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "nullable",
+    )
+)
+
+
+def _has_own_shape(value: Mapping[str, Any]) -> bool:
+    return any(key not in _ANNOTATIONS and not key.startswith("x-") for key in value)
+
+
+def _component_name(fragment: str, uri: str) -> str:
+    if fragment:
+        last = unquote(fragment).rpartition("/")[2].replace("~1", "/").replace("~0", "~")
+    else:
+        last = uri.rpartition("/")[2].partition(".")[0]
+    return "" if last.isdigit() else last

@@ -1,0 +1,144 @@
+"""Tools as Python text that a model can call as printed, within a budget of tokens.
+
+    gym.clients.get_clients_list(*, search: str | None = None, page: int = 1) -> ClientList  # Get clients list
+    ClientList = {"items": list[Client], "total": int}
+
+`one_liner` is one line, `signature` one line with all types, `stub` adds the definitions of the types it names, `full`
+adds the documentation of every parameter.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from codemode.catalog.prose import first_sentence, plain, shorten
+from codemode.catalog.shapes import Direction, Shapes, literals
+from codemode.catalog.tokens import estimate
+
+if TYPE_CHECKING:
+    from codemode.catalog.tool import Parameter, Tool
+
+#: What one tool may cost in a list, in a signature, with its types, and in full, in tokens.
+LINE_TOKENS = 60
+SIGNATURE_TOKENS = 220
+STUB_TOKENS = 400
+FULL_TOKENS = 1500
+
+
+def one_liner(tool: Tool, *, budget_tokens: int = LINE_TOKENS) -> str:
+    """One line: required parameters with types, optional ones as far as the budget goes."""
+    return signature(tool, budget_tokens=budget_tokens)
+
+
+def signature(tool: Tool, *, budget_tokens: int = SIGNATURE_TOKENS) -> str:
+    """The signature in one line; what does not fit is said less precisely, required parameters always stay."""
+    return _signature(tool, Shapes(naming=False), budget_tokens)
+
+
+def stub(tool: Tool, *, budget_tokens: int = STUB_TOKENS) -> str:
+    """The signature, and the definitions of the types it names as far as the budget goes."""
+    shapes = Shapes()
+    head = _signature(tool, shapes, max(budget_tokens * 3 // 4, LINE_TOKENS))
+    lines, _ = shapes.define(max(0, budget_tokens - estimate(head) - 4))
+    return "\n".join([head, *lines]) if estimate("\n".join([head, *lines])) <= budget_tokens else head
+
+
+def full(tool: Tool, *, budget_tokens: int = FULL_TOKENS) -> str:
+    """Everything known: signature, description, every parameter, the types, and which types had no room."""
+    shapes = Shapes()
+    head = _signature(tool, shapes, budget_tokens // 2, comment=False)
+    lines = [head, *_about(tool)]
+    for parameter in tool.parameters:
+        line = _documented(parameter, shapes)
+        if estimate("\n".join([*lines, line])) > budget_tokens * 2 // 3:
+            lines.append(f"  ... {len(tool.parameters) - len(lines) + 1} more parameters")
+            break
+        lines.append(line)
+    definitions, left = shapes.define(budget_tokens - estimate("\n".join(lines)) - 40)
+    if left:
+        shown = ", ".join(left[:10]) + (f" and {len(left) - 10} more" if len(left) > 10 else "")
+        definitions.append(f"# not shown for space: {shown}")
+    return "\n".join([*lines, *definitions])
+
+
+def _signature(tool: Tool, shapes: Shapes, budget_tokens: int, *, comment: bool = True) -> str:
+    returned = _returned(tool, shapes)
+    about = first_sentence(tool.summary or tool.description) if comment else ""
+    tail = f") -> {returned}" + (f"  # {about}" if about else "")
+    required = [_argument(p, shapes) for p in tool.parameters if p.required]
+    optional = [p for p in tool.parameters if not p.required]
+    spent = estimate(f"{tool.id}(*, {', '.join(required)}{tail}")
+    shown: list[str] = []
+    for parameter in optional:
+        text = _argument(parameter, shapes)
+        cost = estimate(f", {text}")
+        left = len(optional) - len(shown)
+        if spent + cost > budget_tokens - (8 if left > 1 else 0):
+            break
+        spent += cost
+        shown.append(text)
+    arguments = ", ".join([*required, *shown])
+    hidden = len(optional) - len(shown)
+    if hidden:
+        about = f"+{hidden} optional; {about}" if about else f"+{hidden} optional"
+        tail = f") -> {returned}  # {about}"
+    return f"{tool.id}({'*, ' if arguments else ''}{arguments}{tail}"
+
+
+def _argument(parameter: Parameter, shapes: Shapes) -> str:
+    shapes.direction = Direction.REQUEST
+    text = shapes.text(parameter.schema, parameter.name)
+    if parameter.required:
+        return f"{parameter.name}: {text}"
+    default = parameter.schema.first("default")
+    if isinstance(default, (str, int, float, bool)) and len(str(default)) <= 40:
+        return f"{parameter.name}: {text} = {_quoted(default)}"
+    known = text == "Any" or text.endswith("None")
+    return f"{parameter.name}: {text}{'' if known else ' | None'} = None"
+
+
+def _returned(tool: Tool, shapes: Shapes) -> str:
+    if tool.returns is None:
+        return "Any"
+    shapes.direction = Direction.RESPONSE
+    return shapes.text(tool.returns, f"{tool.path.rpartition('.')[2]}_result")
+
+
+def _about(tool: Tool) -> list[str]:
+    lines = []
+    summary = plain(tool.summary)
+    description = shorten(plain(tool.description), 600)
+    if summary and not description.startswith(summary):
+        lines.append(f"  {summary}")
+    if description:
+        lines.append(f"  {description}")
+    if tool.deprecated:
+        lines.append("  Deprecated.")
+    lines.append(f"  effect: {tool.effect}")
+    lines.extend(f"  example: {example}" for example in tool.examples[:2])
+    return lines
+
+
+def _documented(parameter: Parameter, shapes: Shapes) -> str:
+    shapes.direction = Direction.REQUEST
+    facts = [shapes.text(parameter.schema, parameter.name), "required" if parameter.required else "optional"]
+    facts += [f"{label} {value}" for key, label in _BOUNDS if (value := parameter.schema.first(key)) is not None]
+    values = literals(parameter.schema)
+    if values is not None and len(values) > 12:
+        facts.append("one of " + shorten(", ".join(str(value) for value in values), 200))
+    about = shorten(plain(parameter.description or str(parameter.schema.first("description") or "")), 200)
+    return f"  {parameter.name}: {', '.join(facts)}" + (f". {about}" if about else "")
+
+
+_BOUNDS = (
+    ("default", "default"),
+    ("minimum", "at least"),
+    ("maximum", "at most"),
+    ("maxLength", "length at most"),
+    ("pattern", "pattern"),
+    ("format", "format"),
+)
+
+
+def _quoted(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) and '"' not in value and "\n" not in value else repr(value)

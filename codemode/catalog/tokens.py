@@ -1,0 +1,97 @@
+"""How many tokens a text costs a model: exact where a tokenizer's data is at hand locally, else an estimate.
+
+Nothing is ever downloaded. The estimate splits text as o200k_base does before it merges, and counts each kind of piece
+with its mean cost, measured on Python signatures, programs, English descriptions and JSON; it leans to the high side,
+so that what fits a budget by estimate also fits it in truth.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+import re
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+#: Pieces of o200k_base (tiktoken_ext/openai_public.py) for ASCII; other letters form pieces of their own.
+_PIECE = re.compile(
+    r" ?[A-Z]*[a-z]+|[^\r\nA-Za-z0-9\s]?[A-Z]*[a-z]+| ?[A-Z]+|[^\r\nA-Za-z0-9\s]?[A-Z]+"
+    r"|[^\x00-\x7f]+|\d{1,3}| ?[!-/:-@\[-`{-~]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
+#: The longest lower-case word that is nearly always one token.
+_SHORT_WORD = 13
+
+#: The estimate is multiplied by this: its mean error on single signatures is 4 %.
+_CAUTION = 1.04
+
+#: Where tiktoken keeps the ranks of o200k_base that it has fetched (sha1 of their address), and their digest.
+_CACHED_AS = "fb374d419588a4632f3f557e76b4b70aebbca790"
+_RANKS_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
+
+_PATTERN = "|".join(
+    (
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+        r"\p{N}{1,3}",
+        r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
+        r"\s*[\r\n]+",
+        r"\s+(?!\S)",
+        r"\s+",
+    )
+)
+
+
+class Tokenizer(Protocol):
+    """Anything that encodes text, such as `tiktoken.Encoding`."""
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """The tokens of a text."""
+
+
+def count(text: str, tokenizer: Tokenizer | None = None) -> int:
+    """The number of tokens of a text: the tokenizer's answer, or without one an estimate."""
+    return estimate(text) if tokenizer is None else len(tokenizer.encode_ordinary(text))
+
+
+def estimate(text: str) -> int:
+    """An estimate that needs no data and leans to the high side."""
+    return math.ceil(sum(_cost(piece) for piece in _PIECE.findall(text)) * _CAUTION)
+
+
+@cache
+def local_tokenizer(folder: Path | None = None) -> Tokenizer | None:
+    """o200k_base from ranks that lie on this machine already, or None.
+
+    Looks in `folder` (the rank file itself, or a cache folder of tiktoken), else in tiktoken's default cache folder.
+    Needs the optional `tiktoken`.
+    """
+    place = folder or Path(tempfile.gettempdir()) / "data-gym-cache"
+    file = place if place.is_file() else place / _CACHED_AS
+    try:
+        data = file.read_bytes()
+        import tiktoken  # noqa: PLC0415 -- the optional extra `tokens`
+    except (OSError, ImportError):
+        return None
+    if hashlib.sha256(data).hexdigest() != _RANKS_SHA256:
+        return None
+    ranks = {base64.b64decode(token): int(rank) for token, rank in map(bytes.split, data.splitlines())}
+    return tiktoken.Encoding("o200k_base", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens={})
+
+
+def _cost(piece: str) -> float:
+    core = piece.lstrip(" ")
+    last = core[-1:]
+    if last.islower() and last.isascii():
+        base = 1.03 if core[0].isalpha() else 1.3
+        return base + max(0, len(core) - _SHORT_WORD) * 0.3
+    if last.isupper() and last.isascii():
+        return 1.0 + max(0, len(core) - 2) * 0.17
+    if not core.isascii():
+        return max(1.0, len(core) * 0.7)
+    if last.isdigit() or not core.strip():
+        return 1.0
+    return 1.0 if len(core) <= 2 else len(core) * 0.47
