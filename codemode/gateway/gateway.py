@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.catalog.arguments import validate
-from codemode.errors import CallError, CodeModeError, UpstreamTimeout
+from codemode.errors import CallError, CodeModeError, UpstreamTimeout, UpstreamUnreachable
 from codemode.gateway.call import CallState, ToolOutcome
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ class Transport(Protocol):
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> Any:
         """Send validated arguments and return JSON data. Raises a CallError."""
+
+    async def aclose(self) -> None:
+        """Close the connections."""
 
 
 class Gateway:
@@ -41,6 +44,8 @@ class Gateway:
             value = await self._transports[tool.source].call(tool, arguments)
         except UpstreamTimeout as error:
             return ToolOutcome(tool.id, CallState.UNKNOWN, error=error)
+        except UpstreamUnreachable as error:
+            return ToolOutcome(tool.id, CallState.NOT_STARTED, error=error)
         except CallError as error:
             return ToolOutcome(tool.id, CallState.FAILED, error=error)
         return ToolOutcome(tool.id, CallState.COMMITTED, value=value)

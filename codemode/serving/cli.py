@@ -56,7 +56,9 @@ class Surface:
                 message = "--base-url, --name and --bearer-env go with --source"
                 raise ConfigurationError(message)
             return load_settings(self.config)
-        return settings_for_document(self.source, base_url=self.base_url, name=self.name, bearer_env=self.bearer_env)
+        bearer = SecretReference(env=self.bearer_env) if self.bearer_env else None
+        bearer = SecretReference(env=self.bearer_env) if self.bearer_env else None
+        return settings_for_document(self.source, base_url=self.base_url, name=self.name, bearer=bearer)
 
 
 @app.command()

@@ -1,0 +1,61 @@
+"""Fakes that ship: tools made in a line, and a transport that answers from a function and records what it was sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from codemode.catalog.schema import Schema
+from codemode.catalog.tool import Effect, Location, Parameter, Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+def make_tool(
+    id: str,  # noqa: A002 -- the field's name
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    required: tuple[str, ...] = (),
+    summary: str = "",
+    effect: Effect = Effect.READ,
+    aliases: tuple[str, ...] = (),
+    source: str = "fake",
+) -> Tool:
+    """A tool whose `parameters` are JSON Schemas by name."""
+    made = [
+        Parameter(
+            name=name,
+            wire_name=name,
+            location=Location.ARGUMENT,
+            required=name in required,
+            schema=Schema.of(schema),
+            description=str(schema.get("description", "")),
+        )
+        for name, schema in (parameters or {}).items()
+    ]
+    return Tool(
+        id=id,
+        source=source,
+        summary=summary,
+        description=summary,
+        parameters=tuple(sorted(made, key=lambda parameter: not parameter.required)),
+        effect=effect,
+        invocation=None,
+        aliases=aliases,
+    )
+
+
+class RecordingTransport:
+    """A transport that answers with `answer(tool, arguments)`; what was sent is in `sent`. `answer` may raise."""
+
+    def __init__(self, answer: Callable[[Tool, Mapping[str, Any]], Any]) -> None:
+        self._answer = answer
+        self.sent: list[tuple[str, dict[str, Any]]] = []
+
+    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> Any:
+        """Record the call and answer it."""
+        self.sent.append((tool.id, dict(arguments)))
+        return self._answer(tool, arguments)
+
+    async def aclose(self) -> None:
+        """Nothing to close."""

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from codemode.catalog.catalog import Catalog
+from codemode.errors import (
+    ArgumentsInvalid,
+    CallError,
+    ToolNotFound,
+    UpstreamError,
+    UpstreamTimeout,
+    UpstreamUnreachable,
+)
+from codemode.gateway.call import CallState, ToolCall
+from codemode.gateway.gateway import Gateway
+from codemode.testing import RecordingTransport, make_tool
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from codemode.catalog.tool import Tool
+
+TOOL = make_tool("gym.clients.get", {"id": {"type": "integer"}}, required=("id",), aliases=("getClient",))
+
+
+def gateway(answer: Any) -> tuple[Gateway, RecordingTransport]:
+    def respond(_: Tool, __: Mapping[str, Any]) -> Any:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    transport = RecordingTransport(respond)
+    return Gateway(Catalog((TOOL,)), {"fake": transport}), transport
+
+
+def call(tool: str = "gym.clients.get", **arguments: Any) -> ToolCall:
+    return ToolCall("ex_1", "1", tool, arguments)
+
+
+async def test_a_valid_call_is_sent_once_and_committed() -> None:
+    door, transport = gateway({"name": "Ada"})
+    outcome = await door.call(call(id=7))
+    assert (outcome.state, outcome.value, outcome.error) == (CallState.COMMITTED, {"name": "Ada"}, None)
+    assert transport.sent == [("gym.clients.get", {"id": 7})]
+
+
+async def test_an_exact_alias_is_resolved_to_the_tool() -> None:
+    door, transport = gateway(1)
+    assert (await door.call(call("gym.getClient", id=7))).tool == "gym.clients.get"
+    assert transport.sent == [("gym.clients.get", {"id": 7})]
+
+
+@pytest.mark.parametrize(
+    ("request_", "error"),
+    [(call("gym.clients.gett", id=7), ToolNotFound), (call(id="seven"), ArgumentsInvalid), (call(), ArgumentsInvalid)],
+)
+async def test_what_cannot_be_right_is_not_sent(request_: ToolCall, error: type[Exception]) -> None:
+    door, transport = gateway(1)
+    outcome = await door.call(request_)
+    assert outcome.state is CallState.FAILED
+    assert isinstance(outcome.error, error)
+    assert transport.sent == []
+
+
+@pytest.mark.parametrize(
+    ("error", "state"),
+    [
+        (UpstreamError("no", status=409), CallState.FAILED),
+        (UpstreamTimeout("no answer in 1 s"), CallState.UNKNOWN),
+        (UpstreamUnreachable("refused"), CallState.NOT_STARTED),
+    ],
+)
+async def test_what_the_other_side_did_is_told_apart(error: CallError, state: CallState) -> None:
+    door, _ = gateway(error)
+    outcome = await door.call(call(id=7))
+    assert (outcome.state, outcome.error) == (state, error)

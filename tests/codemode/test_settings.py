@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from codemode.errors import ConfigurationError
+from codemode.settings import SecretReference, load_settings, settings_for_document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def write(folder: Path, text: str) -> Path:
+    file = folder / "codemode.yaml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_a_minimal_file_has_all_defaults(tmp_path: Path) -> None:
+    settings = load_settings(write(tmp_path, "sources: {gym: {location: gym.yaml}}"))
+    assert settings.sources["gym"].location == str(tmp_path / "gym.yaml")
+    assert settings.limits.wall_s == 30.0
+    assert settings.server.host == "127.0.0.1"
+
+
+def test_every_mistake_is_named_at_once_with_line_key_and_nearest_key(tmp_path: Path) -> None:
+    file = write(
+        tmp_path,
+        "sources:\n"
+        "  gym:\n"
+        "    locaton: x\n"
+        "    credentials:\n"
+        "      - {kind: api_key, name: a, value: {envv: b}}\n"
+        "limits:\n"
+        "  wall: 3\n"
+        "  cpu_s: 0\n",
+    )
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings(file)
+    lines = str(caught.value).splitlines()[1:]
+    assert lines == [
+        "  line 2: sources.gym.location: Field required",
+        "  line 3: sources.gym.locaton: no such key; did you mean 'location'? valid: base_url, credentials, kind, "
+        "location, response_limit_bytes, timeout_s",
+        "  line 5: sources.gym.credentials.0.api_key.value.envv: no such key; did you mean 'env'? valid: env, file",
+        "  line 7: limits.wall: no such key; did you mean 'wall_s'? valid: calls, calls_in_flight, cpu_s, memory_mib, "
+        "output_bytes, result_bytes, source_bytes, wall_s",
+        "  line 8: limits.cpu_s: Input should be greater than or equal to 1",
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "sources: {}", "a: [", "sources: {9: {location: x}}"])
+def test_a_file_that_is_no_configuration_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigurationError):
+        load_settings(write(tmp_path, text))
+
+
+def test_a_missing_file_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    with pytest.raises(
+        ConfigurationError, match="cannot be read: No such file or directory; name another with --config"
+    ):
+        load_settings(tmp_path / "none.yaml")
+
+
+def test_a_secret_comes_from_the_environment_or_a_file_and_is_not_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("A_TOKEN", "hunter2")
+    (tmp_path / "token").write_text("hunter3\n", encoding="utf-8")
+    from_environment = SecretReference(env="A_TOKEN").resolve()
+    from_file = SecretReference(file=tmp_path / "token").resolve()
+    assert (from_environment.get_secret_value(), from_file.get_secret_value()) == ("hunter2", "hunter3")
+    assert "hunter" not in repr((from_environment, from_file))
+
+
+def test_a_secret_that_is_not_there_names_where_it_was_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("A_TOKEN", raising=False)
+    with pytest.raises(ConfigurationError, match="the environment variable A_TOKEN, which is empty or not set"):
+        SecretReference(env="A_TOKEN").resolve()
+
+
+@pytest.mark.parametrize(
+    ("location", "namespace"),
+    [
+        ("specs/github.json", "github"),
+        ("https://api.stripe.example/v1/openapi.json", "api"),
+        ("gym/openapi.yaml", "gym"),
+        ("http://127.0.0.1:8000/openapi.json", "api"),
+        ("./Pet Store.yml", "pet_store"),
+    ],
+)
+def test_the_namespace_of_one_document_is_made_of_its_location(location: str, namespace: str) -> None:
+    assert list(settings_for_document(location).sources) == [namespace]
+
+
+def test_a_name_that_is_no_namespace_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="--source, --base-url, --name"):
+        settings_for_document("x.yaml", name="Not A Name")
