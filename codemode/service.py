@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.cost import CostReport, measure
+from codemode.catalog.tokens import local_tokenizer
 from codemode.executions.executor import Executor
 from codemode.gateway.gateway import Gateway
 from codemode.search.answer import Answer, render
 from codemode.search.index import Index, Query
-from codemode.settings import DEFAULT_FILE, Settings, load_settings
+from codemode.settings import DEFAULT_FILE, Settings, load_settings, tokenizer_folder
 from codemode.sources.load import LoadedSource, load_source
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class CodeMode:
 
     def cost(self) -> CostReport:
         """What the catalog costs a model as native tools, and as two tools, in tokens."""
-        return measure(self.catalog)
+        return measure(self.catalog, local_tokenizer(tokenizer_folder()))
 
     async def _load(self) -> None:
         names = tuple(self.settings.sources)

@@ -203,6 +203,12 @@ def settings_for_document(
         raise ConfigurationError(message) from None
 
 
+def tokenizer_folder() -> Path | None:
+    """Where the operator keeps a tokenizer's data, as `tiktoken` reads it; None for its default place."""
+    folder = os.environ.get("TIKTOKEN_CACHE_DIR")
+    return Path(folder) if folder else None
+
+
 def is_url(location: str) -> bool:
     """Whether a source's location is fetched over HTTP."""
     return location.lower().startswith(("http://", "https://"))
