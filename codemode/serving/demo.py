@@ -34,7 +34,7 @@ PROGRAMS = (
     ("expiring_members.py", "Look up the next members whose membership runs out, in parallel.", "completed"),
     ("pending_salaries.py", "What are the pending salaries worth in euro?", "completed"),
     ("freeze_member.py", "Freeze the membership of a member found by name for two weeks.", "completed"),
-    ("mistake.py", "Cancel an appointment, written with a guessed name: refused before it does harm.", "refused"),
+    ("mistake.py", "Delete the clients who left, with guessed names: refused before it does harm.", "refused"),
 )
 
 
