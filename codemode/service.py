@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Literal, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.cost import CostReport, measure
 from codemode.catalog.tokens import local_tokenizer
 from codemode.executions.executor import Executor
 from codemode.gateway.gateway import Gateway
-from codemode.search.answer import Answer, render
-from codemode.search.index import Index, Query
+from codemode.search.answer import Detail, render
+from codemode.search.index import Index
+from codemode.search.query import DEFAULT_LIMIT, Query
 from codemode.settings import DEFAULT_FILE, Settings, load_settings, tokenizer_folder
 from codemode.sources.load import LoadedSource, load_source
 
@@ -21,8 +23,32 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from codemode.executions.execution import ExecutionOutcome
+    from codemode.search.query import Hit
 
-Detail = Literal["auto", "full"]
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """What a search found: `text` is what a model reads, `hits` are one page of all `total`, best first."""
+
+    text: str
+    hits: tuple[Hit, ...]
+    total: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as JSON data."""
+        hits = [
+            {
+                "id": hit.tool.id,
+                "summary": hit.tool.summary,
+                "namespace": hit.namespace,
+                "effect": hit.effect,
+                "score": round(hit.score, 4),
+                "matched": list(hit.matched),
+                "query": hit.query,
+            }
+            for hit in self.hits
+        ]
+        return {"text": self.text, "hits": hits, "total": self.total}
 
 
 class CodeMode:
@@ -80,13 +106,13 @@ class CodeMode:
         *,
         namespace: str | None = None,
         detail: Detail = "auto",
-        limit: int | None = None,
-    ) -> Answer:
+        limit: int = DEFAULT_LIMIT,
+    ) -> SearchAnswer:
         """Find tools: one query, or one for each step of a plan. The answer's text fits the configured budget."""
         texts = (queries,) if isinstance(queries, str) else tuple(queries)
-        query = Query(texts, namespace=namespace) if limit is None else Query(texts, namespace=namespace, limit=limit)
-        hits = self._index.search(query)
-        return render(hits, self.catalog, detail=detail, budget_tokens=self.settings.search.budget_tokens)
+        hits = self._index.search(Query(texts, namespace=namespace, limit=limit))
+        text = render(hits, budget_tokens=self.settings.search.budget_tokens, detail=detail)
+        return SearchAnswer(text, hits.hits, hits.total)
 
     async def execute(self, code: str) -> ExecutionOutcome:
         """Run a program with every tool bound in its namespace.
