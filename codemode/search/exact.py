@@ -1,0 +1,58 @@
+"""Exact names: ids, operation ids and wire names, whatever their case."""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from codemode.catalog.tool import Tool
+
+_NAME_LIKE = re.compile(r"[^\W_]\S*[./_\-:]\S*\w|\w*[a-z0-9][A-Z]\w*")
+
+
+class ExactNames:
+    """Finds tools by exact name. Holds 12 bytes a name: the names themselves are the tools' own."""
+
+    def __init__(self, tools: Sequence[Tool], hashes: NDArray[np.uint64], documents: NDArray[np.int32]) -> None:
+        self._tools = tools
+        self.hashes = hashes
+        self.documents = documents
+
+    @classmethod
+    def of(cls, tools: Sequence[Tool]) -> ExactNames:
+        """The names of all tools."""
+        pairs = [(_hash(name), place) for place, tool in enumerate(tools) for name in (tool.id, *tool.aliases)]
+        hashes = np.fromiter((pair[0] for pair in pairs), np.uint64, len(pairs))
+        documents = np.fromiter((pair[1] for pair in pairs), np.int32, len(pairs))
+        order = np.lexsort((documents, hashes))
+        return cls(tools, hashes[order], documents[order])
+
+    def find(self, query: str) -> list[int]:
+        """Places of the tools whose name the whole query is, else of those whose names are words of it."""
+        whole = self._places(query.strip())
+        if whole:
+            return whole
+        words = dict.fromkeys(match.group() for match in _NAME_LIKE.finditer(query))
+        return list(dict.fromkeys(place for word in words for place in self._places(word)))
+
+    def _places(self, name: str) -> list[int]:
+        key = np.uint64(_hash(name))
+        start, end = np.searchsorted(self.hashes, key), np.searchsorted(self.hashes, key, side="right")
+        folded = name.casefold()
+        return [
+            place
+            for place in dict.fromkeys(self.documents[start:end].tolist())
+            if any(known.casefold() == folded for known in (self._tools[place].id, *self._tools[place].aliases))
+        ]
+
+
+def _hash(name: str) -> int:
+    return int.from_bytes(blake2b(name.casefold().encode(), digest_size=8).digest(), "big")

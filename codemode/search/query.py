@@ -1,0 +1,69 @@
+"""What is asked of an index, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from codemode.catalog.tool import Effect, Tool
+
+DEFAULT_LIMIT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One or more searches in one go, one per step of a plan; filters hold for all of them.
+
+    `limit` hits are given from the place `offset` of the merged list on.
+    """
+
+    queries: tuple[str, ...]
+    namespace: str | None = None
+    source: str | None = None
+    effect: Effect | None = None
+    tag: str | None = None
+    limit: int = DEFAULT_LIMIT
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A tool that fits. `matched` says why: the words of the query it answers, and in which fields.
+
+    `query` is the place in `Query.queries` of the search that found it, `rank` its place (from 0) in that search;
+    `exact` is whether the search was, or held, an exact name of the tool.
+    """
+
+    tool: Tool
+    score: float
+    matched: tuple[str, ...] = ()
+    query: int = 0
+    rank: int = 0
+    exact: bool = False
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the tool."""
+        return self.tool.namespace
+
+    @property
+    def effect(self) -> Effect:
+        """What a call of the tool does to the world."""
+        return self.tool.effect
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """The answer to a `Query`: one page of hits, best first, and how many there are in all.
+
+    `unsure` holds the places of the searches whose hits may all be wrong, `empty` those that found nothing. `nearest`
+    are the ids, or with an unknown namespace the namespaces, that come closest when there is no hit at all.
+    """
+
+    query: Query
+    hits: tuple[Hit, ...]
+    total: int
+    unsure: tuple[int, ...] = ()
+    empty: tuple[int, ...] = ()
+    nearest: tuple[str, ...] = ()

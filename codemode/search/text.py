@@ -1,0 +1,96 @@
+"""Text to terms: words of any script, identifiers split, case and accents folded, English stemmed.
+
+A *raw word* is a run of letters and digits as written (`listPullRequests`, `EC2`, `予約一覧`). It has *surface forms*
+(`list`, `pull`, `requests`), which are what a person may mistype, and each surface form has a *term*, which is what the
+index holds (`list`, `pull`, `request`).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+import Stemmer
+
+# Vowel signs and accents that stand apart belong to the word, which `\w` does not know.
+_MARKS = "".join(chr(code) for code in range(0x300, 0xFFFF) if unicodedata.category(chr(code)) in ("Mn", "Mc"))
+RAW_WORD = re.compile(rf"[^\W_]+(?:[{_MARKS}]+[^\W_]*)*")
+
+# Scripts written without spaces, and Hangul, whose particles stick to the word: indexed by pairs of characters.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]+"
+)
+_PLURAL_ABBREVIATION = re.compile(r"[A-Z]{2,}s")
+_CAMEL = re.compile(r"[A-Z]+\d*(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+[a-z]*|.")
+_JOINED_LENGTH = 12  # `GitHub`, `OAuth`, `TimeZone`: people also write these in one piece; longer ones are identifiers
+_JOINED_PARTS = 2
+_STEMMED = re.compile(r"[a-z]+")
+
+
+def raw_words(text: str) -> list[str]:
+    """The runs of letters and digits in `text`, as written."""
+    return RAW_WORD.findall(text)
+
+
+def surface_forms(raw: str) -> tuple[str, ...]:
+    """What a raw word is made of, folded: parts of an identifier, pairs of characters where a script has no spaces."""
+    if raw.isascii():
+        return _latin_forms(raw)
+    folded = _without_accents(unicodedata.normalize("NFKC", raw))
+    if folded.isascii():
+        return _latin_forms(folded)
+    forms: list[str] = []
+    position = 0
+    for run in _UNSPACED.finditer(folded):
+        forms += _spaced_forms(folded[position : run.start()])
+        forms += _pairs(run.group())
+        position = run.end()
+    return tuple(forms + _spaced_forms(folded[position:]))
+
+
+@lru_cache(maxsize=65_536)
+def term(surface: str) -> str:
+    """The term of a surface form: its English stem when it is plain Latin letters, else itself."""
+    return _STEMMER.stemWord(surface) if _STEMMED.fullmatch(surface) else surface
+
+
+def terms(text: str) -> list[str]:
+    """All terms of `text`, in order."""
+    return [term(form) for raw in raw_words(text) for form in surface_forms(raw)]
+
+
+def _latin_forms(raw: str) -> tuple[str, ...]:
+    if raw.islower() or raw.isdigit():
+        return (raw,)
+    if _PLURAL_ABBREVIATION.fullmatch(raw):
+        return (raw[:-1].lower(),)
+    parts = [part.lower() for part in _CAMEL.findall(raw)]
+    if len(parts) == _JOINED_PARTS and len(raw) <= _JOINED_LENGTH:
+        parts.append(raw.lower())
+    return tuple(parts)
+
+
+def _spaced_forms(run: str) -> list[str]:
+    if run.isascii():
+        return list(_latin_forms(run)) if run else []
+    return [run.casefold()]
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)] if len(run) > 1 else [run]
+
+
+def _without_accents(text: str) -> str:
+    """Latin letters without their accents; other scripts keep their marks, which are part of the word there."""
+    kept: list[str] = []
+    for character in unicodedata.normalize("NFD", text):
+        if unicodedata.combining(character) and kept and kept[-1].isascii():
+            continue
+        kept.append(character)
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
+_STEMMER = Stemmer.Stemmer("english")
+_STEMMER.maxCacheSize = 0  # `term` and the index's own vocabulary remember

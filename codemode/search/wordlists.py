@@ -1,0 +1,63 @@
+"""The word lists: words to leave out, words that people use for each other, short forms. General terms only."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from codemode.search import text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+@cache
+def stop_words() -> frozenset[str]:
+    """Words, not terms, that say nothing about which tool is meant."""
+    return frozenset(form for line in _lines("stop.txt") for form in _forms(line))
+
+
+@cache
+def synonyms() -> Mapping[str, tuple[str, ...]]:
+    """Term -> terms that may stand for it, best first."""
+    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for line in _lines("synonyms.txt"):
+        narrow, arrow, broad = line.partition(">")
+        words = _terms(narrow)
+        for word in words:
+            others = _terms(broad) if arrow else words
+            found[word].update((other, None) for other in others if other != word)
+    return {word: tuple(others) for word, others in found.items()}
+
+
+@cache
+def abbreviations() -> Mapping[str, tuple[str, ...]]:
+    """Short form (a term) -> the terms that it is short for; several stand together or are alternatives."""
+    found = {}
+    for line in _lines("abbreviations.txt"):
+        short, _, long = line.partition(":")
+        found[_terms(short)[0]] = tuple(_terms(long))
+    return found
+
+
+@cache
+def abbreviated() -> Mapping[tuple[str, ...], str]:
+    """The reverse of `abbreviations`: spelled-out terms in a row -> the short form."""
+    return {long: short for short, long in abbreviations().items()}
+
+
+def _lines(name: str) -> Iterator[str]:
+    content = files("codemode.search").joinpath("words", name).read_text(encoding="utf-8")
+    for line in content.splitlines():
+        if line.strip() and not line.startswith("#"):
+            yield line
+
+
+def _forms(line: str) -> list[str]:
+    return [form for raw in text.raw_words(line) for form in text.surface_forms(raw)]
+
+
+def _terms(line: str) -> list[str]:
+    return list(dict.fromkeys(text.term(form) for form in _forms(line)))

@@ -1,0 +1,134 @@
+"""What a search finds: names, words, typos, synonyms, filters, several searches at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from codemode.catalog.catalog import Catalog
+from codemode.catalog.tool import Effect
+from codemode.search.index import Index
+from codemode.search.query import Query
+
+if TYPE_CHECKING:
+    from conftest import ToolFactory
+
+
+@pytest.fixture
+def index(tool: ToolFactory) -> Index:
+    return Index.build(
+        Catalog(
+            [
+                tool("github.pulls.list", "Lists pull requests in a repository.", aliases=("pulls/list", "listPulls")),
+                tool("github.pulls.create", "Creates a pull request.", effect=Effect.WRITE),
+                tool("github.issues.list", "Lists issues of a repository.", tags=("issues",)),
+                tool("github.repos.get", "Get a repository."),
+                tool("stripe.customers.delete", "Permanently deletes a customer.", effect=Effect.DESTRUCTIVE),
+                tool("stripe.customers.create", "Creates a new customer object.", effect=Effect.WRITE),
+                tool("stripe.invoices.list", "Returns a list of invoices."),
+                tool("weather.forecast.get", "Weather for the next days.", parameters={"city": {"type": "string"}}),
+                tool("kalender.termine.list", "予約一覧を取得する"),
+            ]
+        )
+    )
+
+
+def found(index: Index, *queries: str, **filters: object) -> list[str]:
+    return [hit.tool.id for hit in index.search(Query(queries, **filters)).hits]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("listPullRequests", "github.pulls.list"),
+        ("list pull requests", "github.pulls.list"),
+        ("pull_request.list", "github.pulls.list"),
+        ("PRs", "github.pulls.list"),
+        ("list PRs", "github.pulls.list"),
+        ("remove customer", "stripe.customers.delete"),
+        ("delte custmer", "stripe.customers.delete"),
+        ("wheather", "weather.forecast.get"),
+        ("予約", "kalender.termine.list"),
+        ("github.repos.get", "github.repos.get"),
+        ("pulls/list", "github.pulls.list"),
+        ("LISTPULLS", "github.pulls.list"),
+        ("please call github.issues.list for the pull requests", "github.issues.list"),
+    ],
+)
+def test_a_search_finds_the_tool_first(index: Index, query: str, first: str) -> None:
+    assert found(index, query)[0] == first
+
+
+def test_several_searches_are_merged_in_turn_without_repetition(index: Index) -> None:
+    ids = found(index, "list pull requests", "delete customer", "list pull requests")
+    assert ids[:2] == ["github.pulls.list", "stripe.customers.delete"]
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize(
+    ("filters", "ids"),
+    [
+        ({"namespace": "stripe"}, {"stripe.customers.delete", "stripe.customers.create"}),
+        ({"namespace": "stripe.customers"}, {"stripe.customers.delete", "stripe.customers.create"}),
+        ({"source": "github"}, {"github.pulls.create"}),
+        ({"effect": Effect.WRITE}, {"github.pulls.create", "stripe.customers.create"}),
+        ({"effect": Effect.DESTRUCTIVE}, {"stripe.customers.delete"}),
+        ({"tag": "Issues"}, set()),
+    ],
+)
+def test_filters_hold_for_all_hits(index: Index, filters: dict[str, object], ids: set[str]) -> None:
+    everything = set(found(index, "create delete customer", limit=50, **filters))
+    assert ids <= everything
+    unfiltered = index.search(Query(("create delete customer",), limit=50)).hits
+    assert everything <= {hit.tool.id for hit in unfiltered}
+
+
+def test_a_tag_narrows_to_its_tools(index: Index) -> None:
+    assert found(index, "list", tag="ISSUES") == ["github.issues.list"]
+
+
+def test_pages_follow_each_other_and_know_the_total(index: Index) -> None:
+    whole = index.search(Query(("list repository",), limit=50))
+    first = index.search(Query(("list repository",), limit=2))
+    second = index.search(Query(("list repository",), limit=2, offset=2))
+    assert first.total == second.total == whole.total == len(whole.hits)
+    assert [*first.hits, *second.hits] == list(whole.hits[:4])
+
+
+def test_nothing_found_names_the_nearest_ids(index: Index) -> None:
+    hits = index.search("githb.repo.gt")
+    nothing = index.search("zzzzqqqq")
+    assert hits.hits[0].tool.id == "github.repos.get"
+    assert nothing.hits == ()
+    assert nothing.total == 0
+    assert nothing.empty == (0,)
+
+
+def test_an_unknown_namespace_names_the_nearest_one(index: Index) -> None:
+    hits = index.search(Query(("list",), namespace="gitub"))
+    assert hits.hits == ()
+    assert hits.nearest[0] == "github"
+
+
+def test_an_index_of_nothing_finds_nothing() -> None:
+    assert Index.build(Catalog()).search("anything").hits == ()
+
+
+def test_a_search_without_words_finds_nothing(index: Index) -> None:
+    assert index.search("").hits == ()
+    assert index.search(Query(())).hits == ()
+
+
+def test_a_changed_source_is_read_again_and_the_others_are_kept(index: Index, tool: ToolFactory) -> None:
+    kept = [one for one in index.tools if one.source != "weather"]
+    changed = Index.build(Catalog([*kept, tool("weather.tides.get", "High and low tides.")]), previous=index)
+    assert found(changed, "tides")[0] == "weather.tides.get"
+    assert "weather.forecast.get" not in found(changed, "weather forecast")
+    assert found(changed, "remove customer") == found(Index.build(changed.tools), "remove customer")
+    assert found(index, "forecast")[0] == "weather.forecast.get"
+
+
+def test_a_text_with_the_inner_break_mark_does_no_harm(tool: ToolFactory) -> None:
+    index = Index.build([tool("a.one", "first ꙮꙮ thing"), tool("b.two", "second")])
+    assert found(index, "second") == ["b.two"]
