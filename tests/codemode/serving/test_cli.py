@@ -1,0 +1,129 @@
+"""The command as a person types it: real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx2
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Gym
+
+pytestmark = pytest.mark.slow
+COMMAND = str(Path(sys.executable).parent / "codemode")
+
+
+def codemode(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    inherited = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "COLUMNS": "200"}  # noqa: TID251
+    return subprocess.run(
+        [COMMAND, *arguments], input=stdin, env=inherited | environment, capture_output=True, text=True, timeout=50
+    )
+
+
+def on(gym: Gym) -> list[str]:
+    return ["--source", str(gym.document), "--base-url", gym.url, "--bearer-env", "GYM_TOKEN"]
+
+
+def test_search_prints_signatures_that_can_be_called(gym: Gym) -> None:
+    ended = codemode("search", "freeze a membership", "--source", str(gym.document))
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("gym.memberships.freeze_membership(")
+
+
+def test_search_for_nothing_known_says_so_with_exit_code_1(gym: Gym) -> None:
+    ended = codemode("search", "qqqq zzzz", "--source", str(gym.document))
+    assert ended.returncode == 1
+    assert "no tool matches 'qqqq zzzz'" in ended.stdout
+
+
+def test_run_reads_a_program_from_standard_input(gym: Gym) -> None:
+    ended = codemode(
+        "run", "-", "--json", *on(gym), stdin="gym.core.get_gym_info()['name']", GYM_TOKEN="a-token-for-tests"
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout)["status"] == "completed"
+
+
+def test_a_program_that_fails_is_exit_code_1_and_says_where(gym: Gym, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("x = 1\nx / 0\n", encoding="utf-8")
+    ended = codemode("run", str(program), *on(gym), GYM_TOKEN="a-token-for-tests")
+    assert ended.returncode == 1
+    assert "ZeroDivisionError: division by zero (line 2)" in ended.stdout
+
+
+def test_the_token_never_shows(gym: Gym) -> None:
+    program = "try:\n    gym.core.get_gym_info()\nexcept Exception as error:\n    print(error)"
+    ended = codemode("run", "-", *on(gym), stdin=program, GYM_TOKEN="hunter2-is-wrong")
+    assert "401" in ended.stdout
+    assert "hunter2" not in ended.stdout + ended.stderr
+
+
+def test_a_missing_secret_is_exit_code_2(gym: Gym) -> None:
+    ended = codemode("run", "-", *on(gym), stdin="1")
+    assert ended.returncode == 2
+    assert "GYM_TOKEN" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("{", "not"), ("openapi: 3.1.0", ""), ("[1, 2]", "")],
+)
+def test_a_malformed_document_is_exit_code_3_with_its_name(tmp_path: Path, content: str, message: str) -> None:
+    document = tmp_path / "broken.yaml"
+    document.write_text(content, encoding="utf-8")
+    ended = codemode("tools", "--source", str(document))
+    assert ended.returncode == 3, ended.stderr
+    assert "broken.yaml" in ended.stderr
+    assert message in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_an_unreachable_document_is_exit_code_3() -> None:
+    ended = codemode("tools", "--source", "http://127.0.0.1:9/openapi.json")
+    assert ended.returncode == 3, ended.stderr
+    assert "http://127.0.0.1:9/openapi.json" in ended.stderr
+
+
+def test_a_missing_configuration_is_exit_code_2(tmp_path: Path) -> None:
+    ended = codemode("tools", "--config", str(tmp_path / "codemode.yaml"))
+    assert ended.returncode == 2
+    assert "cannot be read" in ended.stderr
+
+
+def test_cost_says_which_mode_fits(gym: Gym) -> None:
+    report = json.loads(codemode("cost", "--json", "--source", str(gym.document)).stdout)
+    assert report["tools"] == 137
+    assert [mode["fits"] for mode in report["modes"]] == [False, True, True]
+    assert report["verdict"].startswith("code mode")
+
+
+def test_serve_answers_until_it_is_told_to_stop(gym: Gym) -> None:
+    command = [COMMAND, "serve", "--port", "0", *on(gym)]
+    environment = {"PATH": os.environ["PATH"], "GYM_TOKEN": "a-token-for-tests", "CODEMODE_API_KEY": "a-key"}  # noqa: TID251
+    with subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, text=True) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        while "http://" not in line:
+            assert line, "the server ended before it listened"
+            line = process.stderr.readline()
+        url = "http://" + line.partition("http://")[2].strip()
+        body = {"code": "gym.core.get_gym_info()['name']"}
+        answer = httpx2.post(f"{url}/v1/execute", json=body, headers={"Authorization": "Bearer a-key"}, timeout=30)
+        assert answer.json()["status"] == "completed"
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=30)
+
+
+def test_the_demo_runs_five_programs_and_each_ends_as_it_is_meant_to() -> None:
+    ended = codemode("demo")
+    assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr
+    assert ended.stdout.count("─ completed ") == 4
+    assert ended.stdout.count("─ refused ") == 1

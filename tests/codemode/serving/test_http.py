@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import pytest
+
+from codemode.service import CodeMode
+from codemode.serving.http import create_app
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tests.conftest import Gym
+
+KEY = {"Authorization": "Bearer a-key"}
+TIMEOUT_S = 30
+
+
+@pytest.fixture
+async def service(gym: Gym) -> AsyncIterator[CodeMode]:
+    limits = {"wall_s": 5, "cpu_s": 1}
+    async with CodeMode.from_settings(gym.settings(limits=limits, server={"request_limit_bytes": 10_000})) as service:
+        yield service
+
+
+@pytest.fixture
+async def client(service: CodeMode) -> AsyncIterator[httpx2.AsyncClient]:
+    transport = httpx2.ASGITransport(create_app(service, keys=("a-key", "another")))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", timeout=TIMEOUT_S) as client:
+        yield client
+
+
+async def execute(client: httpx2.AsyncClient, code: str) -> Any:
+    answer = await client.post("/v1/execute", json={"code": code}, headers=KEY)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def test_health_is_open_and_counts_the_tools(client: httpx2.AsyncClient) -> None:
+    answer = await client.get("/healthz")
+    assert answer.json() == {"status": "ok", "tools": 137}
+
+
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic YTpi"}])
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("POST", "/v1/search"), ("POST", "/v1/execute"), ("GET", "/v1/tools"), ("GET", "/v1/tools/gym.core.get_gym_info")],
+)
+async def test_without_a_key_nothing_is_answered(
+    client: httpx2.AsyncClient, method: str, path: str, headers: dict[str, str]
+) -> None:
+    answer = await client.request(method, path, headers=headers, json={} if method == "POST" else None)
+    assert answer.status_code == 401
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["code"] == "unauthorized"
+    assert "Bearer" in answer.headers["www-authenticate"]
+
+
+async def test_search_answers_text_and_hits(client: httpx2.AsyncClient) -> None:
+    answer = await client.post("/v1/search", json={"queries": ["freeze a membership"]}, headers=KEY)
+    found = answer.json()
+    assert found["hits"][0]["id"] == "gym.memberships.freeze_membership"
+    assert "gym.memberships.freeze_membership(" in found["text"]
+
+
+async def test_a_program_runs_and_its_calls_are_in_the_ledger(client: httpx2.AsyncClient) -> None:
+    outcome = await execute(client, "print('hello')\ngym.core.get_gym_info()['name']")
+    assert (outcome["status"], outcome["output"]) == ("completed", "hello\n")
+    assert isinstance(outcome["value"], str)
+    (call,) = outcome["calls"]
+    assert (call["tool"], call["state"]) == ("gym.core.get_gym_info", "committed")
+
+
+async def test_a_refused_program_makes_no_call(client: httpx2.AsyncClient) -> None:
+    outcome = await execute(client, "gym.core.get_gym_info()\ngym.clients.get_client_list(nam='x')")
+    assert (outcome["status"], outcome["calls"]) == ("refused", [])
+    (refusal,) = outcome["failure"]["refusals"]
+    assert refusal["line"] == 2
+    assert "gym.clients.get_clients_list" in refusal["hint"]
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("1 +", "refused"),
+        ("while True: pass", "timed_out"),
+        ("x = bytearray(2 * 1024 ** 3)", "out_of_memory"),
+        ("'x' * 50_000_000", "failed"),
+        ("1 / 0", "failed"),
+    ],
+)
+async def test_a_program_that_goes_wrong_ends_in_a_typed_outcome_and_the_next_is_served(
+    client: httpx2.AsyncClient, code: str, status: str
+) -> None:
+    outcome = await execute(client, code)
+    assert outcome["status"] == status
+    assert outcome["failure"]["message"]
+    assert (await execute(client, "1 + 1"))["value"] == 2
+
+
+async def test_programs_run_side_by_side(client: httpx2.AsyncClient) -> None:
+    outcomes = await asyncio.gather(*[execute(client, f"gym.core.get_gym_info() and {n}") for n in range(8)])
+    assert [outcome["value"] for outcome in outcomes] == list(range(8))
+
+
+async def test_tools_are_listed_a_page_at_a_time(client: httpx2.AsyncClient) -> None:
+    first = (await client.get("/v1/tools", params={"limit": 100}, headers=KEY)).json()
+    rest = (await client.get("/v1/tools", params={"limit": 100, "offset": 100}, headers=KEY)).json()
+    ids = [tool["id"] for tool in (*first["tools"], *rest["tools"])]
+    assert (first["total"], len(set(ids))) == (137, 137)
+    assert ids == sorted(ids)
+
+
+async def test_a_tool_is_shown_by_id_and_by_operation_id(client: httpx2.AsyncClient) -> None:
+    by_id = (await client.get("/v1/tools/gym.memberships.freeze_membership", headers=KEY)).json()
+    by_alias = (await client.get("/v1/tools/freeze_membership", headers=KEY)).json()
+    assert by_id == by_alias
+    assert "clientId" in by_id["documentation"]
+
+
+async def test_an_unknown_tool_is_a_problem_with_the_nearest_names(client: httpx2.AsyncClient) -> None:
+    answer = await client.get("/v1/tools/gym.memberships.freeze_memberships", headers=KEY)
+    assert answer.status_code == 404
+    assert answer.json()["code"] == "tool_not_found"
+    assert answer.json()["nearest"][0] == "gym.memberships.freeze_membership"
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "code"),
+    [
+        (b"{", 422, "request_invalid"),
+        (b'{"cod": "1"}', 422, "request_invalid"),
+        (b'{"code": "' + b"1" * 20_000 + b'"}', 413, "request_too_large"),
+    ],
+)
+async def test_a_bad_request_is_a_problem(client: httpx2.AsyncClient, content: bytes, status: int, code: str) -> None:
+    headers = KEY | {"Content-Type": "application/json"}
+    answer = await client.post("/v1/execute", content=content, headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+async def test_without_keys_only_loopback_names_are_served(service: CodeMode) -> None:
+    transport = httpx2.ASGITransport(create_app(service))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://testserver") as client:
+        assert (await client.get("/v1/tools")).status_code == 200
+        rebound = await client.get("/v1/tools", headers={"Host": "attacker.example"})
+        assert rebound.status_code == 400
+
+
+async def test_the_interface_describes_itself(client: httpx2.AsyncClient) -> None:
+    document = (await client.get("/openapi.json")).json()
+    assert {"/v1/search", "/v1/execute", "/v1/tools", "/v1/tools/{name}", "/healthz"} <= set(document["paths"])
