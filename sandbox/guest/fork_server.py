@@ -1,0 +1,139 @@
+"""The fork server: imports everything once, locks itself, and forks one single-use worker for each request.
+
+It is started by exec with an empty environment and one socket to the host, so no page of it, and of no worker, was
+ever the host's. It runs no program itself and reads nothing but the host's requests.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import select
+import socket
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib import import_module
+from traceback import format_exception
+from typing import Protocol, cast
+
+from sandbox.isolation.descriptors import CHANNEL, keep_only, silence
+from sandbox.isolation.lockdown import Lock, lock_server, lock_worker
+from sandbox.isolation.probe import probe
+from sandbox.protocol.control import DATAGRAM_BYTES, Exit, Fork, Kind, Purpose, Report
+from sandbox.protocol.framing import frame
+from sandbox.protocol.guest_messages import encode_final
+
+_KIBIBYTE = 1024
+
+
+class Program(Protocol):
+    """The module that serves one program; each worker uses it once."""
+
+    def warm_up(self) -> None:
+        """Import all that a program may need. Called once, before the lockdown."""
+
+    def rehearse(self) -> None:
+        """Touch the memory that a program will touch. Called in a worker that waits for its program."""
+
+    def serve(self, channel: int) -> None:
+        """Read one program from the socket, run it, write how it ended."""
+
+
+def main(channel: int, program_name: str) -> None:
+    """Run until the host goes away. `channel` is the descriptor of the socket to it."""
+    os.environ.clear()  # noqa: TID251 - emptied, not read
+    keep_only(channel)
+    program = cast("Program", import_module(program_name))
+    program.warm_up()
+    silence()  # so far standard error was a pipe to the host, for what goes wrong while importing
+    report: dict[str, str] = {}
+    lock = lock_server(report)
+    gc.collect()
+    gc.freeze()  # a collection in a worker would otherwise write to, and so copy, every shared page
+    gc.disable()
+    control = socket.socket(fileno=CHANNEL)
+    control.send(Report(Kind.READY, 0).pack() + json.dumps(report).encode())
+    _Server(program, lock, control).run()
+
+
+@dataclass
+class _Server:
+    program: Program
+    lock: Lock
+    control: socket.socket
+    poll: select.poll = field(default_factory=select.poll)
+    #: pidfd of each living worker: its number in the records, its process
+    workers: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    def run(self) -> None:
+        self.poll.register(self.control, select.POLLIN)
+        while True:
+            for descriptor, _ in self.poll.poll():
+                if descriptor != CHANNEL:
+                    self._reap(descriptor)
+                elif not self._take_request():
+                    os._exit(0)  # the host is gone; the workers go with this process
+
+    def _take_request(self) -> bool:
+        datagram, descriptors, _, _ = socket.recv_fds(
+            self.control, DATAGRAM_BYTES, 1, socket.MSG_CMSG_CLOEXEC
+        )
+        if not datagram:
+            return False
+        request = Fork.unpack(datagram)
+        try:
+            process = os.fork()
+        except OSError as error:
+            self.control.send(Report(Kind.FAILED, request.worker, errno=error.errno or 0).pack())
+        else:
+            if not process:
+                _work(self.program, self.lock, request, descriptors[0])
+            self._announce(request.worker, process)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        return True
+
+    def _announce(self, worker: int, process: int) -> None:
+        pidfd = os.pidfd_open(process)
+        self.workers[pidfd] = (worker, process)
+        self.poll.register(pidfd, select.POLLIN)
+        socket.send_fds(self.control, [Report(Kind.STARTED, worker).pack()], [pidfd])
+
+    def _reap(self, pidfd: int) -> None:
+        worker, process = self.workers.pop(pidfd)
+        self.poll.unregister(pidfd)
+        os.close(pidfd)
+        _, status, used = os.wait4(process, 0)
+        end = Exit(status, used.ru_utime + used.ru_stime, used.ru_maxrss * _KIBIBYTE)
+        self.control.send(Report(Kind.EXITED, worker, exit=end).pack())
+
+
+def _work(program: Program, lock: Lock, request: Fork, channel: int) -> None:
+    """Be a worker: never returns."""
+    try:
+        if request.purpose is Purpose.PROBE:
+            found = probe(lock, channel=channel, memory_bytes=request.memory_bytes, cpu_s=request.cpu_s)
+            os.write(CHANNEL, frame(json.dumps(found).encode()))
+            os._exit(0)
+        lock_worker(lock, channel=channel, memory_bytes=request.memory_bytes, cpu_s=request.cpu_s)
+        gc.enable()
+        if request.purpose is Purpose.SERVE_LATER:
+            program.rehearse()
+        _serve(program)
+        with suppress(OSError):
+            os.read(CHANNEL, 1)  # stay until the host has read what this process used; it kills, or hangs up
+    finally:
+        os._exit(0)  # whatever happens in here, the code below the fork is the server's alone
+
+
+def _serve(program: Program) -> None:
+    try:
+        program.serve(CHANNEL)
+    except Exception as error:  # noqa: BLE001 - a defect of the guest is told to the host, which shows it as a failure
+        text = "".join(format_exception(error))[-4_000:]
+        failure = dict.fromkeys(("excerpt", "hint"), "")
+        failure |= {"type": "GuestDefect", "message": f"{type(error).__name__}: {error}"[:4_000], "traceback": text}
+        end = encode_final("failed", failure={**failure, "line": None, "column": None, "refusals": []})
+        with suppress(OSError):
+            os.write(CHANNEL, end)

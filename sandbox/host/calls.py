@@ -1,0 +1,117 @@
+"""The calls of one program on the host's side: each a task of its own, a bounded number under way at one time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from typing import TYPE_CHECKING
+
+from sandbox.errors import CallFailed
+from sandbox.protocol.host_messages import encode_value
+from sandbox.protocol.strict_json import InvalidJson, JsonValue
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+
+    from sandbox.limits import Limits
+    from sandbox.outcome import Call
+
+    CallHandler = Callable[[Call], Awaitable[JsonValue]]
+
+_logger = logging.getLogger(__name__)
+
+
+class CallDesk:
+    """Takes calls, has them answered, and hands each answer on as soon as it is there.
+
+    `on_value(id, json)` and `on_error(id, error)` are called once for each call that nobody cancelled.
+    """
+
+    def __init__(
+        self,
+        handler: CallHandler | None,
+        limits: Limits,
+        *,
+        on_value: Callable[[int, bytes], None],
+        on_error: Callable[[int, CallFailed], None],
+    ) -> None:
+        self._handler = handler
+        self._limits = limits
+        self._on_value = on_value
+        self._on_error = on_error
+        self._waiting: deque[Call] = deque()
+        self._under_way: dict[int, asyncio.Task[None]] = {}
+
+    def take(self, calls: Iterable[Call]) -> None:
+        """Start these calls, or let them wait for their turn."""
+        self._waiting.extend(calls)
+        self._start_waiting()
+
+    def cancel(self, call_id: int) -> None:
+        """Give up on a call; one that was answered meanwhile is no error."""
+        task = self._under_way.get(call_id)
+        if task is not None:
+            task.cancel()
+        else:
+            self._waiting = deque(call for call in self._waiting if call.id != call_id)
+
+    async def close(self) -> None:
+        """Cancel everything and wait until the handlers have ended."""
+        self._waiting.clear()
+        tasks = list(self._under_way.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    def _start_waiting(self) -> None:
+        while self._waiting and len(self._under_way) < self._limits.calls_in_flight:
+            call = self._waiting.popleft()
+            task = asyncio.get_running_loop().create_task(self._answer(call))
+            self._under_way[call.id] = task
+
+    async def _answer(self, call: Call) -> None:
+        try:
+            data = await self._ask(call)
+        except CallFailed as error:
+            self._on_error(call.id, _presentable(error))
+        else:
+            self._on_value(call.id, data)
+        finally:
+            del self._under_way[call.id]
+            self._start_waiting()
+
+    async def _ask(self, call: Call) -> bytes:
+        if self._handler is None:
+            message = f"{call.tool} cannot be called: this program was given no tools"
+            raise CallFailed(message, kind="no_tools")
+        try:
+            data = encode_value(await self._handler(call))
+        except CallFailed:
+            raise
+        except (InvalidJson, TypeError) as error:
+            _logger.warning("call %s of %s: the answer is not JSON data: %s", call.id, call.tool, error)
+            message = f"{call.tool} answered with something that is not JSON data"
+            raise CallFailed(message, kind="answer_invalid") from error
+        except Exception as error:
+            # Whatever a handler raises, its text may hold a secret: the program gets the fact, the log the rest.
+            _logger.exception("call %s of %s: the handler failed", call.id, call.tool)
+            message = f"{call.tool} failed inside the host"
+            raise CallFailed(message, kind="internal_error") from error
+        if len(data) > self._limits.reply_bytes:
+            message = (
+                f"{call.tool} answered with {len(data)} bytes, {self._limits.reply_bytes} are allowed:"
+                " ask for fewer items or fields"
+            )
+            raise CallFailed(message, kind="answer_too_large")
+        return data
+
+
+def _presentable(error: CallFailed) -> CallFailed:
+    """Drop a body that cannot cross."""
+    try:
+        encode_value(error.body)
+    except (InvalidJson, TypeError):
+        return CallFailed(error.message, kind=error.kind, status=error.status, retry_after_s=error.retry_after_s)
+    return error

@@ -1,0 +1,147 @@
+"""Handle of the fork server: starts it, asks it for workers, hears from it how they end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+from typing import TYPE_CHECKING
+
+from sandbox.errors import WorkerError
+from sandbox.host.launch import start_process
+from sandbox.host.worker import Worker
+from sandbox.protocol.control import DATAGRAM_BYTES, REPORT_BYTES, Fork, Kind, Purpose, Report
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+
+    from sandbox.limits import Limits
+
+#: The guest's program module, as it ships.
+PROGRAM = "sandbox.guest.program"
+
+#: Importing everything takes a third of a second on a slow machine; a machine that is busy gets more.
+_START_TIMEOUT_S = 30.0
+
+
+class ForkServer:
+    """One fork server process. After it has died (`is_alive` is false) it stays dead: start another."""
+
+    def __init__(self, *, program: str = PROGRAM, folders: tuple[str, ...] = ()) -> None:
+        self.is_alive = False
+        #: What the lockdown says of each layer: "taken", or why not. Not proof: the probe gives that.
+        self.lockdown: dict[str, str] = {}
+        self.on_death: Callable[[], None] | None = None
+        self._program = program
+        self._folders = folders
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._ready: asyncio.Future[None] | None = None
+        self._workers: dict[int, Worker] = {}
+        self._last_number = 0
+
+    async def start(self) -> None:
+        """Start the process and wait until it is locked and ready. Raises WorkerError with what it wrote."""
+        loop = asyncio.get_running_loop()
+        control, its_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with its_end:
+            self._process = start_process(its_end, program=self._program, folders=self._folders)
+        control.setblocking(False)
+        self._control = control
+        self._ready = loop.create_future()
+        self.is_alive = True
+        loop.add_reader(control.fileno(), self._hear)
+        try:
+            await asyncio.wait_for(self._ready, _START_TIMEOUT_S)
+        except (TimeoutError, WorkerError) as error:
+            written = self._end()
+            message = f"the fork server did not start: {written or type(error).__name__}"
+            raise WorkerError(message) from None
+
+    def fork(self, limits: Limits, purpose: Purpose) -> Worker:
+        """Ask for a worker. It may be spoken to at once: what is sent waits in its socket.
+
+        Raises WorkerError when the server is dead or does not keep up.
+        """
+        if self._control is None or not self.is_alive:
+            raise WorkerError("the fork server is not running")
+        channel, its_end = socket.socketpair()
+        self._last_number += 1
+        request = Fork(self._last_number, limits.memory_bytes, limits.cpu_s, purpose)
+        with its_end:
+            try:
+                socket.send_fds(self._control, [request.pack()], [its_end.fileno()])
+            except OSError as error:
+                channel.close()
+                message = f"the fork server did not take the request: {os.strerror(error.errno or 0)}"
+                raise WorkerError(message) from error
+        channel.setblocking(False)
+        worker = Worker(self._last_number, channel, asyncio.get_running_loop())
+        worker.is_rehearsed = purpose is Purpose.SERVE_LATER
+        self._workers[worker.number] = worker
+        return worker
+
+    async def aclose(self) -> None:
+        """End the server and all of its workers, and wait until they are gone."""
+        workers = list(self._workers.values())
+        for worker in workers:
+            worker.discard()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(5):
+                await asyncio.gather(*(worker.ended for worker in workers))
+        self._end()
+
+    def _hear(self) -> None:
+        """Take one record from the server."""
+        assert self._control is not None  # noqa: S101 - the reader is registered while it is there
+        try:
+            datagram, descriptors, _, _ = socket.recv_fds(self._control, DATAGRAM_BYTES, 1, socket.MSG_CMSG_CLOEXEC)
+        except BlockingIOError:
+            return
+        except OSError:
+            datagram, descriptors = b"", []
+        if not datagram:
+            self._died()
+            return
+        report = Report.unpack(datagram)
+        if report.kind is Kind.READY:
+            self.lockdown = json.loads(datagram[REPORT_BYTES:])
+            if self._ready is not None and not self._ready.done():
+                self._ready.set_result(None)
+        elif report.kind is Kind.STARTED:
+            self._workers[report.worker].started(descriptors[0])
+        else:
+            worker = self._workers.pop(report.worker)
+            worker.finished(report.exit if report.kind is Kind.EXITED else None)
+            if report.kind is Kind.FAILED:
+                worker.discard()
+
+    def _died(self) -> None:
+        """The server is gone, and so are its workers."""
+        if self._ready is not None and not self._ready.done():
+            self._ready.set_exception(WorkerError(""))
+            return
+        self._end()
+        if self.on_death is not None:
+            self.on_death()
+
+    def _end(self) -> str:
+        """Release everything; returns what the process wrote to standard error before it was silenced."""
+        self.is_alive = False
+        for worker in self._workers.values():
+            worker.kill()
+            worker.finished(None)
+        self._workers.clear()
+        if self._control is not None:
+            asyncio.get_running_loop().remove_reader(self._control.fileno())
+            self._control.close()
+            self._control = None
+        if self._process is None:
+            return ""
+        self._process.kill()
+        _, written = self._process.communicate()
+        self._process = None
+        return written.decode(errors="replace").strip()[-2_000:]

@@ -1,0 +1,59 @@
+"""Start the fork server's process: by exec, with nothing of the host but one socket."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sandbox.errors import WorkerError
+
+if TYPE_CHECKING:
+    import socket
+
+#: What the guest imports beyond the standard library.
+_GUEST_PACKAGES = ("sandbox", "RestrictedPython", "greenlet")
+
+#: No variable of the host's environment; a fixed seed for hashes, so that sets have the same order in every run.
+_ENVIRONMENT = {"PYTHONHASHSEED": "0"}
+
+_START = Path(__file__).parents[1] / "guest" / "start.py"
+
+
+def start_process(control: socket.socket, *, program: str, folders: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
+    """Start the fork server; `control` becomes its descriptor 3.
+
+    `program` is the module that serves programs in the workers, `folders` are where else it may be found. The
+    interpreter runs as with `-I -S` (no user folder, no current folder, no `site`) but for the one variable above.
+    Raises WorkerError.
+    """
+    flags = ["-P", "-s", "-S", "-B", "-X", "utf8"]
+    command = [sys.executable, *flags, str(_START), str(control.fileno()), program, *import_folders(), *folders]
+    try:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=_ENVIRONMENT,
+            cwd="/",
+            pass_fds=(control.fileno(),),
+            start_new_session=True,
+        )
+    except OSError as error:
+        message = f"the fork server could not be started with {sys.executable}: {error}"
+        raise WorkerError(message) from error
+
+
+def import_folders() -> list[str]:
+    """Return the folders that hold this package and what the guest imports, without repetition."""
+    found: dict[str, None] = {}
+    for name in _GUEST_PACKAGES:
+        spec = find_spec(name)
+        if spec is None or spec.origin is None:
+            message = f"{name} is not installed: the guest needs it"
+            raise WorkerError(message)
+        found[str(Path(spec.origin).resolve().parents[1])] = None
+    return list(found)

@@ -1,0 +1,92 @@
+"""Which layers are in force, by real attempts, and the refusal to go on without those that are required."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING
+
+from sandbox.errors import SandboxUnavailable, WorkerError
+from sandbox.protocol.control import Purpose
+from sandbox.protocol.framing import HEADER_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from sandbox.host.fork_server import ForkServer
+    from sandbox.limits import Limits
+
+IN_FORCE = "in force"
+
+#: Every layer that can be required: what to do where it is missing.
+REMEDIES = {
+    "seccomp": (
+        "the kernel needs CONFIG_SECCOMP_FILTER, and the container must not refuse prctl: Docker and Kubernetes allow"
+        " it by default (else: --security-opt seccomp=unconfined, or a profile that allows prctl)"
+    ),
+    "rlimits": "the container must not refuse setrlimit and prlimit64 (Docker and Kubernetes allow them by default)",
+    "fork_server": "the process must be allowed to start a child by exec and to pass descriptors over a Unix socket",
+    "user": (
+        "run as an ordinary user, or give root CAP_SETUID and CAP_SETGID (docker: --cap-add SETUID --cap-add SETGID)"
+    ),
+    "capabilities": "the container must not refuse capset (Docker and Kubernetes allow it by default)",
+    "namespaces": (
+        "user namespaces must be allowed: sysctl user.max_user_namespaces > 0 (and on Ubuntu"
+        " kernel.apparmor_restrict_unprivileged_userns=0); docker: --security-opt seccomp=unconfined or a profile that"
+        " allows unshare, mount and pivot_root"
+    ),
+    "landlock": "the kernel needs 5.13 or newer with landlock among its security modules (lsm=landlock,...)",
+}
+
+
+async def probe(server: ForkServer, limits: Limits) -> dict[str, str]:
+    """Have a child try what must not be possible. Returns for each layer `"in force"` or what was found.
+
+    Raises WorkerError when the child does not report.
+    """
+    loop = asyncio.get_running_loop()
+    worker = server.fork(limits, Purpose.PROBE)
+    received = bytearray()
+    done: asyncio.Future[None] = loop.create_future()
+
+    def take(chunk: bytes) -> None:
+        received.extend(chunk)
+        if not chunk and not done.done():
+            done.set_result(None)
+
+    worker.listen(take)
+    try:
+        async with asyncio.timeout(10):
+            await done
+        found: dict[str, str] = json.loads(received[HEADER_BYTES:])
+    except (TimeoutError, ValueError) as error:
+        message = f"the probe of the sandbox did not report ({type(error).__name__})"
+        raise WorkerError(message) from error
+    finally:
+        worker.discard()
+    return {layer: _explain(result, server.lockdown.get(layer)) for layer, result in found.items()}
+
+
+def refuse_missing(found: Mapping[str, str], required: Collection[str]) -> None:
+    """Raise SandboxUnavailable when a required layer is not in force."""
+    unknown = sorted(set(required) - set(REMEDIES))
+    if unknown:
+        message = f"there is no layer {unknown[0]!r}; known are {', '.join(REMEDIES)}"
+        raise ValueError(message)
+    missing = [layer for layer in REMEDIES if layer in required and not is_in_force(found.get(layer, ""))]
+    if missing:
+        lines = [f"{layer}: {found.get(layer, 'not probed')}. {REMEDIES[layer]}" for layer in missing]
+        message = "this machine does not give what the sandbox requires:\n  " + "\n  ".join(lines)
+        raise SandboxUnavailable(message)
+
+
+def is_in_force(result: str) -> bool:
+    """Tell whether a finding of the probe means that the layer holds."""
+    return result.startswith(IN_FORCE)
+
+
+def _explain(result: str, taken: str | None) -> str:
+    """Add what the lockdown said to a finding that is not good."""
+    if is_in_force(result) or taken in (None, "taken"):
+        return result
+    return f"{result} ({taken})"

@@ -1,0 +1,78 @@
+"""Workers that wait for programs: forked, locked and rehearsed before anybody needs them.
+
+While programs come faster than workers can be made ready, making them ready only takes time away from the programs;
+so the pool is filled again when there is room for it, and until then workers are forked on demand.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import deque
+from typing import TYPE_CHECKING
+
+from sandbox.protocol.control import Purpose
+
+if TYPE_CHECKING:
+    from sandbox.host.fork_server import ForkServer
+    from sandbox.host.worker import Worker
+    from sandbox.limits import Limits
+
+#: How long a saturated pool waits before it looks whether there is room again.
+_LOOK_AGAIN_S = 0.01
+
+
+class Pool:
+    """`size` warm workers with these limits; other limits and a run on the pool get workers forked on demand."""
+
+    def __init__(self, server: ForkServer, limits: Limits, *, size: int) -> None:
+        self._server = server
+        self._limits = limits
+        self._size = size
+        self._idle: deque[Worker] = deque()
+        self._busy = 0
+        self._processors = len(os.sched_getaffinity(0))
+        self._timer: asyncio.TimerHandle | None = None
+
+    def fill(self) -> None:
+        """Fork what is missing, if there is room for it; else look again later."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if not self._server.is_alive:
+            return
+        if self._busy >= self._processors:
+            self._timer = asyncio.get_running_loop().call_later(_LOOK_AGAIN_S, self.fill)
+            return
+        while len(self._idle) < self._size:
+            self._idle.append(self._server.fork(self._limits, Purpose.SERVE_LATER))
+
+    def acquire(self, limits: Limits) -> Worker:
+        """Return a worker for one program. Raises WorkerError."""
+        worker = self._take_idle(limits) or self._server.fork(limits, Purpose.SERVE)
+        self._busy += 1
+        return worker
+
+    def release(self, worker: Worker) -> None:
+        """End the worker, whatever it does, and see to the next ones."""
+        self._busy -= 1
+        worker.discard()
+        self.fill()
+
+    def close(self) -> None:
+        """End the workers that wait, and make no more."""
+        self._size = 0
+        if self._timer is not None:
+            self._timer.cancel()
+        while self._idle:
+            self._idle.popleft().discard()
+
+    def _take_idle(self, limits: Limits) -> Worker | None:
+        if (limits.memory_bytes, limits.cpu_s) != (self._limits.memory_bytes, self._limits.cpu_s):
+            return None  # what the kernel enforces was set when the worker was forked
+        while self._idle:
+            worker = self._idle.popleft()
+            if worker.is_usable:
+                return worker
+            worker.discard()
+        return None

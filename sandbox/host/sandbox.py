@@ -1,0 +1,174 @@
+"""`Sandbox`: run programs that nobody trusts, each in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import sys
+import time
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Self
+
+from sandbox.errors import SandboxUnavailable, WorkerError
+from sandbox.host.fork_server import PROGRAM, ForkServer
+from sandbox.host.layers import is_in_force, probe, refuse_missing
+from sandbox.host.pool import Pool
+from sandbox.host.session import Program, Session
+from sandbox.limits import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from datetime import datetime
+
+    from sandbox.host.calls import CallHandler
+    from sandbox.host.session import Preflight
+    from sandbox.outcome import Outcome
+    from sandbox.protocol.strict_json import JsonValue
+
+#: What strict means, and the default.
+REQUIRED = ("seccomp", "rlimits", "fork_server")
+
+_SEED_BYTES = 32
+
+
+class Sandbox:
+    """Runs programs, each in a single-use process that is forked, locked down and warm before the program arrives.
+
+    `workers` is how many wait for programs at a time; more are forked on demand, up to `running` programs at one
+    time, and the rest wait their turn. `require` names the layers without which nothing is run (any of seccomp,
+    rlimits, fork_server, user, capabilities, namespaces, landlock); `insecure=True` runs programs even so, and
+    must only be used for programs that you would run without a sandbox.
+
+        async with Sandbox() as sandbox:
+            outcome = await sandbox.run("1 + 1")
+    """
+
+    def __init__(
+        self,
+        *,
+        limits: Limits | None = None,
+        workers: int = 2,
+        running: int = 64,
+        require: Collection[str] = REQUIRED,
+        insecure: bool = False,
+        program: str = PROGRAM,
+        folders: tuple[str, ...] = (),
+    ) -> None:
+        self._limits = limits or Limits()
+        self._size = workers
+        self._turns = asyncio.Semaphore(running)
+        self._require = tuple(require)
+        self._is_insecure = insecure
+        self._program = program
+        self._folders = folders
+        self._server: ForkServer | None = None
+        self._pool: Pool | None = None
+        self._starting = asyncio.Lock()
+        self._isolation: Mapping[str, str] = MappingProxyType({})
+        self._layers: tuple[str, ...] = ()
+
+    @property
+    def isolation(self) -> Mapping[str, str]:
+        """What is in force, by real attempts of a child: layer to `"in force"` or what was possible."""
+        return self._isolation
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def start(self) -> None:
+        """Start the fork server, probe what holds, and make workers ready; `run` does it when it was not done.
+
+        Raises SandboxUnavailable when a required layer is missing, WorkerError when nothing can be started.
+        """
+        await self._ready_pool()
+
+    async def aclose(self) -> None:
+        """End every process of this sandbox. Programs that are running end as crashed."""
+        server, self._server = self._server, None
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
+        if server is not None:
+            server.on_death = None
+            await server.aclose()
+
+    async def run(
+        self,
+        code: str,
+        *,
+        names: Collection[str] = (),
+        call: CallHandler | None = None,
+        preflight: Preflight | None = None,
+        seed: bytes | None = None,
+        now: datetime | None = None,
+        limits: Limits | None = None,
+        inputs: Mapping[str, JsonValue] = MappingProxyType({}),
+    ) -> Outcome:
+        """Run one program and return how it ended; nothing that it does raises here.
+
+        `names` are the root names that it may call, each call is answered by `call`; `preflight` sees the call sites
+        of its source before anything runs, and may raise ProgramRefused. `inputs` are variables that it finds.
+        `seed` (32 bytes) and `now` decide what it sees of chance and time; by default they are fresh.
+
+        Raises SandboxUnavailable, WorkerError: no worker could be had. InvalidJson, TypeError: code or inputs are
+        not JSON data.
+        """
+        program = Program(
+            code=code,
+            limits=limits or self._limits,
+            seed=seed if seed is not None else secrets.token_bytes(_SEED_BYTES),
+            now=time.time_ns() // 1_000 if now is None else int(now.timestamp() * 1_000_000),
+            names=names,
+            inputs=inputs,
+            call=call,
+            preflight=preflight,
+        )
+        frame = program.encode()
+        async with self._turns:
+            pool = self._pool or await self._ready_pool()
+            worker = pool.acquire(program.limits)
+            try:
+                outcome = await Session(program, worker).run(frame)
+            finally:
+                pool.release(worker)
+        return replace(outcome, isolation=self._layers)
+
+    async def _ready_pool(self) -> Pool:
+        async with self._starting:
+            if self._pool is None:
+                server = await self._start_server()
+                self._server = server
+                self._pool = Pool(server, self._limits, size=self._size)
+                self._pool.fill()
+            return self._pool
+
+    async def _start_server(self) -> ForkServer:
+        if sys.platform != "linux":
+            message = f"the sandbox needs Linux (seccomp, namespaces, Landlock); this is {sys.platform}"
+            raise SandboxUnavailable(message)
+        server = ForkServer(program=self._program, folders=self._folders)
+        await server.start()
+        try:
+            found = await probe(server, self._limits)
+            self._isolation = MappingProxyType(found)
+            self._layers = tuple(layer for layer, result in found.items() if is_in_force(result))
+            if not self._is_insecure:
+                refuse_missing(found, self._require)
+        except (WorkerError, SandboxUnavailable, ValueError):
+            with contextlib.suppress(WorkerError):
+                await server.aclose()
+            raise
+        server.on_death = self._forget_server
+        return server
+
+    def _forget_server(self) -> None:
+        """The fork server died, and its workers with it: the next program starts another."""
+        if self._pool is not None:
+            self._pool.close()
+        self._server = self._pool = None

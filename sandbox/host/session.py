@@ -1,0 +1,283 @@
+"""One program in one worker, from the first frame to the outcome."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sandbox.errors import GuestProtocolError, ProgramRefused
+from sandbox.host.calls import CallDesk
+from sandbox.host.endings import Ending, by_breach, by_death, by_final, by_processor_time, by_wall_clock
+from sandbox.outcome import Failure, Outcome, Status, Usage
+from sandbox.protocol.conversation import CallsExhausted, Conversation, OutputExhausted, State
+from sandbox.protocol.framing import FrameBuffer, FrameTooLarge
+from sandbox.protocol.guest_messages import Calls, Cancel, Final, Output, Sites
+from sandbox.protocol.host_messages import encode_error, encode_go, encode_reply, encode_run, encode_tick
+from sandbox.protocol.strict_json import InvalidJson, JsonValue, loads_result
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection, Mapping
+
+    from sandbox.errors import CallFailed
+    from sandbox.host.calls import CallHandler
+    from sandbox.host.worker import Worker
+    from sandbox.limits import Limits
+    from sandbox.outcome import CallSite
+    from sandbox.protocol.control import Exit
+    from sandbox.protocol.guest_messages import GuestMessage
+
+    Preflight = Callable[[tuple[CallSite, ...]], Awaitable[None]]
+
+_MICROSECONDS = 1_000_000
+
+#: How long the fork server may take to report the end of a worker that has hung up.
+_REPORT_TIMEOUT_S = 5.0
+
+#: Shortest time between two looks at the processor time.
+_LOOK_AGAIN_S = 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What `Sandbox.run` was asked to run: its parameters, with nothing left open."""
+
+    code: str
+    limits: Limits
+    seed: bytes
+    now: int
+    names: Collection[str] = ()
+    inputs: Mapping[str, JsonValue] = field(default_factory=dict)
+    call: CallHandler | None = None
+    preflight: Preflight | None = None
+
+    def encode(self) -> bytes:
+        """Return the first frame. Raises InvalidJson, TypeError."""
+        return encode_run(
+            self.code, names=self.names, seed=self.seed, now=self.now, limits=self.limits, inputs=self.inputs
+        )
+
+
+class Session:
+    """Speaks with one worker about one program. `run` is the story; the rest answers what arrives meanwhile."""
+
+    def __init__(self, program: Program, worker: Worker) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._program = program
+        self._worker = worker
+        self._conversation = Conversation(program.limits)
+        self._frames = FrameBuffer()
+        self._sites: asyncio.Future[Sites] = self._loop.create_future()
+        self._ending: asyncio.Future[Ending] = self._loop.create_future()
+        self._final: Final | None = None
+        self._output: list[str] = []
+        self._is_cut = False
+        self._marks: list[int] = []
+        self._wake_timer: asyncio.TimerHandle | None = None
+        self._cpu_timer: asyncio.TimerHandle | None = None
+        self._desk = CallDesk(program.call, program.limits, on_value=self._send_value, on_error=self._send_error)
+
+    async def run(self, frame: bytes) -> Outcome:
+        """Send the program (`frame` is `Program.encode()`), see it through, return how it ended.
+
+        On cancellation the worker dies and so do the handlers of its calls.
+        """
+        self._started = time.monotonic()
+        self._cpu_before = self._worker.cpu_s() or 0.0
+        deadline = self._loop.call_later(self._program.limits.wall_s, self._end, by_wall_clock(self._program.limits))
+        self._watch_processor_time()
+        try:
+            self._worker.send(frame)
+            self._worker.listen(self._received)
+            await self._pass_preflight()
+            ending = await self._ending
+            return self._outcome(ending, await self._usage())
+        finally:
+            deadline.cancel()
+            self._stop()
+            await self._desk.close()
+
+    async def _pass_preflight(self) -> None:
+        """Wait for the call sites, have them looked at, let the program run; or end here."""
+        await asyncio.wait((self._sites, self._ending), return_when=asyncio.FIRST_COMPLETED)
+        if not self._sites.done() or self._ending.done():
+            return
+        if self._program.preflight is not None:
+            try:
+                await self._program.preflight(self._sites.result().sites)
+            except ProgramRefused as refused:
+                self._end(_refused(refused))
+        if not self._ending.done():
+            self._conversation.went()
+            self._worker.send(encode_go())
+
+    # --- what arrives -----------------------------------------------------------------------------------------
+
+    def _received(self, chunk: bytes) -> None:
+        """Take bytes from the worker; whatever is wrong with them ends the session here."""
+        if self._ending.done():
+            return
+        if not chunk:
+            self._hung_up()
+            return
+        self._frames.feed(chunk)
+        try:
+            self._take_frames()
+        except FrameTooLarge as error:
+            limit = "result_bytes" if self._conversation.state is State.VALUE else "frame_bytes"
+            breach = GuestProtocolError(f"the guest sent too much: {error}")
+            self._end(by_breach(breach, limit))
+        except CallsExhausted as error:
+            self._end(by_breach(error, "calls"))
+        except OutputExhausted as error:
+            self._end(by_breach(error, "output_bytes"))
+        except GuestProtocolError as error:
+            self._end(by_breach(error, None))
+
+    def _take_frames(self) -> None:
+        while not self._ending.done():
+            body = self._frames.next_frame(budget=self._conversation.budget)
+            if body is None:
+                return
+            if self._conversation.state is State.VALUE:
+                self._take_value(body)
+            else:
+                self._take(self._conversation.received(body))
+
+    def _take(self, message: GuestMessage) -> None:
+        if isinstance(message, Calls):
+            self._set_timer(message)
+            self._desk.take(message.calls)
+        elif isinstance(message, Output):
+            self._output.append(message.text)
+            self._is_cut = self._is_cut or message.cut
+        elif isinstance(message, Cancel):
+            self._desk.cancel(message.id)
+        elif isinstance(message, Sites):
+            self._sites.set_result(message)
+        elif message.has_value:
+            self._final = message
+        else:
+            self._end(by_final(message, None))
+
+    def _take_value(self, body: bytes) -> None:
+        assert self._final is not None  # noqa: S101 - State.VALUE follows a final message
+        try:
+            value = loads_result(body, depth=self._program.limits.result_depth)
+        except InvalidJson as error:
+            message = f"the guest sent a result that is {error}"
+            raise GuestProtocolError(message) from error
+        self._conversation.received_value()
+        self._end(by_final(self._final, value))
+
+    def _hung_up(self) -> None:
+        """The stream ended without a final message: what happened, the fork server will say."""
+        self._worker.kill()
+        report = self._loop.call_later(_REPORT_TIMEOUT_S, self._end, by_death(None, self._program.limits))
+
+        def reported(end: asyncio.Future[Exit | None]) -> None:
+            report.cancel()
+            self._end(by_death(end.result(), self._program.limits))
+
+        self._worker.ended.add_done_callback(reported)
+
+    # --- what is sent -----------------------------------------------------------------------------------------
+
+    def _send_value(self, call_id: int, value: bytes) -> None:
+        self._worker.send(encode_reply(call_id, now=self._now(), value=value, marks=self._take_marks()))
+
+    def _send_error(self, call_id: int, error: CallFailed) -> None:
+        self._worker.send(encode_error(call_id, now=self._now(), error=error, marks=self._take_marks()))
+
+    def _set_timer(self, wishes: Calls) -> None:
+        """Keep one timer, for the earliest moment that the guest waits for. A new delay counts from now."""
+        if self._wake_timer is not None:
+            self._wake_timer.cancel()
+            self._wake_timer = None
+        if wishes.wake is None and wishes.delay is None:
+            return
+        now = self._now()
+        moments = [] if wishes.wake is None else [wishes.wake]
+        if wishes.delay is not None:
+            self._marks.append(now)
+            moments.append(now + wishes.delay)
+        wait_s = min((min(moments) - now) / _MICROSECONDS, self._program.limits.wall_s + 1)
+        self._wake_timer = self._loop.call_later(max(wait_s, 0), self._tick)
+
+    def _tick(self) -> None:
+        self._wake_timer = None
+        self._worker.send(encode_tick(now=self._now(), marks=self._take_marks()))
+
+    def _take_marks(self) -> list[int]:
+        marks, self._marks = self._marks, []
+        return marks
+
+    def _now(self) -> int:
+        """Return the time that the program sees: its start plus what has passed since, in microseconds."""
+        return self._program.now + int((time.monotonic() - self._started) * _MICROSECONDS)
+
+    # --- ends -------------------------------------------------------------------------------------------------
+
+    def _watch_processor_time(self) -> None:
+        """End the program when its processor time is used up; wall time cannot pass slower than that."""
+        limit = self._program.limits.cpu_s
+        used = (self._worker.cpu_s() or self._cpu_before) - self._cpu_before
+        if used >= limit:
+            self._end(by_processor_time(self._program.limits))
+        elif limit < self._program.limits.wall_s:
+            wait_s = max(limit - used, _LOOK_AGAIN_S)
+            self._cpu_timer = self._loop.call_later(wait_s, self._watch_processor_time)
+
+    def _end(self, ending: Ending) -> None:
+        if not self._ending.done():
+            self._ending.set_result(ending)
+
+    def _stop(self) -> None:
+        for timer in (self._wake_timer, self._cpu_timer):
+            if timer is not None:
+                timer.cancel()
+        self._worker.discard()
+
+    async def _usage(self) -> Usage:
+        """Read what the worker used: while it lives from the kernel, afterwards from the fork server's report."""
+        wall_s = time.monotonic() - self._started
+        cpu_s, peak = self._worker.cpu_s(), self._worker.peak_memory_bytes()
+        if cpu_s is None or peak is None:
+            self._worker.kill()
+            await asyncio.wait((self._worker.ended,), timeout=_REPORT_TIMEOUT_S)
+            end = self._worker.ended.result() if self._worker.ended.done() else None
+            cpu_s, peak = (end.cpu_s, end.peak_memory_bytes) if end is not None else (self._cpu_before, 0)
+        return Usage(
+            wall_s=wall_s,
+            cpu_s=max(cpu_s - self._cpu_before, 0.0),
+            peak_memory_bytes=peak,
+            calls=self._conversation.calls,
+            output_bytes=self._conversation.output_bytes,
+        )
+
+    def _outcome(self, ending: Ending, usage: Usage) -> Outcome:
+        return Outcome(
+            status=ending.status,
+            value=ending.value,
+            has_value=ending.has_value,
+            output="".join(self._output),
+            output_truncated=self._is_cut,
+            failure=ending.failure,
+            usage=usage,
+            limit=ending.limit,
+            notes=ending.notes,
+        )
+
+
+def _refused(refused: ProgramRefused) -> Ending:
+    first = refused.refusals[0] if refused.refusals else None
+    failure = Failure(
+        type="ProgramRefused",
+        message=str(refused),
+        line=first.line if first else None,
+        column=first.column if first else None,
+        hint=first.hint if first else "",
+        refusals=refused.refusals,
+    )
+    return Ending(Status.REFUSED, failure=failure)

@@ -1,0 +1,174 @@
+"""One worker process as the host sees it: a socket to speak through, a pidfd to kill by, a clock to read.
+
+Single use: it gets one program and is killed whatever it says at the end. Killed by pidfd, never by number, so that a
+number that was given to somebody else meanwhile cannot matter.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import asyncio
+    import socket
+    from collections.abc import Callable
+
+    from sandbox.protocol.control import Exit
+
+#: One read: what a stream socket holds by default on Linux.
+_CHUNK_BYTES = 208 * 1024
+
+_KIBIBYTE = 1024
+
+
+class Worker:
+    """Handle of one worker.
+
+    `ended` becomes what the kernel says of its end (None: nobody can say, the fork server died with it). Before a
+    program is given to it nothing may arrive; `listen` says who gets what arrives then.
+    """
+
+    def __init__(self, number: int, channel: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
+        self.number = number
+        self.ended: asyncio.Future[Exit | None] = loop.create_future()
+        self.is_rehearsed = False
+        self._loop = loop
+        self._channel = channel
+        self._descriptor = channel.fileno()
+        self._pidfd: int | None = None
+        self._process: int | None = None
+        self._is_doomed = False
+        self._unsent = bytearray()
+        self._on_bytes: Callable[[bytes], None] | None = None
+        self._early: list[bytes] = []
+        loop.add_reader(self._descriptor, self._read)
+
+    # --- speaking ---------------------------------------------------------------------------------------------
+
+    def listen(self, on_bytes: Callable[[bytes], None]) -> None:
+        """Hand on everything that arrives, b"" for the end of the stream, from now on."""
+        self._on_bytes = on_bytes
+        for chunk in self._early:
+            on_bytes(chunk)
+
+    def send(self, data: bytes) -> None:
+        """Send, now as much as the socket takes and the rest when it takes more. A dead worker is no error."""
+        if self._unsent:
+            self._unsent += data
+            return
+        try:
+            sent = self._channel.send(data)
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            return  # it is gone: the end of the stream arrives by itself
+        if sent < len(data):
+            self._unsent += memoryview(data)[sent:]
+            self._loop.add_writer(self._descriptor, self._send_rest)
+
+    def _send_rest(self) -> None:
+        try:
+            sent = self._channel.send(self._unsent)
+        except BlockingIOError:
+            return
+        except OSError:
+            sent = len(self._unsent)
+        del self._unsent[:sent]
+        if not self._unsent:
+            self._loop.remove_writer(self._descriptor)
+
+    def _read(self) -> None:
+        try:
+            chunk = self._channel.recv(_CHUNK_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            chunk = b""
+        if not chunk:
+            self._loop.remove_reader(self._descriptor)
+        if self._on_bytes is None:
+            self._early.append(chunk)
+            self._loop.remove_reader(self._descriptor)  # it must not speak yet: whoever takes it will see
+        else:
+            self._on_bytes(chunk)
+
+    # --- living and dying -------------------------------------------------------------------------------------
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it lives, and has said nothing yet."""
+        return not (self._early or self._is_doomed or self.ended.done())
+
+    def started(self, pidfd: int) -> None:
+        """Take the pidfd that came from the fork server."""
+        self._pidfd = pidfd
+        if self._is_doomed:
+            self.kill()
+
+    def kill(self) -> None:
+        """End it now: SIGKILL, which nothing in the process can catch or delay. Again is no error."""
+        self._is_doomed = True
+        if self._pidfd is not None:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+
+    def finished(self, end: Exit | None) -> None:
+        """Take the news that the process is gone and reaped."""
+        if self._pidfd is not None:
+            os.close(self._pidfd)
+            self._pidfd = None
+        self._process = None
+        self._is_doomed = True
+        if not self.ended.done():
+            self.ended.set_result(end)
+
+    def discard(self) -> None:
+        """Kill it and hang up."""
+        self.kill()
+        if self._descriptor >= 0:
+            self._loop.remove_reader(self._descriptor)
+            self._loop.remove_writer(self._descriptor)
+            self._descriptor = -1
+            self._channel.close()
+
+    # --- what it used -----------------------------------------------------------------------------------------
+
+    def cpu_s(self) -> float | None:
+        """Return the processor time it has used, in seconds; None when it cannot be read (any more)."""
+        process = self._find_process()
+        if process is None:
+            return None
+        try:
+            return time.clock_gettime(~process << 3 | _SCHEDULED_TIME)
+        except OSError:
+            return None
+
+    def peak_memory_bytes(self) -> int | None:
+        """Return the most memory that was resident, pages shared with the fork server included."""
+        process = self._find_process()
+        if process is None:
+            return None
+        try:
+            status = Path(f"/proc/{process}/status").read_bytes()
+        except OSError:
+            return None
+        _, found, rest = status.partition(b"VmHWM:")
+        return int(rest.split(None, 1)[0]) * _KIBIBYTE if found else None
+
+    def _find_process(self) -> int | None:
+        """Look up its number in the host's own process namespace, which is not the one that the worker knows."""
+        if self._process is None and self._pidfd is not None:
+            with suppress(OSError):
+                fields = Path(f"/proc/self/fdinfo/{self._pidfd}").read_bytes()
+                number = int(fields.partition(b"Pid:")[2].split(None, 1)[0])
+                self._process = number if number > 0 else None
+        return self._process
+
+
+#: Clock of a whole process, by its number: see CPUCLOCK_SCHED in the kernel's posix-timers_types.h.
+_SCHEDULED_TIME = 2

@@ -1,0 +1,83 @@
+"""The few system calls that Python has no name for, through ctypes. Failure is always OSError with the call's name."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+
+#: Which of the two tables of system call numbers this machine uses.
+MACHINE = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}.get(platform.machine(), "")
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_SECCOMP = 22
+PR_CAPBSET_DROP = 24
+PR_SET_NO_NEW_PRIVS = 38
+SECCOMP_MODE_FILTER = 2
+
+# Calls that glibc wraps only from some version on: by number, which is the same on both machines from 424 on.
+_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}.get(MACHINE, -1)
+_CAPSET = {"x86_64": 126, "aarch64": 91}.get(MACHINE, -1)
+CLOSE_RANGE = 436
+LANDLOCK_CREATE_RULESET = 444
+LANDLOCK_RESTRICT_SELF = 446
+
+_CAPABILITY_VERSION_3 = 0x20080522
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.syscall.restype = ctypes.c_long
+
+
+def prctl(option: int, value: int, third: int = 0) -> None:
+    """Set one property of this process."""
+    if _libc.prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(third), 0, 0) != 0:
+        _fail(f"prctl {option}")
+
+
+def unshare(flags: int) -> None:
+    """Leave the namespaces that `flags` name for fresh ones."""
+    if _libc.unshare(flags) != 0:
+        _fail("unshare")
+
+
+def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
+    """Mount, remount, or change how mounts propagate."""
+    if _libc.mount(source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), options.encode()) != 0:
+        _fail(f"mount {target}")
+
+
+def detach(target: str) -> None:
+    """Unmount lazily: nobody finds the mount any more."""
+    mnt_detach = 2
+    if _libc.umount2(target.encode(), mnt_detach) != 0:
+        _fail(f"umount {target}")
+
+
+def pivot_root(new: str, old: str) -> None:
+    """Make `new` the root of this mount namespace and put the old root at `old`."""
+    syscall("pivot_root", _PIVOT_ROOT, new.encode(), old.encode())
+
+
+def close_from(first: int) -> None:
+    """Close every descriptor from `first` on."""
+    syscall("close_range", CLOSE_RANGE, first, ctypes.c_uint(0xFFFFFFFF), 0)
+
+
+def drop_all_capabilities() -> None:
+    """Empty the effective, permitted and inheritable sets of this process."""
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
+    syscall("capset", _CAPSET, header, (ctypes.c_uint32 * 6)())
+
+
+def syscall(name: str, number: int, *arguments: object) -> int:
+    """Make a system call by number and return its result. Raises OSError that names it."""
+    result: int = _libc.syscall(ctypes.c_long(number), *arguments)
+    if result < 0:
+        _fail(name)
+    return result
+
+
+def _fail(what: str) -> None:
+    code = ctypes.get_errno()
+    raise OSError(code, f"{what}: {os.strerror(code)}")

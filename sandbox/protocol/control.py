@@ -1,0 +1,89 @@
+"""What the host and its fork server say to each other: fixed records, one datagram each. Both sides are trusted.
+
+host -> server   FORK     with the worker's end of its socket
+server -> host   READY    the report of the lockdown, as JSON
+                 STARTED  with a pidfd of the worker
+                 FAILED   the fork did not happen
+                 EXITED   what the kernel says of a worker that ended
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from struct import Struct
+
+#: Largest datagram: the report at the start.
+DATAGRAM_BYTES = 16 * 1024
+
+
+class Purpose(IntEnum):
+    """What a new worker is for."""
+
+    SERVE = 0  # a program is already waiting
+    SERVE_LATER = 1  # rehearse first, so that the program finds warm memory
+    PROBE = 2  # try what must not be possible, and report
+
+
+class Kind(IntEnum):
+    """What the fork server reports."""
+
+    READY = 0
+    STARTED = 1
+    FAILED = 2
+    EXITED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """Start one worker with these limits."""
+
+    worker: int
+    memory_bytes: int
+    cpu_s: int
+    purpose: Purpose
+
+    def pack(self) -> bytes:
+        """Return the datagram."""
+        return _FORK.pack(self.worker, self.memory_bytes, self.cpu_s, self.purpose)
+
+    @classmethod
+    def unpack(cls, datagram: bytes) -> Fork:
+        """Read the datagram."""
+        worker, memory_bytes, cpu_s, purpose = _FORK.unpack(datagram)
+        return cls(worker, memory_bytes, cpu_s, Purpose(purpose))
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How a worker ended: the wait status, processor time in seconds, and peak memory in bytes."""
+
+    status: int
+    cpu_s: float
+    peak_memory_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One record from the fork server; `exit` for EXITED, `errno` for FAILED."""
+
+    kind: Kind
+    worker: int
+    errno: int = 0
+    exit: Exit = Exit(0, 0.0, 0)
+
+    def pack(self) -> bytes:
+        """Return the datagram."""
+        end = self.exit
+        return _REPORT.pack(self.kind, self.worker, self.errno, end.status, end.cpu_s, end.peak_memory_bytes)
+
+    @classmethod
+    def unpack(cls, datagram: bytes) -> Report:
+        """Read the datagram; what follows the record (the JSON of READY) is left alone."""
+        kind, worker, errno, status, cpu_s, peak = _REPORT.unpack_from(datagram)
+        return cls(Kind(kind), worker, errno, Exit(status, cpu_s, peak))
+
+
+_FORK = Struct("=QQIB")
+_REPORT = Struct("=BQiidQ")
+REPORT_BYTES = _REPORT.size
