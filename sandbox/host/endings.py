@@ -7,7 +7,7 @@ import signal
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sandbox.outcome import Failure, Status
+from sandbox.outcome import Failure, Outcome, Status
 
 if TYPE_CHECKING:
     from sandbox.errors import GuestProtocolError
@@ -28,6 +28,17 @@ class Ending:
     limit: str | None = None
     notes: tuple[str, ...] = ()
 
+    def outcome(self) -> Outcome:
+        """Return the outcome of a program that never ran."""
+        return Outcome(
+            status=self.status,
+            value=self.value,
+            has_value=self.has_value,
+            failure=self.failure,
+            limit=self.limit,
+            notes=self.notes,
+        )
+
 
 def by_final(final: Final, value: JsonValue) -> Ending:
     """The guest says how it ended. It may lie about its program, and about nothing else."""
@@ -40,6 +51,22 @@ def by_final(final: Final, value: JsonValue) -> Ending:
         limit="memory_bytes" if status is Status.OUT_OF_MEMORY else None,
         notes=final.notes,
     )
+
+
+def by_source(code: str, limits: Limits) -> Ending | None:
+    """Text that cannot be a program needs no worker: too long, or half of a surrogate pair in it. Else None."""
+    try:
+        size = len(code.encode())
+    except UnicodeEncodeError as error:
+        line = code.count("\n", 0, error.start) + 1
+        message = f"line {line} holds half of a surrogate pair ({code[error.start]!a}), which is not text"
+        failure = Failure("SourceInvalid", message, line=line, hint="write the character itself, or an escape")
+        return Ending(Status.REFUSED, failure=failure)
+    if size <= limits.source_bytes:
+        return None
+    message = f"the program has {size} bytes, {limits.source_bytes} are allowed"
+    failure = Failure("SourceTooLarge", message, hint="data belongs into inputs or calls, not into the source")
+    return Ending(Status.REFUSED, failure=failure, limit="source_bytes")
 
 
 def by_wall_clock(limits: Limits) -> Ending:

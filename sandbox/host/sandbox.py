@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
 from sandbox.errors import SandboxUnavailable, WorkerError
+from sandbox.host.endings import by_source
 from sandbox.host.fork_server import PROGRAM, ForkServer
 from sandbox.host.layers import is_in_force, probe, refuse_missing
 from sandbox.host.pool import Pool
@@ -116,12 +117,16 @@ class Sandbox:
         of its source before anything runs, and may raise ProgramRefused. `inputs` are variables that it finds.
         `seed` (32 bytes) and `now` decide what it sees of chance and time; by default they are fresh.
 
-        Raises SandboxUnavailable, WorkerError: no worker could be had. InvalidJson, TypeError: code or inputs are
-        not JSON data.
+        Raises SandboxUnavailable, WorkerError: no worker could be had. InvalidJson, TypeError: names or inputs are not
+        JSON data.
         """
+        limits = limits or self._limits
+        unfit = by_source(code, limits)
+        if unfit is not None:
+            return replace(unfit.outcome(), isolation=self._layers)
         program = Program(
             code=code,
-            limits=limits or self._limits,
+            limits=limits,
             seed=seed if seed is not None else secrets.token_bytes(_SEED_BYTES),
             now=time.time_ns() // 1_000 if now is None else int(now.timestamp() * 1_000_000),
             names=names,
@@ -132,7 +137,7 @@ class Sandbox:
         frame = program.encode()
         async with self._turns:
             pool = self._pool or await self._ready_pool()
-            worker = pool.acquire(program.limits)
+            worker = pool.acquire(limits)
             try:
                 outcome = await Session(program, worker).run(frame)
             finally:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sandbox.errors import GuestProtocolError, ProgramRefused
 from sandbox.host.calls import CallDesk
 from sandbox.host.endings import Ending, by_breach, by_death, by_final, by_processor_time, by_wall_clock
-from sandbox.outcome import Failure, Outcome, Status, Usage
+from sandbox.outcome import Failure, Status, Usage
 from sandbox.protocol.conversation import CallsExhausted, Conversation, OutputExhausted, State
 from sandbox.protocol.framing import FrameBuffer, FrameTooLarge
 from sandbox.protocol.guest_messages import Calls, Cancel, Final, Output, Sites
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sandbox.host.calls import CallHandler
     from sandbox.host.worker import Worker
     from sandbox.limits import Limits
-    from sandbox.outcome import CallSite
+    from sandbox.outcome import CallSite, Outcome
     from sandbox.protocol.control import Exit
     from sandbox.protocol.guest_messages import GuestMessage
 
@@ -257,17 +257,7 @@ class Session:
         )
 
     def _outcome(self, ending: Ending, usage: Usage) -> Outcome:
-        return Outcome(
-            status=ending.status,
-            value=ending.value,
-            has_value=ending.has_value,
-            output="".join(self._output),
-            output_truncated=self._is_cut,
-            failure=ending.failure,
-            usage=usage,
-            limit=ending.limit,
-            notes=ending.notes,
-        )
+        return replace(ending.outcome(), output="".join(self._output), output_truncated=self._is_cut, usage=usage)
 
 
 def _refused(refused: ProgramRefused) -> Ending:

@@ -8,7 +8,7 @@ import os
 import struct
 import sys
 
-from sandbox.protocol.guest_messages import encode_final, encode_output, encode_sites
+from sandbox.protocol.guest_messages import encode_calls, encode_final, encode_output, encode_sites
 from sandbox.protocol.strict_json import encode
 
 
@@ -32,11 +32,11 @@ def serve(channel: int) -> None:
     _read(channel)
     printed = io.StringIO()
     sys.stdout = printed
-    names = {"__name__": "__main__", "rpc_fd": channel, **message["inputs"]}
+    names = {"__name__": "__main__", "rpc_fd": channel, **(OFFERED or _offer(channel)), **message["inputs"]}
     failure = None
     try:
-        exec(compile(message["code"], "<program>", "exec"), names)
-    except BaseException as error:
+        exec(compile(message["code"], "<program>", "exec", dont_inherit=True), names)
+    except Exception as error:
         failure = {
             "type": type(error).__name__,
             "message": str(error)[:1000],
@@ -48,13 +48,43 @@ def serve(channel: int) -> None:
             "refusals": [],
         }
     text = printed.getvalue()
-    if text:
-        os.write(channel, encode_output(text[:200_000]))
+    for start in range(0, len(text), 500_000):
+        _write(channel, encode_output(text[start : start + 500_000]))
     if failure is None:
         value = encode(names["result"]) if "result" in names else None
-        os.write(channel, encode_final("completed", value=value))
+        _write(channel, encode_final("completed", value=value))
     else:
-        os.write(channel, encode_final("failed", failure=failure))
+        _write(channel, encode_final("failed", failure=failure))
+
+
+#: What a host that runs programs in its own process offers them; empty: a function that calls the host.
+OFFERED: dict = {}
+
+
+class _Shared:
+    """An object that the host offers."""
+
+    def read(self) -> str:
+        """Give something harmless."""
+        return "data"
+
+
+def _offer(channel: int) -> dict:
+    last = 0
+
+    def tool(x: object = None) -> object:
+        nonlocal last
+        last += 1
+        _write(channel, encode_calls([(last, str(last), "tool", {"x": str(x)})]))
+        return _read(channel).get("ok")
+
+    return {"tool": tool, "call": tool, "obj": _Shared()}
+
+
+def _write(channel: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(channel, view) :]
 
 
 def _read(channel: int) -> dict:

@@ -1,0 +1,264 @@
+"""A host without process wall: plain `exec` unprotected (the control), or the language layer alone.
+
+    python unwalled.py PROGRAM_MODULE FOLDER…      reads records as JSON lines, answers with findings as JSON lines
+
+The process holds the canaries itself. Each attempt gets a fork of it (the host, in a session of its own, which may
+be hit) and a fork of that (the engine: same memory, same rights). After the program the engine's own state is compared
+with what a harmless program leaves behind.
+"""
+
+from __future__ import annotations
+
+import decimal
+import gc
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+from importlib import import_module
+
+sys.path += sys.argv[2:]
+import collections  # noqa: E402
+import logging  # noqa: E402
+import math  # noqa: E402
+import re  # noqa: E402
+import string  # noqa: E402
+
+from canaries import CREDENTIAL, ENVIRONMENT_SECRET, HOST_SECRET, MARKER, Canaries  # noqa: E402, F401
+
+from sandbox.limits import Limits  # noqa: E402
+from sandbox.protocol.guest_messages import Calls, Final, Output, Sites, decode_guest_message  # noqa: E402
+from sandbox.protocol.host_messages import encode_go, encode_reply, encode_run, encode_value  # noqa: E402
+
+MEMORY_BYTES = 3 << 30
+CPU_S = 3
+WALL_S = 2.5
+OUTPUT_BYTES = 2_000_000
+
+
+def main() -> None:
+    program = import_module(sys.argv[1])
+    program.warm_up()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    healthy = _attempt(program, "1 + 1")["state"]
+    for line in sys.stdin:
+        print(json.dumps(_judge(_attempt(program, json.loads(line)), healthy)), flush=True)
+
+
+def _attempt(program, code: str) -> dict:
+    """Run one program between canaries, and report all that can be seen of it."""
+    canaries = Canaries()
+    ours, theirs = socket.socketpair()
+    host = os.fork()
+    if not host:
+        ours.close()
+        _be_host(program, canaries, code, theirs)
+    theirs.close()
+    report = _collect(ours, time.monotonic() + WALL_S + 1)
+    for process in report.pop("processes", []):
+        _kill(process)
+    _kill(-host)
+    _kill(host)
+    _, status = os.waitpid(host, 0)
+    report["host_died"] = status != 0 and not report.get("done")
+    report["found"] = canaries.found(report.pop("texts", []))
+    canaries.close()
+    return report
+
+
+def _judge(report: dict, healthy: object) -> dict:
+    signs = list(report["found"])
+    if report["host_died"]:
+        signs.append("host died")
+    if not report.get("done"):
+        signs.append("hung")
+    signs += report.get("signs", [])
+    if report.get("state") is not None and report["state"] != healthy:
+        signs.append("tampered")
+    return {"signs": signs, "status": report.get("status"), "says": report.get("says", "")}
+
+
+def _be_host(program, canaries: Canaries, code: str, report: socket.socket) -> None:
+    """Hold the secrets, run the engine, speak the protocol with it, report; never returns."""
+    os.setsid()
+    channel, its_end = socket.socketpair()
+    state_read, state_write = os.pipe()
+    host = os.getpid()
+    engine = os.fork()
+    if not engine:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 26, 1 << 26))
+        os.close(state_read)
+        try:
+            _be_engine(program, its_end.detach())
+            os.write(state_write, json.dumps(_state()).encode())
+        finally:
+            os._exit(0)
+    its_end.close()
+    os.close(state_write)
+    found: dict = {"processes": [engine]}
+    report.sendall(json.dumps(found).encode() + b"\n")
+    found.update(_speak(channel, canaries.fill(code, host)))
+    _, status = _wait(engine, 1.0)
+    if os.WIFSIGNALED(status):
+        found.setdefault("signs", []).append(f"engine died of signal {os.WTERMSIG(status)}")
+    state = b"" if not found.get("status") else os.read(state_read, 10_000)
+    found["state"] = _parsed(state) if state else None
+    found["done"] = True
+    report.sendall(json.dumps(found).encode() + b"\n")
+    os._exit(0)
+
+
+class Shared:
+    """An object of the host with something private."""
+
+    def __init__(self) -> None:
+        self._credential = CREDENTIAL
+
+    def read(self) -> str:
+        """Give something harmless."""
+        return "data"
+
+
+def _be_engine(program, channel: int) -> None:
+    """Run the program where an engine without a process of its own runs it: below the host's frames."""
+    can = {"mem": HOST_SECRET}
+    counter = [0]
+    credential = CREDENTIAL
+
+    def tool(x: object = None) -> str:
+        counter[0] += 1 if credential else 0
+        return "result of tool"
+
+    program.OFFERED = {"tool": tool, "call": tool, "obj": Shared()}
+    program.serve(channel)
+    if not can or counter[0] < 0:
+        os.write(1, b"")  # the names must be alive while the program runs
+        os._exit(9)
+
+
+def _speak(channel: socket.socket, code: str) -> dict:
+    """Be the host of one program, as simple as can be."""
+    texts: list[str] = []
+    found: dict = {"texts": texts, "signs": []}
+    run = encode_run(
+        code.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
+        names=("tool", "call", "obj"), seed=bytes(32), now=1_760_000_000_000_000, limits=Limits(), inputs={},
+    )
+    channel.settimeout(WALL_S)
+    received = 0
+    try:
+        channel.sendall(run)
+        while True:
+            body = _frame(channel)
+            if body is None:
+                found["signs"].append("engine died")
+                break
+            received += len(body)
+            if received > OUTPUT_BYTES:
+                found["signs"].append("exceeded output")
+                break
+            message = decode_guest_message(body)
+            texts.append(body.decode(errors="replace"))
+            if isinstance(message, Sites):
+                channel.sendall(encode_go())
+            elif isinstance(message, Calls):
+                for call in message.calls:
+                    now = 1_760_000_000_000_000
+                    channel.sendall(encode_reply(call.id, now=now, value=encode_value("result of tool")))
+            elif isinstance(message, Final):
+                found["status"] = message.status
+                found["says"] = message.failure.message if message.failure else ""
+                if message.failure and message.failure.type == "MemoryError":
+                    found["signs"].append("exceeded memory")
+                if message.has_value:
+                    texts.append((_frame(channel) or b"").decode(errors="replace"))
+                break
+    except TimeoutError:
+        found["signs"].append("hung")
+    except OSError:
+        found["signs"].append("engine died")
+    return found
+
+
+def _state() -> list:
+    """What a program may have changed for the next one in this process."""
+    return [
+        json.dumps({"a": [1]}), __import__("datetime").MINYEAR, math.pi, re.sub("a", "b", "aa"), sorted([2, 1]),
+        decimal.getcontext().prec, collections.Counter("aab").most_common(1), sys.getrecursionlimit(),
+        logging.root.manager.disable, str(signal.getsignal(signal.SIGTERM)), str(signal.getsignal(signal.SIGINT)),
+        sorted(os.environ), os.getcwd(), string.ascii_lowercase, string.Template.delimiter, sys.stdout is None,
+        sys.__stdout__ is None, sys.get_int_max_str_digits(), isinstance(1, collections.ChainMap),
+        sys.modules.get("math") is math, sys.modules.get("json") is json, gc.isenabled(),
+    ]
+
+
+def _parsed(text: bytes) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text.decode(errors="replace")
+
+
+def _collect(channel: socket.socket, deadline: float) -> dict:
+    data = b""
+    while (left := deadline - time.monotonic()) > 0:
+        if not select.select([channel], [], [], left)[0]:
+            break
+        chunk = channel.recv(1 << 20)
+        if not chunk:
+            break
+        data += chunk
+    channel.close()
+    report: dict = {}
+    for line in data.splitlines():
+        try:
+            report.update(json.loads(line))
+        except ValueError:
+            break
+    return report
+
+
+def _frame(channel: socket.socket) -> bytes | None:
+    header = _exactly(channel, 4)
+    return None if header is None else _exactly(channel, struct.unpack(">I", header)[0])
+
+
+def _exactly(channel: socket.socket, size: int) -> bytes | None:
+    data = bytearray()
+    while len(data) < size:
+        chunk = channel.recv(min(size - len(data), 1 << 20))
+        if not chunk:
+            return None
+        data += chunk
+    return bytes(data)
+
+
+def _wait(process: int, seconds: float) -> tuple[int, int]:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        done, status = os.waitpid(process, os.WNOHANG)
+        if done:
+            return done, status
+        time.sleep(0.005)
+    _kill(process)
+    os.waitpid(process, 0)
+    return process, 0
+
+
+def _kill(process: int) -> None:
+    try:
+        os.kill(process, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+if __name__ == "__main__":
+    main()
