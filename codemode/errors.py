@@ -7,7 +7,9 @@
     └─ CallError             one call of a tool
        ├─ ArgumentsInvalid
        ├─ AccessDenied
+       ├─ AddressNotAllowed  the operator has not allowed where the call would go
        ├─ UpstreamError      the other side answered, and said no
+       │  └─ AnswerInvalid   it said yes, but its answer cannot be used: too large, or not what was declared
        ├─ UpstreamTimeout
        └─ UpstreamUnreachable
 
@@ -99,6 +101,24 @@ class UpstreamError(CallError):
         self.body = body
         self.retry_after_s = retry_after_s
         super().__init__(message)
+
+
+class AnswerInvalid(UpstreamError):
+    """The other side answered with a success whose content cannot be used: too large, cut off, not JSON."""
+
+    code = "upstream_answer_invalid"
+
+
+class AddressNotAllowed(CallError):
+    """The operator has not allowed where the call would go; nothing was sent. `str()` says what to write."""
+
+    code = "address_not_allowed"
+
+    def for_model(self) -> str:
+        """The message without the address."""
+        return (
+            "the operator has not configured where this tool is reached; nothing was sent, and trying again is no use"
+        )
 
 
 class UpstreamTimeout(CallError):

@@ -28,6 +28,7 @@ LARGEST_GROUP = 250
 LARGEST_ONLY_GROUP = 60
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_VERSIONED = re.compile(r"_v\d+\w*$")
 _NOT_WORD = re.compile(r"[^A-Za-z0-9]+")
 _VERSION = re.compile(r"^(v\d+([._]\d+)*((alpha|beta|rc)\d*)?|api|rest|\d+(\.\d+)*)$", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"\{[^}]*\}")
@@ -171,12 +172,14 @@ def _from_operation_id(namespace: str, group: str, operation: OperationKey) -> s
     name = snake(_without_generated_tail(operation))
     if not name:
         return _from_path(namespace, group, operation)
+    if _VERSIONED.search(group):
+        name = name.replace(f"_{group.replace('.', '_')}_", "_", 1)  # replaceCoreV1NamespacedPod in core_v1
     for prefix in (group.replace(".", "_"), group.rpartition(".")[2]):
         rest = name.removeprefix(f"{prefix}_")
         if rest != name and rest and not rest[0].isdigit():
             name = rest
             break
-    return _fit(namespace, group, _legal(name), operation)
+    return _fit(namespace, group, _legal(name))
 
 
 def _from_path(namespace: str, group: str, operation: OperationKey) -> str:
@@ -185,19 +188,19 @@ def _from_path(namespace: str, group: str, operation: OperationKey) -> str:
     while segments and segments[0] in inside:
         segments = segments[1:]
     words = [word for word in segments if word]
-    return _fit(namespace, group, _legal("_".join([_verb(operation, bool(words)), *words])), operation)
+    return _fit(namespace, group, _legal("_".join([_verb(operation, bool(words)), *words])))
 
 
 def _from_path_and_holes(namespace: str, group: str, operation: OperationKey) -> str:
     names = [snake(hole) for hole in _PLACEHOLDER.findall(operation.path)]
     base = _from_path(namespace, group, operation).rpartition(".")[2]
     name = "_".join([base, "by", *names]) if names else f"{base}_{operation.method.lower()}"
-    return _fit(namespace, group, _legal(name), operation)
+    return _fit(namespace, group, _legal(name))
 
 
 def _from_digest(namespace: str, group: str, operation: OperationKey) -> str:
     base = _from_operation_id(namespace, group, operation)
-    return f"{base[: LONGEST_ID - 9]}_{_digest(operation.key, 8)}"
+    return f"{base[: LONGEST_ID - 9].rstrip('_')}_{_digest(operation.key, 8)}"
 
 
 _CANDIDATES: tuple[Callable[[str, str, OperationKey], str], ...] = (
@@ -233,22 +236,24 @@ def _without_generated_tail(operation: OperationKey) -> str:
     return name
 
 
-def _fit(namespace: str, group: str, name: str, operation: OperationKey) -> str:
-    """The id within `LONGEST_ID`: words are cut from the middle and a digest of the operation takes their place."""
+def _fit(namespace: str, group: str, name: str) -> str:
+    """The id within `LONGEST_ID`: long words give way to short ones, then words are left out of the middle."""
     whole = f"{namespace}.{group}.{name}"
     if len(whole) <= LONGEST_ID:
         return whole
-    words = [word for index, word in enumerate(name.split("_")) if word not in _FILLERS or index == 0]
-    whole = f"{namespace}.{group}.{_legal('_'.join(words))}"
-    if len(whole) <= LONGEST_ID:
-        return whole
+    words = [
+        _SHORTER.get(word, word) for index, word in enumerate(name.split("_")) if not index or word not in _FILLERS
+    ]
     if len(namespace) + len(group) + 2 > LONGEST_ID // 2:
-        group = group.split(".")[0][: LONGEST_ID // 3].rstrip("_")
-    room = LONGEST_ID - len(namespace) - len(group) - 2 - 5
-    return f"{namespace}.{group}.{_shorten(words, max(room, 8))}_{_digest(operation.key, 4)}"
+        group = _legal(_shorten(group.split(".")[0].split("_"), LONGEST_ID // 3))
+    room = LONGEST_ID - len(namespace) - len(group) - 3
+    return f"{namespace}.{group}.{_legal(_shorten(words, max(room, 8)))}"
 
 
 def _shorten(words: list[str], room: int) -> str:
+    """As many words as fit, from both ends: what they begin and end with tells operations apart best."""
+    if len("_".join(words)) <= room:
+        return "_".join(words)
     head: list[str] = []
     tail: list[str] = []
     left = list(words)
@@ -257,11 +262,35 @@ def _shorten(words: list[str], room: int) -> str:
         if len("_".join([*head, *tail, left[index]])) > room:
             break
         word = left.pop(index)
-        side.append(word) if side is head else side.insert(0, word)
-    return _legal("_".join([*head, *tail]) or words[0][:room])
+        side.insert(len(side) if side is head else 0, word)
+    return "_".join([*head, *tail]) or words[0][:room]
 
 
 _FILLERS = frozenset(("a", "an", "the", "of", "for", "from", "to", "in", "on", "with", "and", "by", "all"))
+
+#: Usual short forms, used where an id would be too long.
+_SHORTER = {
+    "administration": "admin",
+    "application": "app",
+    "applications": "apps",
+    "authentication": "auth",
+    "authorization": "authz",
+    "configuration": "config",
+    "configurations": "configs",
+    "environment": "env",
+    "environments": "envs",
+    "information": "info",
+    "management": "mgmt",
+    "namespaced": "ns",
+    "notification": "notif",
+    "notifications": "notifs",
+    "organization": "org",
+    "organizations": "orgs",
+    "permission": "perm",
+    "permissions": "perms",
+    "repositories": "repos",
+    "repository": "repo",
+}
 
 
 def _digest(text: str, length: int) -> str:

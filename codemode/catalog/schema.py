@@ -38,13 +38,15 @@ class Graph:
     Mutable only as a memo: two equal lookups give the same answer.
     """
 
-    __slots__ = ("_followed", "_recursive", "dialect", "registry")
+    __slots__ = ("_followed", "_recursive", "checks", "dialect", "registry", "validators")
 
     def __init__(self, registry: Registry[Any], dialect: Dialect) -> None:
         self.registry = registry
         self.dialect = dialect
         self._followed: dict[tuple[str, str], Schema | None] = {}
         self._recursive: dict[str, list[Any]] = {}
+        self.validators: dict[str, Any] = {}  # made by codemode.catalog.validation, by document
+        self.checks: dict[tuple[str, int], Any] = {}  # made by codemode.catalog.checks, by place of the schema
 
     @classmethod
     def of(cls, document: Any, *, dialect: Dialect = Dialect.JSON_SCHEMA, uri: str = "") -> Graph:
@@ -241,14 +243,18 @@ class Schema:
 
 
 def walk(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Every mapping inside a JSON value, the value itself included."""
+    """Every mapping inside a JSON value once, the value itself included."""
+    seen: set[int] = set()
     stack = [value]
     while stack:
         part = stack.pop()
+        if not isinstance(part, (Mapping, list)) or id(part) in seen:
+            continue
+        seen.add(id(part))
         if isinstance(part, Mapping):
             yield part
             stack.extend(part.values())
-        elif isinstance(part, list):
+        else:
             stack.extend(part)
 
 

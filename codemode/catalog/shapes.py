@@ -61,7 +61,7 @@ class Shapes:
         parts = self._alternatives(target, hint or schema.name, depth)
         if schema.is_nullable() and "Any" not in parts:
             parts.append("None")
-        return " | ".join(dict.fromkeys(parts)) or "None"
+        return " | ".join(_merged(parts)) or "None"
 
     def define(self, budget_tokens: int) -> tuple[list[str], list[str]]:
         """Definitions of the names used so far, nearest first, within a budget; and the names left undefined."""
@@ -94,6 +94,8 @@ class Shapes:
             found = [self.text(variant, hint, depth + 1) for variant in variants]
             return [part for text in found for part in text.split(" | ") if part != "None"] or ["Any"]
         names = schema.types()
+        if not names and schema.first("type") == "null":
+            return ["None"]
         if not names:
             members = [part for part in schema.conjuncts() if part.variants()]
             if members and members[0].value is not schema.value:
@@ -128,7 +130,7 @@ class Shapes:
         if not properties:
             return self._mapping(schema, hint, depth)
         if not self._naming:
-            return type_name(schema.name) or "dict"
+            return type_name(schema.name.rpartition(".")[2]) or "dict"
         if depth <= DEEPEST and not schema.name and _is_small(properties):
             return self._object(schema, hint, depth)
         return self._name(schema, hint)
@@ -144,7 +146,11 @@ class Shapes:
         key = id(schema.value)
         if key not in self._names:
             title = schema.get("title")
-            wanted = type_name(schema.name) or (type_name(title) if isinstance(title, str) else "") or type_name(hint)
+            wanted = (
+                type_name(schema.name.rpartition(".")[2])
+                or (type_name(title) if isinstance(title, str) else "")
+                or type_name(hint)
+            )
             self._names[key] = _free(wanted or "Object", set(self._names.values()))
             self._pending.append((self._names[key], schema, self.direction))
         return self._names[key]
@@ -187,6 +193,17 @@ def _literal(schema: Schema) -> str | None:
         json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value) for value in values
     )
     return f"Literal[{shown}]" + (" | None" if schema.is_nullable() else "")
+
+
+def _merged(parts: list[str]) -> list[str]:
+    """Alternatives without repetition, literals in one."""
+    listed = [part for part in parts if part.startswith("Literal[")]
+    distinct = dict.fromkeys(part for part in parts if part != "None")
+    if len(listed) > 1:
+        values = dict.fromkeys(value for part in listed for value in part[8:-1].split(", "))
+        joined = f"Literal[{', '.join(values)}]"
+        distinct = dict.fromkeys(joined if part in listed else part for part in distinct)
+    return [*distinct, *(["None"] if "None" in parts else [])]
 
 
 def _type_of_example(schema: Schema) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from codemode.catalog.schema import Schema
 
 
@@ -45,29 +47,100 @@ class Parameter:
     allow_reserved: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What only a call, a signature or the index needs of a tool: made on demand where there are very many tools."""
+
+    parameters: tuple[Parameter, ...]
+    invocation: Any = None
+    returns: Schema | None = None
+    body: Schema | None = None  # of which the body fields are a part
+
+
 class Tool:
-    """One operation.
+    """One operation. Immutable; equal only to itself.
 
     `id` is `namespace.path` and at the same time the Python name that a program calls (`github.issues.create`).
     `parameters` come required first. `aliases` are exact other names (operationId, wire name). `retrieval_text` is for
     search alone; the model never sees it. `invocation` says how to reach it and is known to its transport only.
+    `returns` is None where the result is not documented. Instead of parameters, invocation and returns a function
+    `details` may be given, which makes them when they are first asked for.
     """
 
-    id: str
-    source: str
-    summary: str
-    description: str
-    parameters: tuple[Parameter, ...]
-    effect: Effect
-    invocation: Any = field(repr=False)
-    returns: Schema | None = None
-    tags: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()
-    examples: tuple[str, ...] = ()
-    related: tuple[str, ...] = ()
-    retrieval_text: str = ""
-    deprecated: bool = False
+    __slots__ = (
+        "__weakref__",
+        "_details",
+        "_load",
+        "aliases",
+        "deprecated",
+        "description",
+        "effect",
+        "examples",
+        "id",
+        "related",
+        "retrieval_text",
+        "source",
+        "summary",
+        "tags",
+    )
+
+    def __init__(
+        self,
+        id: str,  # noqa: A002 -- the word that the rest of the world uses
+        *,
+        source: str,
+        summary: str = "",
+        description: str = "",
+        parameters: tuple[Parameter, ...] = (),
+        effect: Effect = Effect.WRITE,
+        invocation: Any = None,
+        returns: Schema | None = None,
+        tags: tuple[str, ...] = (),
+        aliases: tuple[str, ...] = (),
+        examples: tuple[str, ...] = (),
+        related: tuple[str, ...] = (),
+        retrieval_text: str = "",
+        deprecated: bool = False,
+        details: Callable[[], Details] | None = None,
+    ) -> None:
+        self.id = id
+        self.source = source
+        self.summary = summary
+        self.description = description
+        self.effect = effect
+        self.tags = tags
+        self.aliases = aliases
+        self.examples = examples
+        self.related = related
+        self.retrieval_text = retrieval_text
+        self.deprecated = deprecated
+        self._load = details
+        self._details = None if details else Details(parameters, invocation, returns)
+
+    def __repr__(self) -> str:
+        return f"Tool({self.id!r})"
+
+    @property
+    def details(self) -> Details:
+        """Parameters, invocation and result, kept once made."""
+        if self._details is None:
+            self._details = self._load() if self._load else Details(())
+        return self._details
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The keyword arguments, required ones first."""
+        return self.details.parameters
+
+    @property
+    def invocation(self) -> Any:
+        """How the tool is reached; known to its transport only."""
+        return self.details.invocation
+
+    @property
+    def returns(self) -> Schema | None:
+        """The schema of the result; None where it is not documented."""
+        return self.details.returns
 
     @property
     def namespace(self) -> str:
@@ -81,8 +154,9 @@ class Tool:
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
-        """The names of the parameters; cheap also where the parameters themselves are made on demand."""
-        return tuple(parameter.name for parameter in self.parameters)
+        """The names of the parameters. Details made for this alone are not kept: a catalog is indexed whole."""
+        details = self._details or (self._load() if self._load else Details(()))
+        return tuple(parameter.name for parameter in details.parameters)
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that Python name, or None."""

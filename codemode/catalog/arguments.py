@@ -1,0 +1,213 @@
+"""The arguments of one call, checked against the tool before anything is sent.
+
+Three mistakes are told apart: a name that the tool does not have, a required argument that is missing, and a value of
+the wrong kind. Each error names the parameter, what was expected, and what would be valid.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from rapidfuzz import fuzz, process
+
+from codemode.catalog.checks import quick_check
+from codemode.catalog.prose import shorten
+from codemode.catalog.shapes import Direction, Shapes
+from codemode.catalog.tool import Location, Parameter
+from codemode.catalog.validation import first_error
+from codemode.errors import ArgumentsInvalid
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from jsonschema.exceptions import ValidationError
+
+    from codemode.catalog.schema import Schema
+    from codemode.catalog.tool import Tool
+
+#: Below this likeness (0 to 100) a name is no suggestion but noise.
+_NEAR = 55
+
+#: The keyword that takes a whole body where its fields are arguments of their own.
+WHOLE_BODY = "body"
+
+_IN_TEXT = (Location.PATH, Location.QUERY, Location.HEADER, Location.COOKIE)
+
+
+def validate(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments by parameter name, ready for the transport. Raises ArgumentsInvalid.
+
+    Exact wire names are taken too. None for an optional parameter that does not allow null means "not given"; whole
+    numbers written as floats become integers, and numbers become text where they travel as text anyway.
+    """
+    plan = _plan(tool)
+    valid: dict[str, Any] = {}
+    for name, value in arguments.items():
+        slot = plan.slots.get(name)
+        if slot is None:
+            if name == WHOLE_BODY and plan.takes_whole_body:
+                continue
+            raise _unknown(tool, name)
+        if slot.check(value):
+            valid[slot.parameter.name] = value
+        elif value is not None or slot.parameter.required:
+            valid[slot.parameter.name] = _examined(tool, slot.parameter, value)
+        elif slot.parameter.schema.is_nullable():
+            valid[slot.parameter.name] = None
+    if plan.takes_whole_body and WHOLE_BODY in arguments:
+        return _with_whole_body(tool, plan, valid, arguments[WHOLE_BODY])
+    missing = [name for name in plan.required if name not in valid]
+    if missing:
+        raise _missing(tool, missing)
+    if plan.checks_body:
+        _check_body(tool, plan, valid)
+    return valid
+
+
+def accepts(tool: Tool, keyword: str) -> bool:
+    """Whether the tool takes an argument of that name (a parameter's name, its wire name, or a whole body)."""
+    plan = _plan(tool)
+    return keyword in plan.slots or (keyword == WHOLE_BODY and plan.takes_whole_body)
+
+
+def missing(tool: Tool, keywords: Mapping[str, Any] | set[str] | tuple[str, ...]) -> tuple[str, ...]:
+    """The required parameters that these keywords leave out."""
+    plan = _plan(tool)
+    given = {plan.slots[name].parameter.name for name in keywords if name in plan.slots}
+    whole = WHOLE_BODY in keywords and plan.takes_whole_body
+    return tuple(name for name in plan.required if name not in given and not (whole and name in plan.fields))
+
+
+class _Slot:
+    __slots__ = ("check", "parameter")
+
+    def __init__(self, parameter: Parameter) -> None:
+        self.parameter = parameter
+        self.check = quick_check(parameter.schema)
+
+
+class _Plan:
+    """What validation needs of a tool, worked out once."""
+
+    def __init__(self, tool: Tool) -> None:
+        parameters = tool.parameters
+        self.slots = {parameter.name: _Slot(parameter) for parameter in parameters}
+        wire_names = [parameter.wire_name for parameter in parameters]
+        for parameter in parameters:
+            if wire_names.count(parameter.wire_name) == 1:
+                self.slots.setdefault(parameter.wire_name, self.slots[parameter.name])
+        self.required = tuple(parameter.name for parameter in parameters if parameter.required)
+        self.fields = {p.name: p.wire_name for p in parameters if p.location is Location.BODY_FIELD}
+        self.body = tool.details.body
+        self.takes_whole_body = bool(self.fields) and WHOLE_BODY not in self.slots
+        self.checks_body = bool(self.fields) and self.body is not None and _has_rules_across_fields(self.body)
+
+
+_plans: WeakKeyDictionary[Tool, _Plan] = WeakKeyDictionary()
+
+
+def _plan(tool: Tool) -> _Plan:
+    plan = _plans.get(tool)
+    if plan is None:
+        plan = _plans[tool] = _Plan(tool)
+    return plan
+
+
+def _has_rules_across_fields(body: Schema) -> bool:
+    return any(key in part.value for part in body.conjuncts() for key in _ACROSS)
+
+
+_ACROSS = ("anyOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "minProperties", "maxProperties")
+
+
+def _examined(tool: Tool, parameter: Parameter, value: Any) -> Any:
+    """The value where the library finds it valid after all. Raises ArgumentsInvalid where it does not."""
+    error = first_error(parameter.schema, value)
+    if error is None:
+        return _whole(value) if "number" not in parameter.schema.types() else value
+    if parameter.location in _IN_TEXT and type(value) in (int, float) and parameter.schema.types() == ("string",):
+        text = str(_whole(value))
+        if first_error(parameter.schema, text) is None:
+            return text
+    raise _invalid(tool, parameter, error, value)
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if type(value) is float and value.is_integer() else value
+
+
+def _with_whole_body(tool: Tool, plan: _Plan, valid: dict[str, Any], body: Any) -> dict[str, Any]:
+    mixed = [name for name in valid if name in plan.fields]
+    if mixed:
+        message = f"give either {WHOLE_BODY}= or its fields ({', '.join(mixed)}), not both"
+        raise ArgumentsInvalid(tool.id, message, parameter=WHOLE_BODY, valid=tool.parameter_names)
+    missing = [name for name in plan.required if name not in valid and name not in plan.fields]
+    if missing:
+        raise _missing(tool, missing)
+    if plan.body is not None:
+        error = first_error(plan.body, body)
+        if error is not None:
+            whole = Parameter(WHOLE_BODY, "", Location.BODY, required=True, schema=plan.body)
+            raise _invalid(tool, whole, error, body)
+    return {**valid, WHOLE_BODY: body}
+
+
+def _check_body(tool: Tool, plan: _Plan, valid: dict[str, Any]) -> None:
+    fields = {wire: valid[name] for name, wire in plan.fields.items() if name in valid}
+    if not fields or plan.body is None or quick_check(plan.body)(fields):
+        return
+    error = first_error(plan.body, fields)
+    if error is not None:
+        path = ".".join(str(part) for part in error.absolute_path)
+        where = f"{path!r}: " if path else ""
+        message = f"these arguments do not go together: {where}{shorten(error.message, 300)}"
+        raise ArgumentsInvalid(tool.id, message, parameter=path, valid=tool.parameter_names)
+
+
+def _unknown(tool: Tool, name: str) -> ArgumentsInvalid:
+    names = [parameter.name for parameter in tool.parameters]
+    nearest = process.extractOne(name, names, scorer=fuzz.WRatio, score_cutoff=_NEAR)
+    guess = f"; did you mean {nearest[0]!r}?" if nearest else ""
+    message = f"there is no parameter {shorten(name, 80)!r}{guess} {_listed(tool)}"
+    return ArgumentsInvalid(tool.id, message, parameter=name, valid=tuple(names))
+
+
+def _missing(tool: Tool, names: list[str]) -> ArgumentsInvalid:
+    shapes = Shapes(Direction.REQUEST, naming=False)
+    wanted = ", ".join(f"{p.name}: {shapes.text(p.schema, p.name)}" for p in tool.parameters if p.name in names)
+    message = f"missing required argument{'s' if len(names) > 1 else ''} {wanted}. {_listed(tool)}"
+    return ArgumentsInvalid(tool.id, message, parameter=names[0], valid=tuple(p.name for p in tool.parameters))
+
+
+def _invalid(tool: Tool, parameter: Parameter, error: ValidationError, value: Any) -> ArgumentsInvalid:
+    path = "".join(f"[{part!r}]" for part in error.absolute_path)
+    shapes = Shapes(Direction.REQUEST, naming=False)
+    expected = shapes.text(parameter.schema, parameter.name)
+    if path:
+        found = f"{parameter.name}{path}: {shorten(error.message, 200)}; the parameter is {expected}"
+    elif error.validator in ("type", "enum", "const", "anyOf", "oneOf"):
+        found = f"{parameter.name}: expected {_expected(parameter.schema, expected)}, got {_shown(value)}"
+    else:
+        found = f"{parameter.name}: {shorten(error.message, 200)}; expected {expected}"
+    names = tuple(p.name for p in tool.parameters)
+    return ArgumentsInvalid(tool.id, found, parameter=parameter.name, valid=names)
+
+
+def _expected(schema: Schema, text: str) -> str:
+    values = schema.first("enum")
+    if isinstance(values, list) and values and not text.startswith("Literal"):
+        return f"{text}, one of " + shorten(", ".join(str(value) for value in values), 200)
+    return text
+
+
+def _shown(value: Any) -> str:
+    kind = "None" if value is None else f"{type(value).__name__} "
+    return kind if value is None else kind + shorten(repr(value), 80)
+
+
+def _listed(tool: Tool) -> str:
+    if not tool.parameters:
+        return "It takes no arguments."
+    names = ", ".join(p.name + ("*" if p.required else "") for p in tool.parameters)
+    return f"Valid parameters (* = required): {names}"

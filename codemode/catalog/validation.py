@@ -1,0 +1,206 @@
+"""Validation by `jsonschema`, in the dialect of the document that a schema stands in.
+
+Differences to the library's own dialects, each because published documents need it:
+- a keyword whose value is malformed (`required: true`, `enum: []`, an unknown type, a pattern that Python cannot
+  compile) is ignored, as if it were not there;
+- `oneOf` asks for at least one match: overlapping alternatives are common (`[]` fits a list of names and a list of
+  objects), and which of them is meant is the service's to say;
+- `additionalProperties: false` inside `allOf` does not forbid what other members of the same `allOf` declare;
+- a `readOnly` property that is required is not required of a request (OpenAPI 3.0.3, Schema Object);
+- `nullable`, boolean `exclusiveMinimum`, ignored siblings of `$ref`: as OpenAPI 3.0 says.
+`format` and the `unevaluated…` keywords are not asserted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from jsonschema import Draft4Validator, Draft202012Validator
+from jsonschema.exceptions import ValidationError, best_match
+from jsonschema.validators import create
+
+from codemode.catalog.content import is_content
+from codemode.catalog.patterns import compile_pattern, matches
+from codemode.catalog.schema import Schema
+
+if TYPE_CHECKING:
+    from codemode.catalog.schema import Graph
+
+Check = Callable[[Any, Any, Any, Any], Iterator[ValidationError]]
+
+_TYPES = frozenset(("string", "integer", "number", "boolean", "array", "object", "null"))
+
+
+def first_error(schema: Schema, value: Any) -> ValidationError | None:
+    """The error that says most about why `value` does not fit, or None where it fits."""
+    validator = _validator(schema.graph, schema.base).evolve(schema=schema.value)
+    try:
+        error: ValidationError | None = best_match(validator.iter_errors(value))
+    except RecursionError:  # references that go in a circle without a step into the value
+        return None
+    return error
+
+
+def fits(schema: Schema, value: Any) -> bool:
+    """Whether the value is valid."""
+    return first_error(schema, value) is None
+
+
+def _validator(graph: Graph, base: str) -> Any:
+    """The validator of one document of a graph; where it stands decides what its references mean."""
+    made = graph.validators.get(base)
+    if made is None:
+        made = graph.validators[base] = _made(graph, base)
+    return made
+
+
+def _made(graph: Graph, base: str) -> Any:
+    legacy = graph.dialect.is_legacy
+    draft = Draft4Validator if legacy else Draft202012Validator
+    keywords: dict[str, Check] = {
+        keyword: _lenient(draft.VALIDATORS[keyword], is_usable)
+        for keyword, is_usable in _USABLE.items()
+        if keyword in draft.VALIDATORS
+    }
+    keywords |= {"type": _type, "required": _required, "oneOf": keywords["anyOf"], "pattern": _pattern}
+    keywords["allOf"] = _all_of(graph, base)
+    keywords |= dict.fromkeys(("$ref", "$dynamicRef", "$recursiveRef"), _reference(graph, base))
+    made = create(
+        meta_schema={},
+        validators={keyword: _nullable(check) for keyword, check in keywords.items()},
+        type_checker=Draft202012Validator.TYPE_CHECKER,
+        id_of=lambda _: "",
+        applicable_validators=_without_siblings if legacy else _all_keywords,
+    )
+    return made({})
+
+
+def _all_keywords(schema: Any) -> Any:
+    return schema.items() if isinstance(schema, Mapping) else ()
+
+
+def _without_siblings(schema: Any) -> Any:
+    if isinstance(schema, Mapping) and isinstance(schema.get("$ref"), str):
+        return [("$ref", schema["$ref"])]
+    return _all_keywords(schema)
+
+
+def _reference(graph: Graph, base: str) -> Check:
+    def follow(validator: Any, _: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+        target = Schema(schema, graph, base).target()
+        if target is not None:
+            other = validator if target.base == base else _validator(graph, target.base)
+            yield from other.descend(instance, target.value)
+
+    return follow
+
+
+def _all_of(graph: Graph, base: str) -> Check:
+    def checked(validator: Any, members: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+        for index, member in enumerate(members if isinstance(members, list) else ()):
+            for error in validator.descend(instance, member, schema_path=index):
+                is_about_extras = error.validator == "additionalProperties" and not error.relative_path
+                if is_about_extras and set(instance) <= set(Schema(schema, graph, base).properties()):
+                    continue
+                yield error
+
+    return checked
+
+
+def _lenient(check: Any, is_usable: Callable[[Any], bool]) -> Check:
+    def checked(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+        if is_usable(value):
+            yield from check(validator, value, instance, schema) or ()
+
+    return checked
+
+
+def _nullable(check: Check) -> Check:
+    def checked(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+        if instance is None and schema.get("nullable") is True:
+            return
+        yield from check(validator, value, instance, schema)
+
+    return checked
+
+
+def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    names = [name for name in (types if isinstance(types, list) else [types]) if isinstance(name, str)]
+    if not names or not all(name in _TYPES for name in names):
+        return
+    if any(validator.is_type(instance, name) for name in names) or ("string" in names and is_content(instance)):
+        return
+    yield ValidationError(f"{instance!r} is not of type {', '.join(map(repr, names))}")
+
+
+def _required(validator: Any, required: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    if not isinstance(required, list) or not isinstance(instance, Mapping):
+        return
+    properties = schema.get("properties")
+    for name in required:
+        if name in instance or not isinstance(name, str):
+            continue
+        declared = properties.get(name) if isinstance(properties, Mapping) else None
+        if not (isinstance(declared, Mapping) and declared.get("readOnly") is True):
+            yield ValidationError(f"{name!r} is a required property")
+
+
+def _pattern(validator: Any, pattern: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    if isinstance(instance, str) and isinstance(pattern, str) and not matches(pattern, instance):
+        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_schema(value: Any) -> bool:
+    return isinstance(value, (Mapping, bool))
+
+
+def _are_schemas(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(_is_schema(member) for member in value)
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(_is_schema(member) for member in value.values())
+
+
+def _is_filled(value: Any) -> bool:
+    return isinstance(value, list) and bool(value)
+
+
+def _is_bound(value: Any) -> bool:
+    return _is_number(value) and value == int(value)
+
+
+#: Keywords that the library checks, and when their value is of use.
+_USABLE: dict[str, Callable[[Any], bool]] = {
+    "enum": _is_filled,
+    "const": lambda _: True,
+    "properties": _is_table,
+    "patternProperties": lambda value: _is_table(value) and all(compile_pattern(key) for key in value),
+    "additionalProperties": _is_schema,
+    "propertyNames": _is_schema,
+    "items": _is_schema,
+    "prefixItems": _are_schemas,
+    "contains": _is_schema,
+    "anyOf": _are_schemas,
+    "not": _is_schema,
+    "if": _is_schema,
+    "dependentRequired": lambda value: isinstance(value, Mapping) and all(map(_is_filled, value.values())),
+    "dependentSchemas": _is_table,
+    "minimum": _is_number,
+    "maximum": _is_number,
+    "exclusiveMinimum": _is_number,
+    "exclusiveMaximum": _is_number,
+    "multipleOf": lambda value: _is_number(value) and value > 0,
+    "minLength": _is_bound,
+    "maxLength": _is_bound,
+    "minItems": _is_bound,
+    "maxItems": _is_bound,
+    "minProperties": _is_bound,
+    "maxProperties": _is_bound,
+    "uniqueItems": lambda value: value is True,
+}

@@ -1,0 +1,98 @@
+"""Documents as text: JSON or YAML, read so that everything in them survives as JSON data."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import yaml
+
+from codemode.errors import SourceError
+
+_BASE: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _JsonLoader(_BASE):  # type: ignore[misc, valid-type]
+    """YAML 1.2's core schema on PyYAML's parser: dates, `no` and `12:30` stay text, as their authors meant them."""
+
+
+def _decimal(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
+    text = str(loader.construct_scalar(node))
+    return int(text, 16) if text[:2].lower() == "0x" else int(text, 8) if text[:2] == "0o" else int(text)
+
+
+def _text(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> str:
+    return str(loader.construct_scalar(node))
+
+
+_RESOLVERS = (
+    ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
+    ("int", r"^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$", "-+0123456789"),
+    ("float", r"^(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)$", "-+0123456789."),
+    ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
+    ("merge", r"^(?:<<)$", "<"),
+)
+_JsonLoader.yaml_implicit_resolvers = {}
+for _name, _pattern, _first in _RESOLVERS:
+    _JsonLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_name}", re.compile(_pattern), list(_first))
+_JsonLoader.add_constructor("tag:yaml.org,2002:int", _decimal)
+for _tag in ("timestamp", "binary", "value"):
+    _JsonLoader.add_constructor(f"tag:yaml.org,2002:{_tag}", _text)
+
+
+def parse_document(text: str, *, location: str = "") -> Any:
+    """The data of a JSON or YAML text. Raises SourceError with the line where it is neither."""
+    text = text.removeprefix("\ufeff")
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            as_json = error
+        try:
+            return parse_yaml(text, location=location)  # YAML in flow style
+        except SourceError:
+            message = f"not JSON: {as_json}"
+            raise SourceError(message, location=location) from None
+    return parse_yaml(text, location=location)
+
+
+def parse_yaml(text: str, *, location: str = "") -> Any:
+    """The data of a YAML text, its keys as text. Raises SourceError with the line where it is none."""
+    try:
+        return _with_text_keys(yaml.load(text, _JsonLoader))  # noqa: S506 -- derived from the safe loader
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        reason = getattr(error, "problem", None) or str(error).partition("\n")[0]
+        message = f"not JSON or YAML: {reason}{where}"
+        raise SourceError(message, location=location) from None
+    except (ValueError, RecursionError) as error:
+        message = f"not JSON or YAML: {str(error)[:200] or type(error).__name__}"
+        raise SourceError(message, location=location) from None
+
+
+def _with_text_keys(document: Any) -> Any:
+    """Integer and boolean keys (`200:`, `on:`) become text, in place; shared parts (anchors) are visited once."""
+    seen: set[int] = set()
+    stack = [document]
+    while stack:
+        value = stack.pop()
+        if not isinstance(value, (dict, list)) or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, dict):
+            if not all(isinstance(key, str) for key in value):
+                items = [(_key_text(key), item) for key, item in value.items()]
+                value.clear()
+                value.update(items)
+            stack.extend(value.values())
+        else:
+            stack.extend(value)
+    return document
+
+
+def _key_text(key: Any) -> str:
+    if key is None:
+        return "null"
+    return str(key).lower() if isinstance(key, bool) else str(key)

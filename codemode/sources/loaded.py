@@ -1,0 +1,26 @@
+"""What a source gives: tools, and what could not be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from codemode.catalog.tool import Tool
+
+
+class Warned(NamedTuple):
+    """Something in a document that is not as it should be: JSON pointer, and what it costs."""
+
+    pointer: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """The tools of one API surface, and the warnings of reading it."""
+
+    tools: tuple[Tool, ...]
+    warnings: tuple[Warned, ...] = ()
+    servers: tuple[str, ...] = ()
+    title: str = ""

@@ -1,0 +1,117 @@
+"""OpenAPI 3.0, 3.1, 3.2 and Swagger 2.0 documents as tools."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from codemode.catalog.names import identifier, tool_ids
+from codemode.catalog.prose import first_sentence
+from codemode.catalog.tool import Details, Effect, Tool
+from codemode.sources.arguments import parameters_of
+from codemode.sources.bodies import body_of, is_json
+from codemode.sources.loaded import Surface, Warned
+from codemode.sources.operations import ApiDocument, Operation
+from codemode.sources.responses import returns_of
+from codemode.transports.invocation import HttpInvocation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from referencing import Registry
+
+_READING = frozenset(("GET", "HEAD", "OPTIONS", "TRACE", "QUERY"))
+
+#: A path parameter of such a name may hold slashes: it names a place in a tree.
+_SLASHED = re.compile(r"(^|[_-])(path|filepath|filename|file|dir|ref|basehead|branch|tag|key)$", re.IGNORECASE)
+
+
+def load_openapi(
+    document: Any,
+    *,
+    name: str,
+    uri: str = "",
+    registry: Registry[Any] | None = None,
+    given: Mapping[str, str] | None = None,
+) -> Surface:
+    """The tools of a parsed document, under the namespace `name`.
+
+    An operation that cannot be read is missing and stands in the warnings; so does what costs it a type. `given` are
+    ids by operation (`GET /path`) that were given before and are kept. Raises SourceError where it is no API document.
+    """
+    api = ApiDocument(document, uri=uri, registry=registry)
+    warnings: list[Warned] = []
+    operations = {operation.key.key: operation for operation in api.operations(warnings)}
+    ids = tool_ids(name, (operation.key for operation in operations.values()), given=given)
+    tools = tuple(_tool(operation, ids[key], name) for key, operation in operations.items())
+    return Surface(tools=tools, warnings=tuple(warnings), servers=api.servers, title=api.title)
+
+
+def _tool(operation: Operation, id_: str, source: str) -> Tool:
+    tags = operation.node.get("tags")
+    summary = operation.text("summary")
+    description = operation.text("description")
+    operation_id = operation.text("operationId")
+    return Tool(
+        id_,
+        source=source,
+        summary=summary or first_sentence(description),
+        description=description,
+        effect=_effect(operation.method),
+        tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
+        aliases=_aliases(operation_id, id_),
+        retrieval_text=f"{operation_id} {operation.method} {operation.path}".strip(),
+        deprecated=operation.node.get("deprecated") is True,
+        details=partial(details_of, operation),
+    )
+
+
+def details_of(operation: Operation) -> Details:
+    """Parameters, invocation and result of an operation."""
+    body = body_of(operation)
+    returns, accept = returns_of(operation)
+    path, query = _split(operation.path)
+    invocation = HttpInvocation(
+        method=operation.method,
+        path=path,
+        query=query,
+        servers=operation.document.servers_of(operation),
+        body=body,
+        accept=accept,
+        is_json=bool(accept) and all(is_json(name) for name in accept),
+        slashed=frozenset(name for name in operation.placeholders if _may_hold_slashes(operation, name)),
+    )
+    return Details(parameters_of(operation, body), invocation, returns, body.schema if body else None)
+
+
+def _effect(method: str) -> Effect:
+    if method in _READING:
+        return Effect.READ
+    return Effect.DESTRUCTIVE if method == "DELETE" else Effect.WRITE
+
+
+def _aliases(operation_id: str, id_: str) -> tuple[str, ...]:
+    if not operation_id:
+        return ()
+    names = dict.fromkeys((operation_id, identifier(operation_id)))
+    return tuple(name for name in names if name != id_.partition(".")[2])
+
+
+def _split(path: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The path that is sent and the query fixed in it; what follows `#` only made the key unique."""
+    path, _, query = path.partition("#")[0].partition("?")
+    pairs = tuple((key, value) for part in query.split("&") if part for key, _, value in [part.partition("=")])
+    return path, pairs
+
+
+def _may_hold_slashes(operation: Operation, name: str) -> bool:
+    if _SLASHED.search(name):
+        return True
+    for holder in (operation.node, operation.item):
+        declared = holder.get("parameters")
+        for value in declared if isinstance(declared, list) else []:
+            node = holder.at(value).resolved()
+            if node.get("name") == name and node.get("in") == "path":
+                return node.get("x-multi-segment") is True or node.get("allowReserved") is True
+    return False

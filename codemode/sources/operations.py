@@ -1,0 +1,175 @@
+"""The operations of an OpenAPI document, one by one: whatever is wrong with one costs no other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from codemode.catalog.names import OperationKey
+from codemode.catalog.schema import Dialect, Graph, Schema
+from codemode.errors import SourceError
+from codemode.sources.loaded import Warned
+
+if TYPE_CHECKING:
+    from referencing import Registry
+
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+
+#: HTTP methods of a Path Item Object (OpenAPI 3.2 adds `query` and `additionalOperations`).
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation where it stands: `node` the Operation Object, `item` the Path Item Object around it."""
+
+    document: ApiDocument
+    method: str
+    path: str
+    node: Schema
+    item: Schema
+    pointer: str
+
+    @property
+    def key(self) -> OperationKey:
+        """What the operation's id is made from."""
+        tags = self.node.get("tags")
+        tag = next((tag for tag in tags if isinstance(tag, str)), "") if isinstance(tags, list) else ""
+        operation_id = self.node.get("operationId")
+        return OperationKey(self.method, self.path, operation_id if isinstance(operation_id, str) else "", tag)
+
+    @property
+    def placeholders(self) -> tuple[str, ...]:
+        """The names in the path's braces, in order."""
+        return tuple(_PLACEHOLDER.findall(self.path))
+
+    def text(self, key: str) -> str:
+        """A text field of the operation; empty where it is missing or no text."""
+        value = self.node.get(key)
+        return value if isinstance(value, str) else ""
+
+
+class ApiDocument:
+    """An OpenAPI 3.x or Swagger 2.0 document, its references resolved where they are needed."""
+
+    def __init__(self, root: Any, *, uri: str = "", registry: Registry[Any] | None = None) -> None:
+        if not isinstance(root, Mapping):
+            message = f"an API document is a mapping, this is a {type(root).__name__}"
+            raise SourceError(message, location=uri)
+        self.root: Mapping[str, Any] = root
+        self.uri = uri
+        self.dialect = _dialect(root, uri)
+        if not isinstance(root.get("paths", {}), Mapping):
+            message = "`paths` is not a mapping"
+            raise SourceError(message, location=uri, pointer="/paths")
+        self.graph = (
+            Graph.of(root, dialect=self.dialect, uri=uri) if registry is None else Graph(registry, self.dialect)
+        )
+        self.node = Schema(root, self.graph, uri)
+
+    @property
+    def title(self) -> str:
+        """The API's own name."""
+        info = self.root.get("info")
+        return str(info.get("title", "")) if isinstance(info, Mapping) else ""
+
+    @cached_property
+    def security_schemes(self) -> Mapping[str, Schema]:
+        """The declared ways of authentication, by name."""
+        if self.dialect is Dialect.SWAGGER_2_0:
+            declared = self.root.get("securityDefinitions")
+        else:
+            components = self.root.get("components")
+            declared = components.get("securitySchemes") if isinstance(components, Mapping) else None
+        if not isinstance(declared, Mapping):
+            return {}
+        return {str(name): self.node.at(value).resolved() for name, value in declared.items()}
+
+    @cached_property
+    def scheme_parameters(self) -> frozenset[tuple[str, str]]:
+        """Where API keys travel, as `(in, name in lower case)`: no arguments, though they may be declared as such."""
+        keys = (node for node in self.security_schemes.values() if node.get("type") == "apiKey")
+        return frozenset((str(node.get("in")), str(node.get("name")).lower()) for node in keys)
+
+    def operations(self, warnings: list[Warned]) -> Iterator[Operation]:
+        """Every operation that can be told apart; what cannot be read is added to `warnings`."""
+        for path, value in (self.root.get("paths") or {}).items():
+            if str(path).startswith("x-"):
+                continue
+            pointer = f"/paths/{_escaped(str(path))}"
+            item = self.node.at(value).resolved()
+            if not isinstance(item.value, Mapping):
+                warnings.append(Warned(pointer, "no path item can be read here: its operations are missing"))
+                continue
+            yield from self._operations_of(str(path), item, pointer, warnings)
+
+    def _operations_of(self, path: str, item: Schema, pointer: str, warnings: list[Warned]) -> Iterator[Operation]:
+        extra = item.get("additionalOperations")
+        named = {**{method: item.get(method) for method in METHODS}, **(extra if isinstance(extra, Mapping) else {})}
+        for method, value in named.items():
+            if value is None:
+                continue
+            node = item.at(value).resolved()
+            where = f"{pointer}/{method}"
+            if isinstance(node.value, Mapping):
+                yield Operation(self, method.upper(), path, node, item, where)
+            else:
+                warnings.append(Warned(where, "no operation can be read here: it is missing"))
+
+    def servers_of(self, operation: Operation) -> tuple[str, ...]:
+        """The base URLs that the document suggests for an operation, variables filled with their defaults."""
+        for node in (operation.node, operation.item):
+            found = server_urls(node.get("servers"))
+            if found:
+                return found
+        return self.servers
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The base URLs that the document suggests for all operations."""
+        if self.dialect is not Dialect.SWAGGER_2_0:
+            return server_urls(self.root.get("servers"))
+        host = self.root.get("host")
+        base = str(self.root.get("basePath") or "/")
+        if not isinstance(host, str) or not host:
+            return (base,)
+        schemes = self.root.get("schemes")
+        known = [scheme for scheme in schemes if scheme in ("https", "http")] if isinstance(schemes, list) else []
+        return (f"{'https' if 'https' in known or not known else known[0]}://{host}{base}",)
+
+
+def server_urls(servers: Any) -> tuple[str, ...]:
+    """The URLs of a list of Server Objects, variables filled with their defaults."""
+    urls = []
+    for server in servers if isinstance(servers, list) else []:
+        url = server.get("url") if isinstance(server, Mapping) else None
+        if not isinstance(url, str):
+            continue
+        variables = server.get("variables")
+        for name, variable in variables.items() if isinstance(variables, Mapping) else ():
+            if isinstance(variable, Mapping):
+                choices = variable.get("enum")
+                default = variable.get("default", choices[0] if isinstance(choices, list) and choices else "")
+                url = url.replace(f"{{{name}}}", str(default))
+        urls.append(url)
+    return tuple(urls)
+
+
+def _dialect(root: Mapping[str, Any], uri: str) -> Dialect:
+    if str(root.get("swagger", "")).startswith("2"):
+        return Dialect.SWAGGER_2_0
+    version = str(root.get("openapi", ""))
+    if version.startswith("3.0"):
+        return Dialect.OPENAPI_3_0
+    if version.startswith("3."):
+        return Dialect.OPENAPI_3_1
+    known = ", ".join(list(root)[:5]) or "nothing"
+    message = f"neither `openapi: 3.x` nor `swagger: 2.0` stands at its top (found: {known})"
+    raise SourceError(message, location=uri)
+
+
+def _escaped(segment: str) -> str:
+    return segment.replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,175 @@
+"""Answers of HTTP services as JSON data, or as errors that say what to do."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from email.message import Message
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+from codemode.catalog.prose import plain, shorten
+from codemode.errors import AnswerInvalid, UpstreamError
+from codemode.transports.content import Content
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from codemode.transports.content import ContentStore
+
+#: Lines of ndjson or events of a stream that one answer may have.
+MOST_LINES = 10_000
+
+#: How much of an answer that cannot be used is shown.
+EXCERPT = 300
+
+_LONE_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def media_type_of(headers: Mapping[str, str]) -> tuple[str, str]:
+    """Media type in lower case, and charset, of a response."""
+    message = Message()
+    message["Content-Type"] = headers.get("content-type", "")
+    name = headers.get("content-type", "").partition(";")[0].strip().lower()
+    return name, str(message.get_param("charset") or "utf-8")
+
+
+def decode(body: bytes, headers: Mapping[str, str], *, wants_json: bool, status: int, contents: ContentStore) -> Any:
+    """The data of a successful answer. Raises AnswerInvalid where JSON was declared and something else came."""
+    if not body:
+        return None
+    name, charset = media_type_of(headers)
+    if name.endswith(("/json", "+json")) or name == "text/json":
+        return _json(body, status)
+    if name in ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"):
+        return [_json(line, status) for line in body.splitlines()[:MOST_LINES] if line.strip()]
+    if name == "text/event-stream":
+        return events(_text(body, charset))
+    if wants_json or not name:
+        return _undeclared(body, name, charset, wants_json=wants_json, status=status, contents=contents)
+    if name.startswith("text/") or name.endswith(("xml", "yaml", "javascript", "graphql")):
+        return _text(body, charset)
+    return contents.put(Content(body, name, filename_of(headers)))
+
+
+def events(text: str) -> list[dict[str, Any]]:
+    """Server-sent events (WHATWG HTML, section 9.2) as a list of `{event, data, id}`; data as JSON where it is some."""
+    found: list[dict[str, Any]] = []
+    for block in re.split(r"\r\n\r\n|\n\n|\r\r", text):
+        fields: dict[str, list[str]] = {}
+        for line in block.splitlines():
+            name, _, value = line.partition(":")
+            if name in ("event", "data", "id"):
+                fields.setdefault(name, []).append(value.removeprefix(" "))
+        if "data" in fields and len(found) < MOST_LINES:
+            data = "\n".join(fields["data"])
+            event = {name: values[-1] for name, values in fields.items() if name != "data"}
+            found.append({**event, "data": _json_or_text(data)})
+    return found
+
+
+def error_of(body: bytes, headers: Mapping[str, str], status: int, reason: str, source: str) -> UpstreamError:
+    """The error that an answer with an error status stands for."""
+    name, charset = media_type_of(headers)
+    data: Any = _json_or_text(_text(body, charset)) if body else None
+    if isinstance(data, str):
+        data = shorten(plain(data) if "html" in name else data, 2000)
+    said = _said(data)
+    message = f"{source} answered {status}{f' {reason}' if reason else ''}{f': {said}' if said else ''}"
+    wait = retry_after(headers)
+    if wait is not None:
+        message += f"; retry after {wait:g} s"
+    return UpstreamError(message, status=status, body=data, retry_after_s=wait)
+
+
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """The advice of `Retry-After` in seconds (RFC 9110, 10.2.3), None where there is none."""
+    value = headers.get("retry-after", "").strip()
+    if re.fullmatch(r"\d{1,9}(\.\d+)?", value):
+        return float(value)
+    try:
+        when = parsedate_to_datetime(value)
+    except (TypeError, ValueError):
+        return None
+    moment = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
+
+
+def filename_of(headers: Mapping[str, str]) -> str:
+    """The name in `Content-Disposition`, without any folder."""
+    message = Message()
+    message["Content-Disposition"] = headers.get("content-disposition", "")
+    return (message.get_filename() or "").replace("\\", "/").rpartition("/")[2][:200]
+
+
+def _undeclared(body: bytes, name: str, charset: str, *, wants_json: bool, status: int, contents: ContentStore) -> Any:
+    """JSON without the right media type is common and taken; anything else is taken only where JSON is not declared."""
+    try:
+        return _json(body, status)
+    except AnswerInvalid:
+        if wants_json:
+            text = shorten(plain(_text(body[:4000], charset)), EXCERPT)
+            message = f"answered {status} with {name or 'no media type'} where JSON is declared: {text!r}"
+            raise AnswerInvalid(message, status=status, body=text) from None
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError:
+        return contents.put(Content(body))
+
+
+def _json(body: bytes, status: int) -> Any:
+    try:
+        data = json.loads(body, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        excerpt = shorten(_text(body[:4000], "utf-8"), EXCERPT)
+        message = f"answered {status} with what is not JSON ({str(error)[:100]}): {excerpt!r}"
+        raise AnswerInvalid(message, status=status, body=excerpt) from None
+    return _without_surrogates(data) if _LONE_SURROGATE.search(body) else data
+
+
+def _no_number(_: str) -> None:
+    """NaN and infinities are not JSON; an answer that has them says null."""
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return _SURROGATES.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_without_surrogates(item) for item in value]
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+    return value
+
+
+def _text(body: bytes, charset: str) -> str:
+    try:
+        return body.decode(charset, "replace")
+    except LookupError:
+        return body.decode("utf-8", "replace")
+
+
+def _json_or_text(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _said(data: Any) -> str:
+    """What an error body says: problem details (RFC 9457), and the usual other fields."""
+    if isinstance(data, str):
+        return shorten(plain(data), EXCERPT)
+    if not isinstance(data, dict):
+        return ""
+    texts = []
+    for key in ("title", "error", "error_description", "message", "detail", "errors", "reason", "msg"):
+        value = data.get(key)
+        if isinstance(value, dict):
+            value = value.get("message") or value.get("detail") or json.dumps(value, ensure_ascii=False)
+        elif isinstance(value, list):
+            value = json.dumps(value[:3], ensure_ascii=False) if value else None
+        if isinstance(value, str) and value and value not in texts:
+            texts.append(value)
+    return shorten(": ".join(texts), EXCERPT)

@@ -1,0 +1,63 @@
+"""Binary data that programs pass from one call to another without reading it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import secrets
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+from codemode.catalog.content import INLINE_KEY, REFERENCE_KEY
+from codemode.errors import CallError
+
+#: Content of this much is kept, the most recently used of it (four answers of the default size limit).
+KEPT_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """Bytes, what they are, and what they were called."""
+
+    data: bytes
+    media_type: str = "application/octet-stream"
+    name: str = ""
+
+
+class ContentStore:
+    """Content by reference, bounded: the least recently used goes first. References cannot be guessed."""
+
+    def __init__(self, limit_bytes: int = KEPT_BYTES) -> None:
+        self._limit_bytes = limit_bytes
+        self._kept: OrderedDict[str, Content] = OrderedDict()
+        self._size_bytes = 0
+
+    def put(self, content: Content) -> dict[str, Any]:
+        """Keep content; returns the JSON that a program gets for it."""
+        key = f"c_{secrets.token_hex(16)}"
+        self._kept[key] = content
+        self._size_bytes += len(content.data)
+        while self._size_bytes > self._limit_bytes and len(self._kept) > 1:
+            _, dropped = self._kept.popitem(last=False)
+            self._size_bytes -= len(dropped.data)
+        reference: dict[str, Any] = {REFERENCE_KEY: key, "media_type": content.media_type}
+        if content.name:
+            reference["name"] = content.name
+        return {**reference, "size_bytes": len(content.data)}
+
+    def get(self, value: Any) -> Content:
+        """The content that a program's value stands for: a reference, `{"$base64": …}`, or text. Raises CallError."""
+        if isinstance(value, str):
+            return Content(value.encode(), "text/plain; charset=utf-8")
+        if isinstance(value, dict) and isinstance(value.get(INLINE_KEY), str):
+            try:
+                return Content(base64.b64decode(value[INLINE_KEY], validate=True))
+            except binascii.Error:
+                raise CallError("the value of '$base64' is not base64") from None
+        key = value.get(REFERENCE_KEY) if isinstance(value, dict) else None
+        content = self._kept.get(key) if isinstance(key, str) else None
+        if content is None or key is None:
+            raise CallError("this content is no longer kept (or never was): download it again before passing it on")
+        self._kept.move_to_end(key)
+        return content

@@ -1,0 +1,71 @@
+"""How one operation of an HTTP API is called: what a source knows of it and the transport needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from codemode.catalog.schema import Schema
+
+
+class BodyKind(StrEnum):
+    """How a request body is written."""
+
+    JSON = "json"
+    FORM = "form"
+    MULTIPART = "multipart"
+    LINES = "lines"  # one JSON value a line
+    TEXT = "text"
+    BYTES = "bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldEncoding:
+    """How one field of a form or multipart body is written (OpenAPI 3.1, Encoding Object)."""
+
+    style: str = ""
+    explode: bool = True
+    content_type: str = ""
+    allow_reserved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BodyPlan:
+    """The request body: `media_types` are the declared ones of its kind, the preferred one first."""
+
+    kind: BodyKind
+    media_types: tuple[str, ...]
+    schema: Schema
+    required: bool
+    encodings: dict[str, FieldEncoding] = field(default_factory=dict)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the document says nothing of what is in it: an empty object will do."""
+        return self.kind is BodyKind.JSON and self.schema.resolved().value in (True, {}, {"type": "object"})
+
+    @property
+    def media_type(self) -> str:
+        """The preferred media type."""
+        return self.media_types[0]
+
+
+@dataclass(frozen=True, slots=True)
+class HttpInvocation:
+    """One operation on the wire.
+
+    `path` is the template with its `{placeholders}`; `query` is what the path fixed after its `?`. `servers` are base
+    URLs that the document suggests for this operation: hints, not permissions. `accept` are the media types of the
+    successful answers, and `is_json` tells whether such an answer must be JSON.
+    """
+
+    method: str
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+    servers: tuple[str, ...] = ()
+    body: BodyPlan | None = None
+    accept: tuple[str, ...] = ()
+    is_json: bool = False
+    slashed: frozenset[str] = frozenset()

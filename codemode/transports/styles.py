@@ -1,0 +1,117 @@
+"""Values as text in paths, queries, headers and cookies: every `style` of OpenAPI 3.x and `collectionFormat` of 2.0.
+
+Tables: OpenAPI 3.1, Parameter Object, "Style Examples". Nothing here escapes; `request` does, once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+_SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
+
+
+def scalar(value: Any) -> str:
+    """One value as text: `true`, `12`, JSON for what is neither text nor number."""
+    match value:
+        case str():
+            return value
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case float():
+            return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+        case _:
+            return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def pairs(name: str, value: Any, style: str, *, explode: bool) -> Iterator[tuple[str, str]]:
+    """A value as `(name, text)` pairs of a query or a form."""
+    if style == "json":
+        yield name, json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    elif style == "deepObject":
+        yield from _brackets(name, value)
+    elif isinstance(value, list):
+        yield from _listed(name, value, style, explode=explode)
+    elif isinstance(value, Mapping):
+        yield from _spread(name, value, style, explode=explode)
+    else:
+        yield name, scalar(value)
+
+
+def simple(value: Any, *, explode: bool) -> list[tuple[str, str]]:
+    """A value in style `simple` as pieces `(separator, text)`: separators are sent as they are, texts are escaped."""
+    if isinstance(value, list):
+        return [("," if index else "", scalar(item)) for index, item in enumerate(value)]
+    if isinstance(value, Mapping):
+        return _flattened(value, ",", explode=explode)
+    return [("", scalar(value))]
+
+
+def label(value: Any, *, explode: bool) -> list[tuple[str, str]]:
+    """A value in style `label`: `.3.4.5`."""
+    separator = "." if explode else ","
+    if isinstance(value, list):
+        return [(separator if index else ".", scalar(item)) for index, item in enumerate(value)]
+    if isinstance(value, Mapping):
+        first, *rest = _flattened(value, separator, explode=explode) or [("", "")]
+        return [("." + first[0], first[1]), *rest]
+    return [(".", scalar(value))]
+
+
+def matrix(name: str, value: Any, *, explode: bool) -> list[tuple[str, str]]:
+    """A value in style `matrix`: `;color=blue`. `name` must be escaped already."""
+    if isinstance(value, list):
+        if explode:
+            return [(f";{name}=", scalar(item)) for item in value]
+        return [(f";{name}=" if not index else ",", scalar(item)) for index, item in enumerate(value)]
+    if isinstance(value, Mapping):
+        if explode:
+            return [part for key, item in value.items() for part in ((";", str(key)), ("=", scalar(item)))]
+        first, *rest = _flattened(value, ",", explode=False) or [("", "")]
+        return [(f";{name}={first[0]}", first[1]), *rest]
+    return [(f";{name}=", scalar(value))]
+
+
+def _flattened(value: Mapping[str, Any], separator: str, *, explode: bool) -> list[tuple[str, str]]:
+    middle = "=" if explode else separator
+    parts: list[tuple[str, str]] = []
+    for key, item in value.items():
+        parts += [(separator if parts else "", str(key)), (middle, scalar(item))]
+    return parts
+
+
+def _listed(name: str, values: list[Any], style: str, *, explode: bool) -> Iterator[tuple[str, str]]:
+    if style in ("", "form") and explode:
+        for value in values:
+            if isinstance(value, (Mapping, list)):
+                yield from _brackets(f"{name}[]", value) if isinstance(value, Mapping) else ((name, scalar(value)),)
+            else:
+                yield name, scalar(value)
+    elif values:
+        yield name, _SEPARATORS.get(style, ",").join(scalar(value) for value in values)
+
+
+def _spread(name: str, value: Mapping[str, Any], style: str, *, explode: bool) -> Iterator[tuple[str, str]]:
+    if style in ("", "form") and explode:
+        for key, item in value.items():
+            yield from pairs(str(key), item, "form", explode=True)
+    elif value:
+        separator = _SEPARATORS.get(style, ",")
+        yield name, separator.join(part for key, item in value.items() for part in (str(key), scalar(item)))
+
+
+def _brackets(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """`name[a][b]=…`: what `deepObject` is commonly taken to mean for nested values, lists with an index."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _brackets(f"{name}[{key}]", item)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _brackets(f"{name}[{index}]", item)
+    else:
+        yield name, scalar(value)
