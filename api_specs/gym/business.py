@@ -1,0 +1,165 @@
+"""The house, its people and its sales: operations named as in the document."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+from api_specs.gym.members import add_points, sell_membership
+from api_specs.gym.operations import Arguments, read
+from api_specs.gym.pdf import one_page
+from api_specs.gym.problems import conflict, invalid, not_found
+
+if TYPE_CHECKING:
+    from api_specs.gym.database import Database, Row
+
+
+def change_theme(db: Database, arguments: Arguments) -> Row:
+    """The colours of the back office."""
+    previous = db.rows("select theme from gym")[0]["theme"]
+    db.execute("update gym set theme = :theme", theme=arguments["theme"])
+    return {"theme": arguments["theme"], "previousTheme": previous}
+
+
+def navigate_to_page(db: Database, arguments: Arguments) -> Row:
+    """The page that the back office shows."""
+    page, number = arguments["page"], arguments.get("entityId")
+    db.execute("update gym set currentPage = :page", page=page)
+    title = page.capitalize() + (f" {number}" if number else "")
+    return {"page": page, "title": title, "path": f"/{page}" + (f"/{number}" if number else "")}
+
+
+def create_branch(db: Database, arguments: Arguments) -> Row:
+    """A branch, which may become the current one."""
+    number = db.insert("branches", arguments)
+    if arguments["makeCurrent"]:
+        db.execute("update gym set currentBranchId = :number", number=number)
+    return db.record("branch_rows", number)
+
+
+def create_salary(db: Database, arguments: Arguments) -> Row:
+    """The base salary is that of the employee unless another is given."""
+    base = db.record("staff", arguments["staffId"])["salaryMinor"]
+    return db.record("salary_rows", db.insert("salaries", {"baseMinor": base, "paidOn": None, **arguments}))
+
+
+def update_salary(db: Database, arguments: Arguments) -> Row:
+    """Amounts of a salary that has not been paid."""
+    number = _pending_salary(db, arguments)
+    db.update("salaries", number, {name: value for name, value in arguments.items() if name != "salaryId"})
+    return db.record("salary_rows", number)
+
+
+def pay_salary(db: Database, arguments: Arguments) -> Row:
+    """A pending salary becomes a paid one."""
+    number = _pending_salary(db, arguments)
+    paid = {"paidOn": arguments.get("paidOn", db.today), "paymentMethod": arguments["paymentMethod"]}
+    db.update("salaries", number, {"status": "paid", **paid})
+    return db.record("salary_rows", number)
+
+
+def update_lead_stage(db: Database, arguments: Arguments) -> Row:
+    """Along the pipeline; winning is a conversion, losing has a reason."""
+    lead, stage = db.record("leads", arguments["leadId"]), arguments["stage"]
+    if lead["stage"] == "won":
+        raise conflict(f"Lead {lead['id']} is won already, as client {lead['clientId']}.")
+    if stage == "won":
+        raise conflict("A lead is won by convert_lead.")
+    if stage == "lost" and "reason" not in arguments:
+        raise conflict("Give a reason for losing the lead.")
+    db.update("leads", lead["id"], {"stage": stage, "lostReason": arguments.get("reason") if stage == "lost" else None})
+    return db.record("lead_rows", lead["id"])
+
+
+def assign_lead(db: Database, arguments: Arguments) -> Row:
+    """A lead gets an owner who sells."""
+    owner = db.record("staff", arguments["ownerId"])
+    if owner["role"] not in ("sales", "manager") or owner["status"] == "left":
+        raise conflict(f"{owner['firstName']} {owner['lastName']} does not work in sales or management.")
+    db.update("leads", arguments["leadId"], {"ownerId": owner["id"]})
+    return db.record("lead_rows", arguments["leadId"])
+
+
+def convert_lead(db: Database, arguments: Arguments) -> Row:
+    """A lead becomes a client, with a membership if a plan is given."""
+    lead = db.record("leads", arguments["leadId"])
+    if lead["stage"] in ("won", "lost"):
+        raise conflict(f"Lead {lead['id']} has ended, it is {lead['stage']}.")
+    email = arguments.get("email") or lead["email"]
+    if email is None:
+        raise conflict(f"Lead {lead['id']} has no e-mail address; give one.")
+    first, _, last = lead["name"].partition(" ")
+    person = {"firstName": first, "lastName": last or first, "birthDate": arguments["birthDate"], "tags": []}
+    contact = {"email": email, "phone": lead["phone"], "branchId": lead["branchId"]}
+    client = db.record("clients", db.insert("clients", {**person, **contact}))
+    if "planId" in arguments:
+        sell_membership(db, client, arguments["planId"], {}, after=None)
+    db.update("leads", lead["id"], {"stage": "won", "clientId": client["id"]})
+    return read(db, "get_lead_details", {"leadId": lead["id"]}, paged=False)
+
+
+def create_lead_follow_up(db: Database, arguments: Arguments) -> Row:
+    """A contact moves a new lead on."""
+    if db.record("leads", arguments["leadId"])["stage"] == "new":
+        db.update("leads", arguments["leadId"], {"stage": "contacted"})
+    return db.record("follow_ups", db.insert("follow_ups", arguments))
+
+
+def convert_referral(db: Database, arguments: Arguments) -> Row:
+    """The friend has joined: the member gets the points."""
+    referral, friend = db.record("referrals", arguments["referralId"]), arguments["friendClientId"]
+    if referral["status"] != "pending":
+        raise conflict(f"Referral {referral['id']} is {referral['status']}.")
+    if friend == referral["clientId"]:
+        raise conflict("Members cannot refer themselves.")
+    db.update("referrals", referral["id"], {"status": "converted", "convertedOn": db.today, "friendClientId": friend})
+    add_points(db, referral["clientId"], referral["rewardPoints"], f"referral of {referral['friendName']}")
+    return db.record("referral_rows", referral["id"])
+
+
+def get_signed_document_pdf(db: Database, arguments: Arguments) -> bytes:
+    """The text of the template over the signature."""
+    signed = db.record("signed_document_rows", arguments["documentId"])
+    text = db.record("document_templates", signed["templateId"])["text"]
+    signature = f"Signed by {signed['signerName']} (client {signed['clientId']}) on {signed['signedAt'][:10]}"
+    return one_page(signed["title"], [*text.splitlines(), "", signature])
+
+
+def adjust_product_stock(db: Database, arguments: Arguments) -> Row:
+    """Pieces in or out, never below none."""
+    product = db.record("products", arguments["productId"])
+    stock = product["stock"] + arguments["change"]
+    if stock < 0:
+        raise conflict(f"There are {product['stock']} pieces of {product['name']}, {-stock} too few.")
+    db.update("products", product["id"], {"stock": stock})
+    db.insert("stock_changes", arguments)
+    return db.record("products", product["id"])
+
+
+def record_equipment_maintenance(db: Database, arguments: Arguments) -> Row:
+    """A maintenance moves the next one on."""
+    machine = db.record("equipment", arguments["equipmentId"])
+    done = arguments.get("performedOn", db.today)
+    due = (date.fromisoformat(done) + timedelta(days=machine["maintenanceDays"])).isoformat()
+    dates = {"lastMaintenanceOn": done, "nextMaintenanceOn": arguments.get("nextMaintenanceOn", due)}
+    db.insert("maintenance", arguments)
+    db.update("equipment", machine["id"], {**dates, "status": arguments["status"]})
+    return db.record("equipment_rows", machine["id"])
+
+
+def get_entity_custom_values(db: Database, arguments: Arguments) -> Row:
+    """The values of a record that exists."""
+    kind, number = arguments["entityType"], arguments["entityId"]
+    if db.by_id({"client": "clients", "staff": "staff", "lead": "leads"}[kind], number) is None:
+        raise not_found(kind, number)
+    return read(db, "get_entity_custom_values", arguments, paged=True)
+
+
+def _pending_salary(db: Database, arguments: Arguments) -> int:
+    salary = db.record("salary_rows", arguments["salaryId"])
+    if salary["status"] == "paid":
+        raise conflict(f"Salary {salary['id']} was paid on {salary['paidOn']}.")
+    amounts = {**salary, **arguments}
+    if amounts["deductionsMinor"] > amounts["baseMinor"] + amounts["bonusMinor"]:
+        raise invalid(("body", "deductionsMinor", "more than base and bonus together"))
+    return int(salary["id"])
