@@ -1,0 +1,152 @@
+"""The service against a real HTTP server on loopback that behaves as badly as real ones do."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from codemode.errors import SourceError
+from codemode.service import CodeMode
+from codemode.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+    from pathlib import Path
+
+ANSWERS = {
+    "ok": (200, "application/json", b'{"n": 1}'),
+    "broken": (500, "application/problem+json", b'{"title": "Boom", "detail": "the database is gone"}'),
+    "crash": (502, "text/html", b"<html><h1>Bad Gateway</h1></html>"),
+    "not_json": (200, "application/json", b"<html>surprise</html>"),
+    "huge": (200, "application/json", b"[" + b"1," * 3_000_000 + b"1]"),
+    "empty": (204, "", b""),
+}
+
+
+def document() -> dict[str, Any]:
+    paths = {
+        f"/{name}": {
+            "get": {
+                "operationId": name,
+                "tags": ["things"],
+                "responses": {"200": {"description": "", "content": {"application/json": {"schema": {}}}}},
+            }
+        }
+        for name in (*ANSWERS, "slow")
+    }
+    return {"openapi": "3.1.0", "info": {"title": "Bad", "version": "1"}, "paths": paths}
+
+
+async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    name = (await reader.readuntil(b"\r\n\r\n")).split()[1].decode().strip("/")
+    if name == "slow":
+        await reader.read()  # until the client gives up
+    else:
+        status, kind, body = ANSWERS[name]
+        head = (
+            f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        )
+        writer.write(head.encode() + body)
+    writer.close()
+
+
+@asynccontextmanager
+async def bad_service(folder: Path, **sections: Any) -> AsyncIterator[Callable[[str], Awaitable[Any]]]:
+    """A function that runs a program against the server."""
+    file = folder / "bad.json"
+    file.write_text(json.dumps(document()), encoding="utf-8")
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    source = {
+        "location": str(file),
+        "base_url": f"http://127.0.0.1:{port}",
+        "timeout_s": 0.5,
+        "response_limit_bytes": 1_000_000,
+    }
+    settings = Settings.model_validate({"sources": {"bad": source}, **sections})
+    async with server, CodeMode.from_settings(settings) as service:
+        yield service.execute
+
+
+CATCH = """
+try:
+    value = bad.things.{name}()
+except Exception as error:
+    value = [type(error).__name__, getattr(error, "status", None), getattr(error, "kind", None), str(error)]
+value
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "kind", "words"),
+    [
+        ("broken", 500, "upstream_error", "the database is gone"),
+        ("crash", 502, "upstream_error", "502"),
+        ("not_json", None, None, "JSON"),
+        ("huge", None, None, "1,000,000 bytes"),
+        ("slow", None, "upstream_timeout", "0.5 s"),
+    ],
+)
+async def test_a_bad_answer_is_an_exception_that_says_what_came(
+    tmp_path: Path, name: str, status: int | None, kind: str | None, words: str
+) -> None:
+    async with bad_service(tmp_path) as execute:
+        outcome = await execute(CATCH.format(name=name))
+        assert outcome.status == "completed", outcome.failure
+        _, found_status, found_kind, text = outcome.value
+        assert words in text
+        if status is not None:
+            assert found_status == status
+        if kind is not None:
+            assert found_kind == kind
+        (call,) = outcome.calls
+        assert call.state == ("unknown" if name == "slow" else "failed")
+        assert (await execute("bad.things.ok()['n']")).value == 1
+
+
+async def test_an_empty_answer_is_none(tmp_path: Path) -> None:
+    async with bad_service(tmp_path) as execute:
+        assert (await execute("bad.things.empty() is None")).value is True
+
+
+async def test_an_uncaught_failure_of_a_call_names_the_line(tmp_path: Path) -> None:
+    async with bad_service(tmp_path) as execute:
+        outcome = await execute("x = 1\nbad.things.broken()")
+        assert outcome.status == "failed"
+        assert outcome.failure.line == 2
+        assert "500" in outcome.failure.message
+
+
+async def test_an_unreachable_service_sends_nothing_and_hides_its_address(tmp_path: Path) -> None:
+    file = tmp_path / "bad.json"
+    file.write_text(json.dumps(document()), encoding="utf-8")
+    source = {"location": str(file), "base_url": "http://127.0.0.1:9"}
+    async with CodeMode.from_settings(Settings.model_validate({"sources": {"bad": source}})) as service:
+        outcome = await service.execute("bad.things.ok()")
+        assert outcome.status == "failed"
+        assert outcome.failure is not None
+        assert "cannot be reached" in outcome.failure.message
+        assert "127.0.0.1" not in outcome.failure.message
+        assert outcome.calls[0].state == "not started"
+
+
+async def test_a_time_out_tells_the_call_under_way_apart(tmp_path: Path) -> None:
+    async with bad_service(tmp_path, limits={"wall_s": 0.3}) as execute:
+        outcome = await execute("a = bad.things.ok()\nb = bad.things.slow()\n")
+        assert outcome.status == "timed_out"
+        assert [(call.tool, call.state) for call in outcome.calls] == [
+            ("bad.things.ok", "committed"),
+            ("bad.things.slow", "unknown"),
+        ]
+
+
+async def test_a_document_that_cannot_be_read_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "bad.json").write_text("[]", encoding="utf-8")
+    settings = Settings.model_validate({"sources": {"bad": {"location": str(tmp_path / "bad.json")}}})
+    with pytest.raises(SourceError, match=r"bad\.json"):
+        async with CodeMode.from_settings(settings):
+            pytest.fail("it was entered")
