@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
 
 Row = dict[str, Any]
@@ -101,13 +101,11 @@ class Database:
         sql = f"insert into {table} ({names}) values ({binds})"  # noqa: S608  # names of our own schema
         return self._connection.execute(sql, _storable(stored)).lastrowid or 0
 
-    def insert_many(self, table: str, rows: list[Row]) -> None:
-        """Add records that all have the same columns."""
-        if rows:
-            names = ", ".join(rows[0])
-            binds = ", ".join(f":{name}" for name in rows[0])
-            sql = f"insert into {table} ({names}) values ({binds})"  # noqa: S608  # names of our own schema
-            self._connection.executemany(sql, [_storable(row) for row in rows])
+    def run_script(self, script: str, functions: Mapping[str, Callable[..., Any]]) -> None:
+        """Run statements in one transaction, with functions of Python that they may call."""
+        for name, function in functions.items():
+            self._connection.create_function(name, -1, function)
+        self._connection.executescript(f"begin;\n{script}\ncommit;")
 
     def update(self, table: str, number: object, values: Row) -> None:
         """Change columns of one record."""
