@@ -13,8 +13,8 @@ class Limits:
 
     #: From the first byte sent to the worker to its last answer, tool time included. Monty and smolagents: 30 s.
     wall_s: float = 30.0
-    #: Processor time of the worker. A loop that waits for nothing ends here before the wall clock does.
-    cpu_s: int = 10
+    #: Processor time of the program. A loop that waits for nothing ends here before the wall clock does.
+    cpu_s: float = 10.0
     #: Address space beyond what an idle worker has. Monty: 256 MiB, FastMCP: 100 MB.
     memory_bytes: int = 256 * MIB
     #: Source text. The longest program that a model wrote in the development corpus has 7 kB.

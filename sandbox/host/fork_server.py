@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import socket
+from math import ceil
 from typing import TYPE_CHECKING
 
 from sandbox.errors import WorkerError
@@ -25,6 +26,10 @@ PROGRAM = "sandbox.guest.program"
 
 #: Importing everything takes a third of a second on a slow machine; a machine that is busy gets more.
 _START_TIMEOUT_S = 30.0
+
+#: Processor time, in whole seconds as the kernel counts it, that lockdown and rehearsal may take on top. The host
+#: ends a program on time by the worker's clock; the kernel's limit is there for when the host is late.
+_PREPARATION_CPU_S = 1
 
 
 class ForkServer:
@@ -70,7 +75,7 @@ class ForkServer:
             raise WorkerError("the fork server is not running")
         channel, its_end = socket.socketpair()
         self._last_number += 1
-        request = Fork(self._last_number, limits.memory_bytes, limits.cpu_s, purpose)
+        request = Fork(self._last_number, limits.memory_bytes, ceil(limits.cpu_s) + _PREPARATION_CPU_S, purpose)
         with its_end:
             try:
                 socket.send_fds(self._control, [request.pack()], [its_end.fileno()])
@@ -121,6 +126,7 @@ class ForkServer:
 
     def _died(self) -> None:
         """The server is gone, and so are its workers."""
+        self._stop_hearing()
         if self._ready is not None and not self._ready.done():
             self._ready.set_exception(WorkerError(""))
             return
@@ -135,13 +141,16 @@ class ForkServer:
             worker.kill()
             worker.finished(None)
         self._workers.clear()
-        if self._control is not None:
-            asyncio.get_running_loop().remove_reader(self._control.fileno())
-            self._control.close()
-            self._control = None
+        self._stop_hearing()
         if self._process is None:
             return ""
         self._process.kill()
         _, written = self._process.communicate()
         self._process = None
         return written.decode(errors="replace").strip()[-2_000:]
+
+    def _stop_hearing(self) -> None:
+        if self._control is not None:
+            asyncio.get_running_loop().remove_reader(self._control.fileno())
+            self._control.close()
+            self._control = None

@@ -29,7 +29,7 @@ from sandbox.host.launch import import_folders  # noqa: E402
 
 LAYERS = ("control", "language", "os", "capability", "all")
 #: Small enough that 45 attempts at endless work end soon.
-LIMITS = Limits(wall_s=2.0, cpu_s=1, memory_bytes=128 * 1024 * 1024, output_bytes=100_000, calls=100)
+LIMITS = Limits(wall_s=1.5, cpu_s=0.4, memory_bytes=128 * 1024 * 1024, output_bytes=100_000, calls=100)
 _PARALLEL = 3
 _MARGIN_S = 4.0
 _PEAK_BYTES = 400 * 1024 * 1024

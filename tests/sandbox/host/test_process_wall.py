@@ -1,0 +1,295 @@
+"""`Sandbox.run` against programs that nothing but the process wall holds."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sandbox import Call, CallFailed, CallSite, Limits, ProgramRefused, Refusal, Sandbox, SandboxUnavailable, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+async def echo(call: Call) -> Any:
+    return call.arguments["x"]
+
+
+async def test_a_result_and_what_was_printed_come_back(bare: Sandbox) -> None:
+    outcome = await bare.run("print('hello'); result = {'a': [1, 2.5, None]}")
+    assert (outcome.status, outcome.value, outcome.has_value) == (Status.COMPLETED, {"a": [1, 2.5, None]}, True)
+    assert outcome.output == "hello\n"
+    assert set(outcome.isolation) >= {"seccomp", "rlimits", "fork_server"}
+
+
+async def test_usage_is_measured_from_outside(bare: Sandbox) -> None:
+    outcome = await bare.run("x = bytearray(30_000_000)\nfor i in range(1_000_000): pass")
+    assert outcome.usage.wall_s >= outcome.usage.cpu_s > 0.01
+    assert 40_000_000 < outcome.usage.peak_memory_bytes < 120_000_000
+
+
+async def test_each_program_has_a_process_of_its_own(bare: Sandbox) -> None:
+    await bare.run("import json; json.dumps = None")
+    outcome = await bare.run("import json; result = json.dumps(1)")
+    assert outcome.value == "1"
+
+
+async def test_a_call_is_answered_by_the_handler(bare: Sandbox) -> None:
+    outcome = await bare.run("result = tool('hi')", names=("tool",), call=echo)
+    assert (outcome.value, outcome.usage.calls) == ("hi", 1)
+
+
+async def test_without_a_handler_a_call_is_an_error_of_the_program(bare: Sandbox) -> None:
+    outcome = await bare.run("result = tool('hi')", names=("tool",))
+    assert outcome.value is None  # the bare program takes no notice of errors
+
+
+async def test_wall_time_is_enforced_from_outside(bare: Sandbox, limits: Limits) -> None:
+    outcome = await bare.run("import time; time.sleep(100)", limits=replace(limits, wall_s=0.2))
+    assert (outcome.status, outcome.limit) == (Status.TIMED_OUT, "wall_s")
+    assert outcome.failure is not None
+    assert outcome.failure.message == "the program ran longer than 0.2 s and was ended"
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "while True: pass",
+        "while True:\n  try:\n    while True: pass\n  except BaseException: pass",
+        "sum(iter(int, 1))",
+        "import re; re.match('(a+)+$', 'a' * 40 + 'b')",
+    ],
+)
+async def test_processor_time_is_enforced_from_outside(bare: Sandbox, limits: Limits, loop: str) -> None:
+    outcome = await bare.run(loop, limits=replace(limits, cpu_s=0.2))
+    assert (outcome.status, outcome.limit) == (Status.TIMED_OUT, "cpu_s")
+    assert 0.2 <= outcome.usage.cpu_s < 0.6
+
+
+async def test_memory_cannot_be_had_beyond_its_limit(bare: Sandbox) -> None:
+    outcome = await bare.run("x = 'a' * 2_000_000_000")
+    assert outcome.failure is not None
+    assert outcome.failure.type == "MemoryError"
+    within = await bare.run("x = 'a' * 40_000_000; result = len(x)")
+    assert within.value == 40_000_000
+
+
+async def test_output_beyond_its_limit_ends_the_program(bare: Sandbox) -> None:
+    outcome = await bare.run("print('x' * 10_001)")
+    assert (outcome.status, outcome.limit, outcome.output) == (Status.CRASHED, "output_bytes", "")
+
+
+async def test_calls_beyond_their_limit_end_the_program(bare: Sandbox) -> None:
+    outcome = await bare.run("for i in range(11): tool(i)", names=("tool",), call=echo)
+    assert (outcome.status, outcome.limit) == (Status.CRASHED, "calls")
+
+
+async def test_a_result_beyond_its_limit_ends_the_program(bare: Sandbox, limits: Limits) -> None:
+    outcome = await bare.run("result = 'x' * 2_000", limits=replace(limits, result_bytes=1_000))
+    assert (outcome.status, outcome.limit) == (Status.CRASHED, "result_bytes")
+
+
+async def test_a_result_nested_too_deeply_ends_the_program(bare: Sandbox) -> None:
+    outcome = await bare.run("result = []\nfor i in range(100): result = [result]")
+    assert outcome.failure is not None
+    assert outcome.failure.message == "the guest sent a result that is nested more than 64 deep; the program was ended"
+
+
+async def test_a_frame_beyond_its_limit_ends_the_program(bare: Sandbox) -> None:
+    outcome = await bare.run("import os; os.write(rpc_fd, b'\\x7f\\xff\\xff\\xff')")
+    assert (outcome.status, outcome.limit) == (Status.CRASHED, "frame_bytes")
+
+
+async def test_too_long_a_source_never_reaches_a_worker(bare: Sandbox) -> None:
+    outcome = await bare.run("x = 1\n" * 3_000_000)
+    assert (outcome.status, outcome.limit) == (Status.REFUSED, "source_bytes")
+
+
+async def test_half_a_surrogate_pair_in_the_source_is_refused_with_its_line(bare: Sandbox) -> None:
+    outcome = await bare.run("x = 1\ny = '\ud800'")
+    assert outcome.status is Status.REFUSED
+    assert outcome.failure is not None
+    assert outcome.failure.line == 2
+
+
+@pytest.mark.parametrize("code", ["import os; os._exit(0)", "import os; os._exit(7)", "raise SystemExit"])
+async def test_an_exit_is_not_a_success(bare: Sandbox, code: str) -> None:
+    outcome = await bare.run(code)
+    assert outcome.status is Status.CRASHED
+    assert outcome.failure is not None
+    assert outcome.failure.message.startswith("the worker ended before the program did: exit status ")
+
+
+async def test_a_crash_names_its_signal(bare: Sandbox) -> None:
+    outcome = await bare.run("import ctypes; ctypes.string_at(0)")
+    assert outcome.failure is not None
+    assert outcome.failure.message == ("the worker ended before the program did: signal 11 (Segmentation fault)")
+
+
+async def test_a_guest_that_says_nonsense_is_ended(bare: Sandbox) -> None:
+    outcome = await bare.run("import os; os.write(rpc_fd, b'\\0\\0\\0\\2{}')")
+    assert outcome.status is Status.CRASHED
+    assert outcome.failure is not None
+    assert outcome.failure.type == "GuestProtocolError"
+
+
+async def test_a_guest_that_never_reads_cannot_hold_the_host(bare: Sandbox, limits: Limits) -> None:
+    code = "import os, struct, json\nfor i in range(1, 6):\n" + (
+        "  b = json.dumps({'t': 'calls', 'calls': [[i, str(i), 'tool', {}]], 'wake': None, 'delay': None}).encode()\n"
+        "  os.write(rpc_fd, struct.pack('>I', len(b)) + b)\n"
+        "while True: pass"
+    )
+
+    async def big(call: Call) -> Any:
+        return "x" * 3_000_000
+
+    outcome = await bare.run(code, names=("tool",), call=big, limits=replace(limits, cpu_s=0.3))
+    assert (outcome.status, outcome.limit) == (Status.TIMED_OUT, "cpu_s")
+
+
+async def test_a_handler_s_own_errors_do_not_cross(bare: Sandbox, caplog: pytest.LogCaptureFixture) -> None:
+    async def leak(call: Call) -> Any:
+        raise RuntimeError("Bearer hunter2")
+
+    code = "import os, json\ntool.__closure__\nreplies = []\n" + SHOW_REPLY
+    outcome = await bare.run(code, names=("tool",), call=leak)
+    assert outcome.value["error"]["message"] == "tool failed inside the host"
+    assert "hunter2" not in str(outcome)
+    assert "hunter2" in caplog.text
+
+
+SHOW_REPLY = """
+import os, struct
+b = json.dumps({'t': 'calls', 'calls': [[1, '1', 'tool', {}]], 'wake': None, 'delay': None}).encode()
+os.write(rpc_fd, struct.pack('>I', len(b)) + b)
+n = struct.unpack('>I', os.read(rpc_fd, 4))[0]
+result = json.loads(os.read(rpc_fd, n))
+"""
+
+
+async def test_a_failed_call_carries_its_fields(bare: Sandbox) -> None:
+    async def fail(call: Call) -> Any:
+        raise CallFailed("busy", kind="upstream_error", status=429, body={"a": 1}, retry_after_s=2.5)
+
+    outcome = await bare.run("import json\n" + SHOW_REPLY, names=("tool",), call=fail)
+    assert outcome.value["error"] == {
+        "message": "busy", "kind": "upstream_error", "status": 429, "body": {"a": 1}, "retry_after_s": 2.5,
+    }  # fmt: skip
+
+
+async def test_an_answer_that_is_too_large_is_an_error_that_says_so(bare: Sandbox, limits: Limits) -> None:
+    async def big(call: Call) -> Any:
+        return "x" * 5_000
+
+    outcome = await bare.run(
+        "import json\n" + SHOW_REPLY, names=("tool",), call=big, limits=replace(limits, reply_bytes=1_000)
+    )
+    assert outcome.value["error"]["kind"] == "answer_too_large"
+
+
+async def test_a_preflight_sees_the_sites_and_may_refuse(bare: Sandbox) -> None:
+    seen: list[tuple[CallSite, ...]] = []
+
+    async def refuse(sites: tuple[CallSite, ...]) -> None:
+        seen.append(sites)
+        raise ProgramRefused([Refusal("unknown_tool", "there is no a.b", 3, 4, "write a.c")])
+
+    outcome = await bare.run("print('ran')", preflight=refuse)
+    assert seen == [()]
+    assert (outcome.status, outcome.output) == (Status.REFUSED, "")
+    assert outcome.failure is not None
+    assert (outcome.failure.line, outcome.failure.hint) == (3, "write a.c")
+
+
+async def test_cancelling_kills_the_worker_and_cancels_the_handlers(bare: Sandbox) -> None:
+    called, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def wait(call: Call) -> Any:
+        called.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    running = asyncio.create_task(bare.run("tool(1)", names=("tool",), call=wait))
+    await called.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert cancelled.is_set()
+    await until(lambda: live_workers(bare) == 2)
+
+
+async def test_more_programs_than_may_run_wait_for_their_turn(make_bare: Callable[..., Sandbox]) -> None:
+    async with make_bare(workers=1, running=2) as sandbox:
+        outcomes = await asyncio.gather(*(sandbox.run(f"result = {n}") for n in range(8)))
+    assert [outcome.value for outcome in outcomes] == list(range(8))
+
+
+async def test_when_the_fork_server_dies_the_next_program_gets_another(bare: Sandbox) -> None:
+    server = bare._server
+    assert server is not None
+    assert server._process is not None
+    running = asyncio.create_task(bare.run("import time; time.sleep(100)"))
+    await until(lambda: len(server._workers) > 0 and bare._pool is not None and bare._pool._busy == 1)
+    os.kill(server._process.pid, signal.SIGKILL)
+    outcome = await running
+    assert outcome.status is Status.CRASHED
+    after = await bare.run("result = 1")
+    assert after.value == 1
+    assert bare._server is not server
+
+
+async def test_nothing_is_left_after_closing(make_bare: Callable[..., Sandbox]) -> None:
+    descriptors = open_descriptors()
+    async with make_bare() as sandbox:
+        server = sandbox._server
+        assert server is not None
+        assert server._process is not None
+        process = server._process.pid
+        await sandbox.run("result = 1")
+    assert not is_alive(process)
+    assert open_descriptors() == descriptors
+
+
+async def test_a_layer_that_does_not_hold_refuses_to_start(
+    make_bare: Callable[..., Sandbox], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def find(*_: object) -> dict[str, str]:
+        return {"seccomp": "possible: open a file"}
+
+    monkeypatch.setattr("sandbox.host.sandbox.probe", find)
+    with pytest.raises(SandboxUnavailable, match="seccomp: possible: open a file"):
+        await make_bare().start()
+    async with make_bare(insecure=True) as sandbox:
+        assert (await sandbox.run("result = 1")).isolation == ()
+
+
+async def test_a_program_module_that_cannot_be_imported_is_named() -> None:
+    with pytest.raises(Exception, match="No module named 'no_such_program'"):
+        await Sandbox(program="no_such_program").start()
+
+
+def is_alive(process: int) -> bool:
+    return Path(f"/proc/{process}").exists()
+
+
+def open_descriptors() -> set[str]:
+    return {path.name for path in Path("/proc/self/fd").iterdir()}
+
+
+def live_workers(sandbox: Sandbox) -> int:
+    assert sandbox._server is not None
+    return len(sandbox._server._workers)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():  # noqa: ASYNC110 - it is the kernel that is waited for
+            await asyncio.sleep(0.005)

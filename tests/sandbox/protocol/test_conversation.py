@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import pytest
+
+from sandbox.errors import GuestProtocolError
+from sandbox.limits import Limits
+from sandbox.protocol.conversation import CallsExhausted, Conversation, OutputExhausted, State
+from sandbox.protocol.framing import HEADER_BYTES
+from sandbox.protocol.guest_messages import (
+    encode_calls,
+    encode_cancel,
+    encode_final,
+    encode_output,
+    encode_sites,
+)
+
+FAILURE = {**dict.fromkeys(("type", "message", "excerpt", "hint", "traceback"), ""), "refusals": []}
+FAILURE |= {"line": None, "column": None}
+SITES = encode_sites([])
+CALL = encode_calls([(1, "1", "a", {})])
+OUTPUT = encode_output("x")
+CANCEL = encode_cancel(1)
+FAILED = encode_final("failed", failure=FAILURE)
+COMPLETED = encode_final("completed")
+
+
+def said(conversation: Conversation, *frames: bytes) -> Conversation:
+    for frame in frames:
+        conversation.received(frame[HEADER_BYTES:])
+    return conversation
+
+
+def running(limits: Limits | None = None) -> Conversation:
+    conversation = said(Conversation(limits or Limits()), SITES)
+    conversation.went()
+    return conversation
+
+
+def test_a_whole_conversation() -> None:
+    conversation = said(running(), CALL, OUTPUT, CANCEL, COMPLETED)
+    assert conversation.state is State.ENDED
+
+
+def test_after_an_end_with_a_value_comes_the_value() -> None:
+    conversation = running(Limits(frame_bytes=1_000, result_bytes=5_000))
+    assert conversation.budget == 1_000
+    end = encode_final("completed", value=b"1")[: -HEADER_BYTES - 1]
+    said(conversation, end)
+    assert (conversation.state, conversation.budget) == (State.VALUE, 5_000)
+    conversation.received_value()
+    assert conversation.state is State.ENDED
+
+
+@pytest.mark.parametrize("frame", [CALL, OUTPUT, CANCEL])
+def test_nothing_happens_before_the_call_sites_are_sent(frame: bytes) -> None:
+    with pytest.raises(GuestProtocolError, match="when the program was sent"):
+        said(Conversation(Limits()), frame)
+
+
+@pytest.mark.parametrize("frame", [SITES, CALL, OUTPUT, CANCEL, COMPLETED, FAILED])
+def test_nothing_may_be_said_while_the_call_sites_are_looked_at(frame: bytes) -> None:
+    with pytest.raises(GuestProtocolError, match="when the call sites are being looked at"):
+        said(Conversation(Limits()), SITES, frame)
+
+
+@pytest.mark.parametrize("frame", [SITES, CALL, OUTPUT, CANCEL, COMPLETED, FAILED])
+def test_nothing_may_be_said_after_the_end(frame: bytes) -> None:
+    with pytest.raises(GuestProtocolError, match="when nothing more is expected"):
+        said(running(), COMPLETED, frame)
+
+
+def test_call_sites_are_sent_once() -> None:
+    with pytest.raises(GuestProtocolError, match="the guest sent sites when the program runs"):
+        said(running(), SITES)
+
+
+def test_ids_grow_and_paths_are_new() -> None:
+    with pytest.raises(GuestProtocolError, match="id does not grow"):
+        said(running(), CALL, encode_calls([(1, "2", "a", {})]))
+    with pytest.raises(GuestProtocolError, match="path was used before"):
+        said(running(), CALL, encode_calls([(2, "1", "a", {})]))
+    with pytest.raises(GuestProtocolError, match="id does not grow"):
+        said(running(), encode_calls([(0, "0", "a", {})]))
+
+
+def test_only_calls_that_were_made_can_be_cancelled() -> None:
+    with pytest.raises(GuestProtocolError, match="cancelled a call that it never made"):
+        said(running(), CALL, encode_cancel(2))
+
+
+def test_calls_and_output_have_an_end() -> None:
+    with pytest.raises(CallsExhausted, match="the program made more than 2 calls"):
+        said(running(Limits(calls=2)), encode_calls([(n, str(n), "a", {}) for n in (1, 2, 3)]))
+    with pytest.raises(OutputExhausted, match="the program printed more than 3 bytes"):
+        said(running(Limits(output_bytes=3)), encode_output("ab"), encode_output("€"))

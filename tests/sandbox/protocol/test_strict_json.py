@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandbox.protocol.strict_json import InvalidJson, check_shape, dumps, encode, loads, loads_result
+
+TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12) | st.sampled_from(
+    ['"', "\\", '[{"\\', "]}", "\\ud"]
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(value=VALUES)
+def test_what_is_encoded_is_decoded_to_the_same(value: object) -> None:
+    assert loads(dumps(value)) == value
+    assert loads_result(encode(value), depth=64) == value
+    assert json.loads(encode(value)) == value
+
+
+def depth_of(value: object) -> int:
+    if isinstance(value, list):
+        return 1 + max(map(depth_of, value), default=0)
+    if isinstance(value, dict):
+        return 1 + max(map(depth_of, value.values()), default=0)
+    return 0
+
+
+@given(value=VALUES, limit=st.integers(0, 6), ascii_only=st.booleans())
+def test_depth_is_counted_exactly_whatever_stands_in_strings(value: object, limit: int, *, ascii_only: bool) -> None:
+    data = json.dumps(value, ensure_ascii=ascii_only).encode()
+    if depth_of(value) > limit:
+        with pytest.raises(InvalidJson, match=f"nested more than {limit} deep"):
+            check_shape(data, depth=limit, digits=100)
+    else:
+        check_shape(data, depth=limit, digits=100)
+
+
+@given(data=st.binary(max_size=80))
+def test_any_bytes_are_decoded_or_refused_as_invalid(data: bytes) -> None:
+    try:
+        value = loads(data)
+    except InvalidJson:
+        return
+    assert value == json.loads(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"NaN", "NaN is not a JSON number"),
+        (b"[-Infinity]", "-Infinity is not a JSON number"),
+        (b"1e999", "a number too large for a float"),
+        (b"[1e+0400]", "a number too large for a float"),
+        (b"9" * 101, "a number of more than 100 digits"),
+        (b"-0." + b"1" * 101, "a number of more than 100 digits"),
+        (b'"\\ud800"', "half of a surrogate pair"),
+        (b'{"\\uDC00":1}', "half of a surrogate pair"),
+        (b'"\xed\xa0\x80"', "not UTF-8"),
+        (b'"\xff"', "not UTF-8"),
+        (b'{"a":1,"a":2}', "the same key twice"),
+        (b'{"a":1,"\\u0061":2}', "the same key twice"),
+        (b"", "not JSON"),
+        (b"[1]]", "not JSON"),
+        (b"\xef\xbb\xbf1", "not JSON"),
+        (b"[" * 100_000, "nested more than 72 deep"),
+        (b'{"a":' * 100_000, "nested more than 72 deep"),
+        (b'["]"' + b',["]"' * 200 + b"]" * 201, "nested more than 72 deep"),
+    ],
+)
+def test_what_is_not_strict_json_is_refused_with_the_reason(data: bytes, reason: str) -> None:
+    with pytest.raises(InvalidJson, match=reason):
+        loads(data)
+
+
+@pytest.mark.parametrize("text", ["9" * 5_000, "1e999 NaN", "\\ud800", "[[[[" * 100, '"]' * 100])
+def test_text_may_hold_what_a_number_or_a_bracket_may_not(text: str) -> None:
+    assert loads(json.dumps([text]).encode()) == [text]
+
+
+def test_a_result_may_have_a_whole_number_as_long_as_python_reads_one() -> None:
+    assert loads_result(b"7" * 4_300, depth=1) == int("7" * 4_300)
+    with pytest.raises(InvalidJson, match="more than 4300 digits"):
+        loads_result(b"7" * 4_301, depth=1)
+
+
+def test_a_number_just_within_a_float_is_accepted() -> None:
+    assert loads(b"1.7976931348623157e308") == 1.7976931348623157e308
+    assert loads(b"1e-400") == 0.0
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, "\ud800", [["x", "\udfff"]]])
+def test_values_that_json_cannot_carry_are_not_encoded(value: object) -> None:
+    with pytest.raises(InvalidJson):
+        encode(value)
+
+
+def test_a_value_that_holds_itself_is_not_encoded() -> None:
+    loop: list[object] = []
+    loop.append(loop)
+    with pytest.raises(InvalidJson, match="nested too deeply, or holds itself"):
+        encode(loop)
+
+
+def test_other_types_are_named() -> None:
+    with pytest.raises(TypeError, match="set is not JSON data"):
+        encode({"a": {1}})
