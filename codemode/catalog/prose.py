@@ -10,7 +10,7 @@ _LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*(?:\s+\"[^\"]*\")?\)")
 _MARKUP = re.compile(r"(\*\*|__|`{1,3})")
 _PREFIX = re.compile(r"^\s*(#+|[-*>]+)\s+", re.MULTILINE)
 _SPACE = re.compile(r"\s+")
-_SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<=[.!?])\s+(?=[\"'(A-Z0-9])")
+_SENTENCE = re.compile(r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<=[.!?])\s+(?=[\"'(A-Z0-9])")
 
 
 def plain(text: str) -> str:

@@ -78,11 +78,21 @@ def _signature(tool: Tool, shapes: Shapes, budget_tokens: int, *, comment: bool 
         spent += cost
         shown.append(text)
     arguments = ", ".join([*required, *shown])
-    hidden = len(optional) - len(shown)
+    hidden = [parameter.name for parameter in optional[len(shown) :]]
     if hidden:
-        about = f"+{hidden} optional; {about}" if about else f"+{hidden} optional"
-        tail = f") -> {returned}  # {about}"
+        left_out = f"+{len(hidden)} optional: {_listed(hidden)}"
+        tail = f") -> {returned}  # {left_out}; {about}" if about else f") -> {returned}  # {left_out}"
     return f"{tool.id}({'*, ' if arguments else ''}{arguments}{tail}"
+
+
+def _listed(names: list[str], budget_tokens: int = 20) -> str:
+    """Names without types cost little, and are all that a program needs to use them."""
+    shown = names[:1]
+    for name in names[1:]:
+        if estimate(", ".join([*shown, name])) > budget_tokens:
+            return ", ".join([*shown, "…"])
+        shown.append(name)
+    return ", ".join(shown)
 
 
 def _argument(parameter: Parameter, shapes: Shapes) -> str:

@@ -10,6 +10,9 @@ import yaml
 
 from codemode.errors import SourceError
 
+#: libyaml's composer is recursive and knows no limit: deeper text would end the process.
+DEEPEST = 1_000
+
 _BASE: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -47,8 +50,8 @@ def parse_document(text: str, *, location: str = "") -> Any:
     if text.lstrip()[:1] in ("{", "["):
         try:
             return json.loads(text)
-        except ValueError as error:
-            as_json = error
+        except (ValueError, RecursionError) as error:
+            as_json = str(error)
         try:
             return parse_yaml(text, location=location)  # YAML in flow style
         except SourceError:
@@ -59,6 +62,9 @@ def parse_document(text: str, *, location: str = "") -> Any:
 
 def parse_yaml(text: str, *, location: str = "") -> Any:
     """The data of a YAML text, its keys as text. Raises SourceError with the line where it is none."""
+    if _is_too_deep(text):
+        message = f"nested deeper than {DEEPEST} levels"
+        raise SourceError(message, location=location)
     try:
         return _with_text_keys(yaml.load(text, _JsonLoader))  # noqa: S506 -- derived from the safe loader
     except yaml.YAMLError as error:
@@ -70,6 +76,21 @@ def parse_yaml(text: str, *, location: str = "") -> Any:
     except (ValueError, RecursionError) as error:
         message = f"not JSON or YAML: {str(error)[:200] or type(error).__name__}"
         raise SourceError(message, location=location) from None
+
+
+def _is_too_deep(text: str) -> bool:
+    """Whether brackets, indicators or indentation may nest too deep; an upper bound, found without parsing."""
+    depth = 0
+    for bracket in _BRACKET.finditer(text):
+        depth = depth + 1 if bracket[0] in "[{" else max(0, depth - 1)
+        if depth > DEEPEST:
+            return True
+    has_indicators = any(pair in text for pair in ("- - ", "- ? ", "? - ", "? ? "))
+    return " " * DEEPEST in text or (has_indicators and _INDICATORS.search(text) is not None)
+
+
+_BRACKET = re.compile(r"[\[\]{}]")
+_INDICATORS = re.compile(rf"(?:[-?:][ \t]+){{{DEEPEST}}}")
 
 
 def _with_text_keys(document: Any) -> Any:

@@ -1,0 +1,116 @@
+"""What an argument error says, and what is taken after all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from codemode.catalog.arguments import accepts, missing, validate
+from codemode.catalog.schema import Dialect, Schema
+from codemode.catalog.tool import Details, Location, Parameter, Tool
+from codemode.errors import ArgumentsInvalid
+
+BODY = {
+    "type": "object",
+    "required": ["title"],
+    "properties": {"title": {"type": "string"}, "labels": {"type": "array", "items": {"type": "string"}}},
+    "minProperties": 1,
+}
+
+
+def _tool(body: dict[str, Any] = BODY) -> Tool:
+    whole = Schema.of(body, dialect=Dialect.OPENAPI_3_0)
+
+    def parameter(name: str, location: Location, schema: dict[str, Any], *, required: bool = False) -> Parameter:
+        return Parameter(name.replace("-", "_"), name, location, required=required, schema=whole.at(schema))
+
+    parameters = (
+        parameter("owner", Location.PATH, {"type": "string"}, required=True),
+        parameter("title", Location.BODY_FIELD, body["properties"]["title"], required=True),
+        parameter("labels", Location.BODY_FIELD, body["properties"]["labels"]),
+        parameter("per-page", Location.QUERY, {"type": "integer", "minimum": 1, "maximum": 100}),
+        parameter("milestone", Location.QUERY, {"type": "integer", "nullable": True}),
+        parameter("state", Location.QUERY, {"type": "string", "enum": ["open", "closed"]}),
+    )
+    return Tool("gh.issues.create", source="gh", details=lambda: Details(parameters, body=whole))
+
+
+TOOL = _tool()
+
+
+def _error(arguments: dict[str, Any]) -> ArgumentsInvalid:
+    with pytest.raises(ArgumentsInvalid) as caught:
+        validate(TOOL, arguments)
+    return caught.value
+
+
+def test_valid_arguments_pass_as_they_are() -> None:
+    arguments = {"owner": "o", "title": "t", "labels": ["a"], "per_page": 5, "state": "open"}
+    assert validate(TOOL, arguments) == arguments
+
+
+def test_an_unknown_name_is_refused_with_the_nearest_and_all_valid_ones() -> None:
+    error = _error({"owner": "o", "titel": "t"})
+    assert str(error) == (
+        "gh.issues.create: there is no parameter 'titel'; did you mean 'title'? "
+        "Valid parameters (* = required): owner*, title*, labels, per_page, milestone, state"
+    )
+    assert (error.parameter, error.valid[:2]) == ("titel", ("owner", "title"))
+
+
+def test_missing_arguments_are_named_with_their_types() -> None:
+    assert str(_error({"labels": []})).startswith(
+        "gh.issues.create: missing required arguments owner: str, title: str. Valid parameters"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"title": 1.5}, "title: expected str, got float 1.5"),
+        ({"labels": "a"}, "labels: expected list[str], got str 'a'"),
+        ({"labels": ["a", 2]}, "labels[1]: 2 is not of type 'string'; the parameter is list[str]"),
+        ({"per_page": "10&x=1"}, "per_page: expected int, got str '10&x=1'"),
+        ({"per_page": True}, "per_page: expected int, got bool True"),
+        ({"per_page": 101}, "per_page: 101 is greater than the maximum of 100; expected int"),
+        ({"state": "shut"}, 'state: expected Literal["open", "closed"], got str \'shut\''),
+        ({"state": ["open"]}, 'state: expected Literal["open", "closed"], got list [\'open\']'),
+        ({"owner": None}, "owner: expected str, got None"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_what_was_expected(arguments: dict[str, Any], said: str) -> None:
+    assert str(_error({"owner": "o", "title": "t", **arguments})) == f"gh.issues.create: {said}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "taken"),
+    [
+        ({"per-page": 5}, {"per_page": 5}),
+        ({"per_page": 5.0}, {"per_page": 5}),
+        ({"per_page": None}, {}),
+        ({"milestone": None}, {"milestone": None}),
+        ({"owner": 17}, {"owner": "17"}),
+    ],
+)
+def test_what_can_only_be_meant_one_way_is_taken(arguments: dict[str, Any], taken: dict[str, Any]) -> None:
+    assert validate(TOOL, {"owner": "o", "title": "t", **arguments}) == {"owner": "o", "title": "t", **taken}
+
+
+def test_the_whole_body_may_be_given_instead_of_its_fields() -> None:
+    assert validate(TOOL, {"owner": "o", "body": {"title": "t"}}) == {"owner": "o", "body": {"title": "t"}}
+    assert "body: expected" in str(_error({"owner": "o", "body": "t"}))
+    assert "'title' is a required property" in str(_error({"owner": "o", "body": {"labels": []}}))
+    assert "give either body= or its fields (title), not both" in str(_error({"owner": "o", "title": "t", "body": {}}))
+
+
+def test_rules_across_fields_are_checked() -> None:
+    body = {**BODY, "not": {"required": ["title", "labels"]}}
+    with pytest.raises(ArgumentsInvalid, match="these arguments do not go together"):
+        validate(_tool(body), {"owner": "o", "title": "t", "labels": []})
+
+
+def test_preflight_can_ask_by_name_alone() -> None:
+    assert [accepts(TOOL, name) for name in ("owner", "per-page", "body", "nope")] == [True, True, True, False]
+    assert missing(TOOL, ("title",)) == ("owner",)
+    assert missing(TOOL, ("body", "owner")) == ()

@@ -1,0 +1,66 @@
+"""The catalog: exact names only, near ones as suggestions."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemode.catalog.catalog import Catalog
+from codemode.catalog.tool import Effect, Tool
+from codemode.errors import ConfigurationError, ToolNotFound
+
+
+def _tool(id_: str, *aliases: str) -> Tool:
+    return Tool(id_, source=id_.partition(".")[0], aliases=aliases, effect=Effect.READ)
+
+
+CATALOG = Catalog([_tool("gym.clients.list", "listClients"), _tool("gym.classes.list", "listClasses")])
+
+
+def test_a_tool_is_found_by_its_id() -> None:
+    assert CATALOG.get("gym.clients.list").id == "gym.clients.list"
+
+
+@pytest.mark.parametrize("name", ["listClients", "gym.listClients"])
+def test_a_tool_is_found_by_an_exact_alias(name: str) -> None:
+    assert CATALOG.get(name).id == "gym.clients.list"
+
+
+def test_an_alias_that_two_tools_have_finds_neither() -> None:
+    catalog = Catalog([_tool("a.x.one", "same"), _tool("b.x.two", "same")])
+    with pytest.raises(ToolNotFound):
+        catalog.get("same")
+
+
+def test_a_near_name_is_suggested_and_never_taken() -> None:
+    with pytest.raises(ToolNotFound) as caught:
+        CATALOG.get("gym.client.list")
+    assert caught.value.nearest[0] == "gym.clients.list"
+    assert "there is no tool 'gym.client.list'; nearest: gym.clients.list" in str(caught.value)
+
+
+def test_a_name_like_nothing_gets_no_suggestion() -> None:
+    assert CATALOG.nearest("zzzz") == ()
+
+
+def test_two_tools_of_one_id_are_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"two tools have the id 'gym\.clients\.list'"):
+        CATALOG.merged(Catalog([_tool("gym.clients.list")]))
+
+
+def test_the_order_of_the_tools_changes_nothing() -> None:
+    turned = Catalog(reversed(CATALOG.tools))
+    assert [tool.id for tool in turned] == ["gym.classes.list", "gym.clients.list"]
+    assert turned.digest == CATALOG.digest
+
+
+def test_a_view_has_only_what_the_predicate_allows() -> None:
+    view = CATALOG.restricted(lambda tool: "clients" in tool.id)
+    assert [tool.id for tool in view] == ["gym.clients.list"]
+    assert "gym.classes.list" not in view
+    assert view.digest != CATALOG.digest
+    with pytest.raises(ToolNotFound):
+        view.get("gym.classes.list")
+
+
+def test_namespaces_are_counted() -> None:
+    assert CATALOG.merged(Catalog([_tool("crm.a.b")])).namespaces == {"gym": 2, "crm": 1}

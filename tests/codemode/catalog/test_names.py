@@ -1,0 +1,157 @@
+"""Names depend on what they name, never on the order in the document."""
+
+from __future__ import annotations
+
+import keyword
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codemode.catalog.names import (
+    LONGEST_ID,
+    OperationKey,
+    identifier,
+    parameter_name,
+    parameter_names,
+    snake,
+    tool_ids,
+    type_name,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("actions/list-workflow-runs-for-repo", "actions_list_workflow_runs_for_repo"),
+        ("getAPIResources", "get_api_resources"),
+        ("droplets_destroy_byTag", "droplets_destroy_by_tag"),
+        ("PostInvoicesInvoice", "post_invoices_invoice"),
+        ("DNS Records for a Zone", "dns_records_for_a_zone"),
+        ("listOAuth2Apps", "list_oauth2_apps"),
+        ("admin.admin.GetAdmin", "admin_admin_get_admin"),
+        ("  ", ""),
+    ],
+)
+def test_snake_case_finds_the_words(text: str, expected: str) -> None:
+    assert snake(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "operation_id", "tag", "expected"),
+    [
+        ("GET", "/repos/{o}/{r}/actions/runs", "actions/list-workflow-runs-for-repo", "actions",
+         "api.actions.list_workflow_runs_for_repo"),
+        ("POST", "/conversations.create", "conversations_create", "conversations", "api.conversations.create"),
+        ("GET", "/clients", "get_clients_list", "clients", "api.clients.get_clients_list"),
+        ("POST", "/v1/invoices/{invoice}", "PostInvoicesInvoice", "", "api.invoices.post_invoices_invoice"),
+        ("PUT", "/api/v1/pods/{name}", "replaceCoreV1NamespacedPod", "core_v1", "api.core_v1.replace_namespaced_pod"),
+        ("GET", "/flows/{id}", "read_flow_flows__id__get", "Flows", "api.flows.read_flow"),
+        ("GET", "/users/{id}/files", "", "", "api.users.list_files"),
+        ("DELETE", "/users/{id}", "", "", "api.users.delete"),
+        ("GET", "/users", "", "", "api.users.list"),
+        ("GET", "/users/{id}", "", "", "api.users.get"),
+        ("GET", "/x", "import", "lambda", "api.lambda_.import_"),
+        ("GET", "/x", "_private", "_hidden", "api.hidden.private"),
+        ("GET", "/", "2fa", "", "api.core.n2fa"),
+    ],
+)  # fmt: skip
+def test_ids_come_from_tag_and_operation_id_else_from_the_path(
+    method: str, path: str, operation_id: str, tag: str, expected: str
+) -> None:
+    operation = OperationKey(method, path, operation_id, tag)
+    assert tool_ids("api", [operation]) == {operation.key: expected}
+
+
+def test_operations_that_want_the_same_id_all_get_another_one() -> None:
+    same = [OperationKey("GET", f"/apis/{name}/", "getAPIResources", "apis") for name in ("apps", "batch")]
+    assert set(tool_ids("k", same).values()) == {"k.apis.list_apps", "k.apis.get_batch"}
+
+
+def test_an_id_that_was_given_is_kept_and_never_given_to_another() -> None:
+    old = OperationKey("GET", "/users", "list_users", "users")
+    new = OperationKey("GET", "/people", "list_people", "users")
+    given_before = {old.key: "api.users.list_people"}
+    ids = tool_ids("api", [new, old], given=given_before)
+    assert ids[old.key] == "api.users.list_people"
+    assert ids[new.key] != "api.users.list_people"
+
+
+_OPERATIONS = st.lists(
+    st.builds(
+        OperationKey,
+        method=st.sampled_from(["GET", "POST", "DELETE"]),
+        path=st.from_regex(r"(/[a-z{}é.:_-]{1,12}){1,4}", fullmatch=True),
+        operation_id=st.text(max_size=90),
+        tag=st.sampled_from(["", "a", "class", "A b", "x.y", "🏋"]),
+    ),
+    max_size=30,
+)
+
+
+@settings(max_examples=60)
+@given(operations=_OPERATIONS, seed=st.integers(0, 9))
+def test_ids_are_legal_distinct_short_and_independent_of_the_order(operations: list[OperationKey], seed: int) -> None:
+    ids = tool_ids("api", operations)
+    shuffled = list(operations)
+    random.Random(seed).shuffle(shuffled)  # noqa: S311 -- an order, no secret
+    distinct = {operation.key: operation for operation in operations}
+    if len(distinct) == len(operations):
+        assert tool_ids("api", shuffled) == ids
+    assert len(set(ids.values())) == len(ids) == len(distinct)
+    for id_ in ids.values():
+        assert len(id_) <= LONGEST_ID
+        for part in id_.split("."):
+            assert part.isidentifier()
+            assert not keyword.iskeyword(part)
+            assert not part.startswith("_")
+
+
+@pytest.mark.parametrize(
+    ("wire", "expected"),
+    [
+        ("per_page", "per_page"),
+        ("gracePeriodSeconds", "gracePeriodSeconds"),
+        ("from", "from_"),
+        ("filter[status]", "filter_status"),
+        ("EndTime<", "EndTime_lt"),
+        ("EndTime>", "EndTime_gt"),
+        ("$top", "top"),
+        ("@id", "id"),
+        ("files[0]", "files_0"),
+        ("one-shot", "one_shot"),
+        ("{field_name}", "field_name"),
+        ("X-Request-Tag", "X_Request_Tag"),
+        ("2fa", "n2fa"),
+        ("[]", "value"),
+        ("größe", "gr_e"),
+    ],
+)
+def test_wire_names_become_keyword_arguments(wire: str, expected: str) -> None:
+    assert parameter_name(wire) == expected
+
+
+def test_colliding_parameters_get_their_place_as_prefix() -> None:
+    pairs = [("path", "path"), ("query", "path"), ("query", "dryRun"), ("header", "id"), ("body_field", "dryRun")]
+    assert parameter_names(pairs) == ("path", "query_path", "dryRun", "id", "body_dryRun")
+
+
+def test_a_valid_wire_name_keeps_its_name_against_a_changed_one() -> None:
+    assert parameter_names([("query", "@id"), ("query", "id")]) == ("query_id", "id")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("full-repository", "FullRepository"), ("io.k8s.Pod", "IoK8sPod"), ("404-error", "T404Error"), ("--", "")],
+)
+def test_type_names_are_in_capitals(text: str, expected: str) -> None:
+    assert type_name(text) == expected
+
+
+@given(st.text())
+def test_any_text_gives_a_legal_identifier(text: str) -> None:
+    name = identifier(text)
+    assert name.isidentifier()
+    assert not keyword.iskeyword(name)
+    assert not name.startswith("_")

@@ -1,0 +1,68 @@
+"""Documents as text: everything in them survives as JSON data."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from codemode.errors import SourceError
+from codemode.sources.documents import parse_document
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ("\ufeff{}", {}),
+        ("a: 1", {"a": 1}),
+        ("responses:\n  200: ok\n  default: no", {"responses": {"200": "ok", "default": "no"}}),
+        ("day: 2024-01-31\ntime: 2024-01-31T10:00:00Z", {"day": "2024-01-31", "time": "2024-01-31T10:00:00Z"}),
+        ("country: NO\nanswer: yes\nflag: true", {"country": "NO", "answer": "yes", "flag": True}),
+        ("big: 18446744073709551615", {"big": 18446744073709551615}),
+        ("time: 12:30\nzip: 0123", {"time": "12:30", "zip": 123}),
+        ("float: 1e3\nnothing: ~\nhex: 0x1F", {"float": 1000.0, "nothing": None, "hex": 31}),
+        ("base: &b {x: 1}\nmore:\n  <<: *b\n  y: 2", {"base": {"x": 1}, "more": {"x": 1, "y": 2}}),
+        ("on: 1\ntrue: 2", {"on": 1, "true": 2}),
+        ("a: =", {"a": "="}),
+        ("{a: 1, b: [x]}", {"a": 1, "b": ["x"]}),
+    ],
+)
+def test_json_and_yaml_give_json_data(text: str, expected: object) -> None:
+    found = parse_document(text)
+    assert found == expected
+    assert json.loads(json.dumps(found)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: [1, 2", "api.yaml: not JSON or YAML: "),
+        ("a: b: c", "in line 1, column 5"),
+        ('{"a": 1,, "b": 2}', "not JSON: Expecting property name"),
+        ("%&#\x00", "api.yaml: not JSON or YAML"),
+        ("a: !!python/object/apply:os.system [ls]", "could not determine a constructor"),
+    ],
+)
+def test_a_malformed_text_is_refused_with_the_place(text: str, said: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        parse_document(text, location="api.yaml")
+    assert said in str(caught.value)
+    assert caught.value.location == "api.yaml"
+
+
+def test_nested_aliases_cost_no_more_than_their_text() -> None:
+    levels = "\n".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]" for n in range(1, 20))
+    found = parse_document(f"l0: &l0 [x]\n{levels}")
+    assert found["l19"][0] is found["l18"]
+
+
+def test_deep_nesting_is_refused_and_not_a_crash() -> None:
+    for text in (
+        "[" * 100_000,
+        "- " * 100_000,
+        "a: " + "{b: " * 50_000,
+        "\n".join(" " * n + "a:" for n in range(1_500)),
+    ):
+        with pytest.raises(SourceError, match=r"nested deeper than 1000 levels|recursion depth"):
+            parse_document(text, location="deep")
