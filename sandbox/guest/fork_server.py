@@ -116,24 +116,29 @@ def _work(program: Program, lock: Lock, request: Fork, channel: int) -> None:
             found = probe(lock, channel=channel, memory_bytes=request.memory_bytes, cpu_s=request.cpu_s)
             os.write(CHANNEL, frame(json.dumps(found).encode()))
             os._exit(0)
-        lock_worker(lock, channel=channel, memory_bytes=request.memory_bytes, cpu_s=request.cpu_s)
-        gc.enable()
-        if request.purpose is Purpose.SERVE_LATER:
-            program.rehearse()
-        _serve(program)
+        _prepare_and_serve(program, lock, request, channel)
         with suppress(OSError):
             os.read(CHANNEL, 1)  # stay until the host has read what this process used; it kills, or hangs up
     finally:
         os._exit(0)  # whatever happens in here, the code below the fork is the server's alone
 
 
-def _serve(program: Program) -> None:
+def _prepare_and_serve(program: Program, lock: Lock, request: Fork, channel: int) -> None:
+    gc.enable()
     try:
+        if request.purpose is Purpose.SERVE_LATER:
+            program.rehearse()  # before the lockdown: it plays host and guest over a socket pair of its own
+        lock_worker(lock, channel=channel, memory_bytes=request.memory_bytes, cpu_s=request.cpu_s)
+        channel = CHANNEL
         program.serve(CHANNEL)
     except Exception as error:  # noqa: BLE001 - a defect of the guest is told to the host, which shows it as a failure
-        text = "".join(format_exception(error))[-4_000:]
-        failure = dict.fromkeys(("excerpt", "hint"), "")
-        failure |= {"type": "GuestDefect", "message": f"{type(error).__name__}: {error}"[:4_000], "traceback": text}
-        end = encode_final("failed", failure={**failure, "line": None, "column": None, "refusals": []})
-        with suppress(OSError):
-            os.write(CHANNEL, end)
+        _report_defect(channel, error)
+
+
+def _report_defect(channel: int, error: Exception) -> None:
+    text = "".join(format_exception(error))[-4_000:]
+    failure = dict.fromkeys(("excerpt", "hint"), "")
+    failure |= {"type": "GuestDefect", "message": f"{type(error).__name__}: {error}"[:4_000], "traceback": text}
+    end = encode_final("failed", failure={**failure, "line": None, "column": None, "refusals": []})
+    with suppress(OSError):
+        os.write(channel, end)

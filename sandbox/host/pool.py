@@ -7,6 +7,7 @@ so the pool is filled again when there is room for it, and until then workers ar
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections import deque
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from sandbox.host.fork_server import ForkServer
     from sandbox.host.worker import Worker
     from sandbox.limits import Limits
+
+_logger = logging.getLogger(__name__)
 
 #: How long a saturated pool waits before it looks whether there is room again.
 _LOOK_AGAIN_S = 0.01
@@ -57,7 +60,8 @@ class Pool:
         """End the worker, whatever it does, and see to the next ones."""
         self._busy -= 1
         worker.discard()
-        self.fill()
+        if self._timer is None:  # after the answer was handed on: not in the way of whoever waits for it
+            self._timer = asyncio.get_running_loop().call_later(0, self.fill)
 
     def close(self) -> None:
         """End the workers that wait, and make no more."""
@@ -74,5 +78,6 @@ class Pool:
             worker = self._idle.popleft()
             if worker.is_usable:
                 return worker
+            _logger.warning("a worker ended or spoke before it was given a program: %.2000r", worker.early)
             worker.discard()
         return None

@@ -53,10 +53,11 @@ class Program:
     preflight: Preflight | None = None
 
     def encode(self) -> bytes:
-        """Return the first frame. Raises InvalidJson, TypeError."""
-        return encode_run(
+        """Return the first frame; without a preflight the leave to run goes with it. Raises InvalidJson, TypeError."""
+        frame = encode_run(
             self.code, names=self.names, seed=self.seed, now=self.now, limits=self.limits, inputs=self.inputs
         )
+        return frame if self.preflight is not None else frame + encode_go()
 
 
 class Session:
@@ -66,7 +67,7 @@ class Session:
         self._loop = asyncio.get_running_loop()
         self._program = program
         self._worker = worker
-        self._conversation = Conversation(program.limits)
+        self._conversation = Conversation(program.limits, has_preflight=program.preflight is not None)
         self._frames = FrameBuffer()
         self._sites: asyncio.Future[Sites] = self._loop.create_future()
         self._ending: asyncio.Future[Ending] = self._loop.create_future()
@@ -90,7 +91,8 @@ class Session:
         try:
             self._worker.send(frame)
             self._worker.listen(self._received)
-            await self._pass_preflight()
+            if self._program.preflight is not None:
+                await self._pass(self._program.preflight)
             ending = await self._ending
             return self._outcome(ending, await self._usage())
         finally:
@@ -98,16 +100,15 @@ class Session:
             self._stop()
             await self._desk.close()
 
-    async def _pass_preflight(self) -> None:
+    async def _pass(self, preflight: Preflight) -> None:
         """Wait for the call sites, have them looked at, let the program run; or end here."""
         await asyncio.wait((self._sites, self._ending), return_when=asyncio.FIRST_COMPLETED)
         if not self._sites.done() or self._ending.done():
             return
-        if self._program.preflight is not None:
-            try:
-                await self._program.preflight(self._sites.result().sites)
-            except ProgramRefused as refused:
-                self._end(_refused(refused))
+        try:
+            await preflight(self._sites.result().sites)
+        except ProgramRefused as refused:
+            self._end(_refused(refused))
         if not self._ending.done():
             self._conversation.went()
             self._worker.send(encode_go())

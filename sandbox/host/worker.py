@@ -10,7 +10,6 @@ import os
 import signal
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -100,6 +99,11 @@ class Worker:
     # --- living and dying -------------------------------------------------------------------------------------
 
     @property
+    def early(self) -> bytes:
+        """What it said before it was asked: nothing, unless something is wrong with it."""
+        return b"".join(self._early)
+
+    @property
     def is_usable(self) -> bool:
         """Whether it lives, and has said nothing yet."""
         return not (self._early or self._is_doomed or self.ended.done())
@@ -107,6 +111,8 @@ class Worker:
     def started(self, pidfd: int) -> None:
         """Take the pidfd that came from the fork server."""
         self._pidfd = pidfd
+        # Its number in the host's own process namespace, which is not the one that the worker knows.
+        self._process = _read_field(f"/proc/self/fdinfo/{pidfd}", b"\nPid:")
         if self._is_doomed:
             self.kill()
 
@@ -140,34 +146,34 @@ class Worker:
 
     def cpu_s(self) -> float | None:
         """Return the processor time it has used, in seconds; None when it cannot be read (any more)."""
-        process = self._find_process()
-        if process is None:
+        if self._process is None:
             return None
         try:
-            return time.clock_gettime(~process << 3 | _SCHEDULED_TIME)
+            return time.clock_gettime(~self._process << 3 | _SCHEDULED_TIME)
         except OSError:
             return None
 
     def peak_memory_bytes(self) -> int | None:
         """Return the most memory that was resident, pages shared with the fork server included."""
-        process = self._find_process()
-        if process is None:
+        if self._process is None:
             return None
-        try:
-            status = Path(f"/proc/{process}/status").read_bytes()
-        except OSError:
-            return None
-        _, found, rest = status.partition(b"VmHWM:")
-        return int(rest.split(None, 1)[0]) * _KIBIBYTE if found else None
+        found = _read_field(f"/proc/{self._process}/status", b"VmHWM:")
+        return None if found is None else found * _KIBIBYTE
 
-    def _find_process(self) -> int | None:
-        """Look up its number in the host's own process namespace, which is not the one that the worker knows."""
-        if self._process is None and self._pidfd is not None:
-            with suppress(OSError):
-                fields = Path(f"/proc/self/fdinfo/{self._pidfd}").read_bytes()
-                number = int(fields.partition(b"Pid:")[2].split(None, 1)[0])
-                self._process = number if number > 0 else None
-        return self._process
+
+def _read_field(path: str, name: bytes) -> int | None:
+    """Return a number from one of the kernel's files; without the layers of `open`, on a path that is waited for."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        _, found, rest = os.read(descriptor, 4096).partition(name)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    return int(rest.split(None, 1)[0]) if found else None
 
 
 #: Clock of a whole process, by its number: see CPUCLOCK_SCHED in the kernel's posix-timers_types.h.

@@ -4,6 +4,7 @@
        │                                  │
        └──final (refused, failed)─► ENDED └──final──► VALUE ──value──► ENDED
 
+Without a preflight the host sends `go` with the program, and the call sites lead from STARTED to RUNNING.
 Whatever is not in the table is a breach: the guest is killed. In ASKED and ENDED the guest has nothing to say.
 """
 
@@ -31,7 +32,7 @@ class State(Enum):
 
 
 _AFTER: dict[tuple[State, type], State] = {
-    (State.STARTED, Sites): State.ASKED,
+    (State.STARTED, Sites): State.ASKED,  # or RUNNING, where nobody looks at the call sites
     (State.STARTED, Final): State.ENDED,
     (State.RUNNING, Calls): State.RUNNING,
     (State.RUNNING, Output): State.RUNNING,
@@ -51,11 +52,12 @@ class OutputExhausted(GuestProtocolError):
 class Conversation:
     """Checks each frame of one guest against its budgets, the table, and what was said before."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, *, has_preflight: bool = True) -> None:
         self.state = State.STARTED
         self.calls = 0
         self.output_bytes = 0
         self._limits = limits
+        self._has_preflight = has_preflight
         self._last_id = 0
         self._paths: set[str] = set()
 
@@ -82,6 +84,8 @@ class Conversation:
             self._admit_output(message)
         elif isinstance(message, Final) and message.has_value:
             self.state = State.VALUE
+        elif isinstance(message, Sites) and not self._has_preflight:
+            self.state = State.RUNNING
         return message
 
     def went(self) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sandbox.protocol.framing import frame
@@ -39,16 +40,15 @@ def encode_run(
     inputs: Mapping[str, JsonValue],
 ) -> bytes:
     """Return the frame that starts a program. Raises InvalidJson, TypeError for code or inputs that cannot cross."""
-    message = {
-        "t": "run",
-        "code": code,
-        "names": sorted(names),
-        "seed": seed.hex(),
-        "now": now,
-        "limits": asdict(limits),
-        "inputs": dict(inputs),
-    }
-    return frame(dumps(message, depth=REPLY_DEPTH, digits=RESULT_DIGITS))
+    fields = (
+        encode(code),
+        encode(sorted(names)),
+        seed.hex().encode(),
+        now,
+        _encode_limits(limits),
+        dumps(dict(inputs), depth=REPLY_DEPTH, digits=RESULT_DIGITS),
+    )
+    return frame(b'{"t":"run","code":%s,"names":%s,"seed":"%s","now":%d,"limits":%s,"inputs":%s}' % fields)
 
 
 def encode_go() -> bytes:
@@ -89,6 +89,11 @@ def decode_host_message(body: bytes) -> dict[str, Any]:
     """Read one frame of the host, which the guest trusts."""
     message: dict[str, Any] = json.loads(body)
     return message
+
+
+@lru_cache(maxsize=64)
+def _encode_limits(limits: Limits) -> bytes:
+    return encode(asdict(limits))
 
 
 def _marks(marks: Sequence[int]) -> bytes:

@@ -23,6 +23,7 @@ RESULT_DIGITS = 4_300
 MESSAGE_DEPTH = 72
 
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_ONE_KIND = bytes.maketrans(b"{}", b"[]")
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'[]{}"'))
 #: Digits become 0, both letters of an exponent e, plus and minus stay; everything else becomes a space.
 _NUMBER_SHAPES = bytes(
@@ -107,10 +108,11 @@ def _is_deeper(data: bytes, depth: int) -> bool:
     brackets = data.translate(None, _NOT_STRUCTURE).replace(b'""', b"")
     if b'"' in brackets:  # some string holds brackets: take strings out one by one
         brackets = _STRING.sub(b"", data).translate(None, _NOT_STRUCTURE)
-    for _ in range(depth):  # each pass takes away the innermost level
+    brackets = brackets.translate(_ONE_KIND)
+    for _ in range(depth):  # each pass takes away the innermost level, and no more
         if not brackets:
             return False
-        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        brackets = brackets.replace(b"[]", b"")
     return bool(brackets)
 
 
