@@ -6,7 +6,7 @@ in it. References are resolved by `referencing`; every reference is resolved onc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
@@ -16,6 +16,9 @@ from referencing.exceptions import Unresolvable
 
 #: A chain of references longer than this goes in a circle (the longest seen in published documents is 4).
 LONGEST_CHAIN = 32
+
+
+_EMPTY: Registry[Any] = Registry()
 
 
 class Dialect(StrEnum):
@@ -35,14 +38,19 @@ class Dialect(StrEnum):
 class Graph:
     """The schemas of a document, or of a tree of documents that refer to each other.
 
-    Mutable only as a memo: two equal lookups give the same answer.
+    `retrieve` gives the data of another document of the tree by its URI, or None where there is none to be had; without
+    it every reference stays inside. Mutable only as a memo: two equal lookups give the same answer.
     """
 
-    __slots__ = ("_followed", "_recursive", "checks", "dialect", "registry", "validators")
+    __slots__ = ("_followed", "_recursive", "_registry", "_retrieve", "checks", "dangling", "dialect", "validators")
 
-    def __init__(self, registry: Registry[Any], dialect: Dialect) -> None:
-        self.registry = registry
+    def __init__(
+        self, document: Any, dialect: Dialect, *, uri: str = "", retrieve: Callable[[str], Any] | None = None
+    ) -> None:
+        self._registry: Registry[Any] = _EMPTY.with_resource(uri, Specification.OPAQUE.create_resource(document))
+        self._retrieve = retrieve
         self.dialect = dialect
+        self.dangling: set[tuple[str, str]] = set()  # (document, reference) pairs that were followed to nothing
         self._followed: dict[tuple[str, str], Schema | None] = {}
         self._recursive: dict[str, list[Any]] = {}
         self.validators: dict[str, Any] = {}  # made by codemode.catalog.validation, by document
@@ -51,9 +59,7 @@ class Graph:
     @classmethod
     def of(cls, document: Any, *, dialect: Dialect = Dialect.JSON_SCHEMA, uri: str = "") -> Graph:
         """The graph of one document that refers to nothing but itself."""
-        resource = Specification.OPAQUE.create_resource(document)
-        registry: Registry[Any] = Registry()
-        return cls(registry.with_resource(uri, resource), dialect)
+        return cls(document, dialect, uri=uri)
 
     def follow(self, reference: str, base: str) -> Schema | None:
         """What `reference`, standing in the document `base`, points to; None where that is nothing."""
@@ -72,15 +78,28 @@ class Graph:
     def _look_up(self, reference: str, base: str) -> Schema | None:
         uri, fragment = urldefrag(urljoin(base, reference)) if not reference.startswith("#") else (base, reference[1:])
         try:
+            if not self._holds(uri):
+                self.dangling.add((base, reference))
+                return None
             if fragment and not fragment.startswith("/"):
                 return self._anchor(fragment, uri)
-            found = self.registry.resolver(base_uri=base).lookup(reference)
+            found = self._registry.resolver(base_uri=base).lookup(reference)
         except (Unresolvable, ValueError, TypeError):  # TypeError, ValueError: a pointer that steps into a leaf
+            self.dangling.add((base, reference))
             return None
         return Schema(found.contents, self, uri, _component_name(fragment, uri))
 
+    def _holds(self, uri: str) -> bool:
+        if uri in self._registry:
+            return True
+        document = self._retrieve(uri) if self._retrieve is not None else None
+        if document is None:
+            return False
+        self._registry = self._registry.with_resource(uri, Specification.OPAQUE.create_resource(document))
+        return True
+
     def _anchor(self, name: str, uri: str) -> Schema | None:
-        document = self.registry.resolver(base_uri=uri).lookup("#").contents
+        document = self._registry.resolver(base_uri=uri).lookup("#").contents
         for part in walk(document):
             if name in (part.get("$anchor"), part.get("$dynamicAnchor")):
                 return Schema(part, self, uri, name)
@@ -175,9 +194,13 @@ class Schema:
         found: dict[str, Schema] = {}
         for part in self.conjuncts():
             declared = part.get("properties")
+            holder = part
+            if isinstance(declared, Mapping) and isinstance(declared.get("$ref"), str):  # the table stands elsewhere
+                holder = part.at(declared).resolved()
+                declared = holder.value
             if isinstance(declared, Mapping):
                 for name, value in declared.items():
-                    found.setdefault(str(name), part.at(value))
+                    found.setdefault(str(name), holder.at(value))
         return found
 
     def required(self) -> frozenset[str]:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codemode.errors import ConfigurationError, SourceError
 from codemode.settings import ApiKeyCredential, BasicCredential, BearerCredential, is_url
 from codemode.sources.documents import parse_document
 from codemode.sources.openapi import load_openapi
+from codemode.sources.tree import FetchedTree, FileTree, fetch_tree
 from codemode.transports.credentials import Credential
 from codemode.transports.fetch import LARGEST_DOCUMENT_BYTES, fetch_text
 from codemode.transports.http import HttpTransport, Reach
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from codemode.catalog.tool import Tool
     from codemode.settings import CredentialSettings, SourceSettings
     from codemode.sources.loaded import Surface, Warned
@@ -36,8 +39,7 @@ class LoadedSource:
 async def load_source(name: str, settings: SourceSettings, *, contents: ContentStore | None = None) -> LoadedSource:
     """Read a source. Raises SourceError or ConfigurationError, which name the file or URL and what to do."""
     credentials = [_credential(setting) for setting in settings.credentials]
-    text = await _text(settings)
-    surface = await asyncio.to_thread(_surface, text, name, settings.location)
+    surface = await read_surface(name, settings)
     reach = Reach(
         source=name,
         base_url=settings.base_url,
@@ -50,13 +52,25 @@ async def load_source(name: str, settings: SourceSettings, *, contents: ContentS
     return LoadedSource(name, surface.tools, surface.warnings, transport, surface.title)
 
 
-def _surface(text: str, name: str, location: str) -> Surface:
-    uri = location if is_url(location) else Path(location).resolve().as_uri()
+async def read_surface(name: str, settings: SourceSettings) -> Surface:
+    """Read the document of a source, and the documents it refers to. Raises SourceError."""
+    location = settings.location
+    text = await _text(settings)
+    document = await asyncio.to_thread(parse_document, text, location=location)
+    if is_url(location):
+        tree: FetchedTree | FileTree = await fetch_tree(location, document)
+        uri = location
+    else:
+        tree = FileTree(Path(location))
+        uri = tree.entry
+    surface = await asyncio.to_thread(_surface, document, name, uri, location, tree)
+    return replace(surface, warnings=(*surface.warnings, *tree.warnings))
+
+
+def _surface(document: Any, name: str, uri: str, location: str, retrieve: Callable[[str], Any]) -> Surface:
     try:
-        return load_openapi(parse_document(text, location=location), name=name, uri=uri)
+        return load_openapi(document, name=name, uri=uri, retrieve=retrieve)
     except SourceError as error:
-        if error.location and error.location != uri:
-            raise
         message = str(error).removeprefix(uri).removeprefix(": ").strip()
         raise SourceError(message, location=location) from None
 

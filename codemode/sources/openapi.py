@@ -17,9 +17,7 @@ from codemode.sources.responses import returns_of
 from codemode.transports.invocation import HttpInvocation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from referencing import Registry
+    from collections.abc import Callable, Mapping
 
 _READING = frozenset(("GET", "HEAD", "OPTIONS", "TRACE", "QUERY"))
 
@@ -32,15 +30,15 @@ def load_openapi(
     *,
     name: str,
     uri: str = "",
-    registry: Registry[Any] | None = None,
+    retrieve: Callable[[str], Any] | None = None,
     given: Mapping[str, str] | None = None,
 ) -> Surface:
     """The tools of a parsed document, under the namespace `name`.
 
-    An operation that cannot be read is missing and stands in the warnings; so does what costs it a type. `given` are
+    `retrieve` gives other documents that it refers to, by URI. An operation that cannot be read is missing and stands in the warnings; so does what costs it a type. `given` are
     ids by operation (`GET /path`) that were given before and are kept. Raises SourceError where it is no API document.
     """
-    api = ApiDocument(document, uri=uri, registry=registry)
+    api = ApiDocument(document, uri=uri, retrieve=retrieve)
     warnings: list[Warned] = []
     operations = {operation.key.key: operation for operation in api.operations(warnings)}
     ids = tool_ids(name, (operation.key for operation in operations.values()), given=given)

@@ -14,7 +14,7 @@ from codemode.errors import SourceError
 from codemode.sources.loaded import Warned
 
 if TYPE_CHECKING:
-    from referencing import Registry
+    from collections.abc import Callable
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
@@ -55,7 +55,7 @@ class Operation:
 class ApiDocument:
     """An OpenAPI 3.x or Swagger 2.0 document, its references resolved where they are needed."""
 
-    def __init__(self, root: Any, *, uri: str = "", registry: Registry[Any] | None = None) -> None:
+    def __init__(self, root: Any, *, uri: str = "", retrieve: Callable[[str], Any] | None = None) -> None:
         if not isinstance(root, Mapping):
             message = f"an API document is a mapping, this is a {type(root).__name__}"
             raise SourceError(message, location=uri)
@@ -65,9 +65,7 @@ class ApiDocument:
         if not isinstance(root.get("paths", {}), Mapping):
             message = "`paths` is not a mapping"
             raise SourceError(message, location=uri, pointer="/paths")
-        self.graph = (
-            Graph.of(root, dialect=self.dialect, uri=uri) if registry is None else Graph(registry, self.dialect)
-        )
+        self.graph = Graph(root, self.dialect, uri=uri, retrieve=retrieve)
         self.node = Schema(root, self.graph, uri)
 
     @property
