@@ -1,0 +1,151 @@
+"""The socket to the host: frames in, frames out, calls collected until the program is about to wait."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sandbox.guest.concurrency.hub import HostGone
+from sandbox.protocol.framing import HEADER, HEADER_BYTES
+from sandbox.protocol.guest_messages import encode_cancel
+from sandbox.protocol.strict_json import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sandbox.guest.output import Output
+
+_CHUNK = 1 << 16
+
+
+class Connection(Protocol):
+    """Bytes in order, both ways."""
+
+    def write(self, data: memoryview, /) -> int:
+        """Write some, and return how much."""
+
+    def read(self, size: int, /) -> bytes:
+        """Read some; nothing when the other side is gone."""
+
+
+class Descriptor:
+    """A connected socket, used with read(2) and write(2): a worker may make no calls that are for sockets alone."""
+
+    __slots__ = ("_descriptor",)
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def write(self, data: memoryview) -> int:
+        """Write some, and return how much."""
+        return os.write(self._descriptor, data)
+
+    def read(self, size: int) -> bytes:
+        """Read some; nothing when the other side is gone."""
+        return os.read(self._descriptor, size)
+
+
+class Channel:
+    """One connection. `object_hook` makes the dicts of answers."""
+
+    def __init__(self, connection: Connection, object_hook: Callable[[dict[str, Any]], Any]) -> None:
+        self._connection = connection
+        self._decode = json.JSONDecoder(object_hook=object_hook).decode
+        self._buffer = bytearray()
+        self._calls: list[bytes] = []
+        self._outgoing: list[bytes] = []
+        self._last_id = 0
+        self.in_flight: dict[int, Callable[[dict[str, Any]], None]] = {}
+        self.wake_told: int | None = None
+        self.output: Output | None = None
+
+    # --- calls -----------------------------------------------------------------------------------------------------
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether calls have collected that the host does not know of."""
+        return bool(self._calls)
+
+    def call(self, path: str, tool: str, arguments: bytes, answer: Callable[[dict[str, Any]], None]) -> int:
+        """Note a call, to be sent when the program waits. `answer` gets the message that answers it."""
+        self._last_id += 1
+        head = encode([self._last_id, path, tool])
+        self._calls.append(head[:-1] + b"," + arguments + b"]")
+        self.in_flight[self._last_id] = answer
+        return self._last_id
+
+    def cancel(self, call_id: int) -> None:
+        """Nobody waits for this call any more. A late answer is dropped."""
+        if self.in_flight.pop(call_id, None) is not None:
+            self._collect_calls(None, None)
+            self._outgoing.append(encode_cancel(call_id))
+
+    def answer(self, message: dict[str, Any]) -> None:
+        """Hand an answer to whoever waits for it."""
+        waiting = self.in_flight.pop(message["id"], None)
+        if waiting is not None:
+            waiting(message)
+
+    # --- frames ----------------------------------------------------------------------------------------------------
+
+    def send_calls(self, wake: int | None, delay: int | None) -> None:
+        """Queue the calls that have collected, with the wishes for timers."""
+        self._collect_calls(wake, delay, always=True)
+
+    def _collect_calls(self, wake: int | None, delay: int | None, *, always: bool = False) -> None:
+        if not self._calls and not always:
+            return
+        body = b'{"t":"calls","calls":[%s],"wake":%s,"delay":%s}' % (
+            b",".join(self._calls),
+            b"null" if wake is None else b"%d" % wake,
+            b"null" if delay is None else b"%d" % delay,
+        )
+        self._calls.clear()
+        self.wake_told = wake
+        self._outgoing.append(HEADER.pack(len(body)) + body)
+
+    def send(self, data: bytes) -> None:
+        """Queue a frame that is ready."""
+        self._outgoing.append(data)
+
+    def flush(self) -> None:
+        """Write everything that is queued, in one go."""
+        if self.output is not None:
+            printed = self.output.take()
+            if printed:
+                self._outgoing.append(printed)
+        if self._outgoing:
+            data = b"".join(self._outgoing)
+            self._outgoing.clear()
+            self._write(data)
+
+    def _write(self, data: bytes) -> None:
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[self._connection.write(rest) :]
+        except OSError:
+            raise HostGone from None
+
+    def read(self) -> dict[str, Any]:
+        """Read one frame."""
+        size = HEADER.unpack(self._take(HEADER_BYTES))[0]
+        message: dict[str, Any] = self._decode(self._take(size).decode())
+        return message
+
+    def _take(self, size: int) -> bytes:
+        while len(self._buffer) < size:
+            self._fill(size)
+        data = bytes(self._buffer[:size])
+        del self._buffer[:size]
+        return data
+
+    def _fill(self, size: int) -> None:
+        try:
+            chunk = self._connection.read(max(_CHUNK, size - len(self._buffer)))
+        except OSError:
+            raise HostGone from None
+        if not chunk:
+            raise HostGone
+        self._buffer += chunk

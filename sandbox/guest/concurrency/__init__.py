@@ -1,0 +1,1 @@
+"""Sync, thread style and `await` on one scheduler: no threads, no selector, one frame at a time."""

@@ -1,0 +1,49 @@
+"""The program's clock: it shows the time of the last frame."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: Readings of the clock between two frames, after which the program is put to sleep for a millisecond.
+READINGS = 1_000
+
+
+class Clock:
+    """Microseconds since the epoch. Computing takes no time; waiting does.
+
+    Stopwatches move by a microsecond whenever they are read, so that no elapsed time is zero. A program that does
+    nothing but watch the clock is put to sleep for a moment now and then (`tired`), so that its loop ends.
+    """
+
+    __slots__ = ("_readings", "now_us", "started_us", "tired")
+
+    def __init__(self, now_us: int) -> None:
+        self.now_us = now_us
+        self.started_us = now_us
+        self.tired: Callable[[], None] = lambda: None
+        self._readings = 0
+
+    def read_us(self) -> int:
+        """Return the time."""
+        self._readings += 1
+        if self._readings % READINGS == 0:
+            self.tired()
+        return self.now_us
+
+    def read(self) -> float:
+        """Return the time in seconds since the epoch, later than at the last reading."""
+        now = self.read_us() + self._readings - 1
+        return now / 1e6
+
+    def elapsed(self) -> float:
+        """Return the seconds since the program began, more than at the last reading."""
+        return (self.read_us() - self.started_us + self._readings) / 1e6
+
+    def advance(self, now_us: int) -> None:
+        """Take over the time of a frame. It never goes back."""
+        if now_us > self.now_us:
+            self.now_us = max(now_us, self.now_us + self._readings)
+            self._readings = 0

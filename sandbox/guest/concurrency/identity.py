@@ -1,0 +1,38 @@
+"""Places: each call of a program is named by where it stands in the tree of the program's tasks.
+
+The main program, each task and each job counts its own events (calls made, children started). `"4"` is event 4 of the
+main program, `"3.1"` the first call of the child that was started as event 3. Timing does not change these names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from contextvars import ContextVar
+
+#: A path longer than this is replaced by a digest.
+LONGEST = 160
+
+
+class Place:
+    """One task, job or main program, and how many events it has had."""
+
+    __slots__ = ("_events", "_prefix")
+
+    def __init__(self, prefix: str = "") -> None:
+        self._prefix = prefix
+        self._events = 0
+
+    def next(self) -> str:
+        """Return the path of the next event."""
+        self._events += 1
+        return f"{self._prefix}{self._events}"
+
+    def child(self) -> Place:
+        """Return the place of a child that is started as the next event."""
+        path = self.next()
+        if len(path) > LONGEST - 12:
+            path = "~" + hashlib.blake2b(path.encode(), digest_size=16).hexdigest()
+        return Place(path + ".")
+
+
+PLACE: ContextVar[Place] = ContextVar("place")

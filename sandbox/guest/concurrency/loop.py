@@ -1,0 +1,239 @@
+"""An event loop for the interpreter's own tasks: no selector, no sockets, no signals. The hub is its engine."""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import events
+from contextvars import Context, copy_context
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.concurrency.awaitables import is_awaitable, wrapped
+from sandbox.guest.concurrency.hub import Hub, Slot, child_context
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from sandbox.guest.concurrency.hub import Timer
+
+
+class Handle:
+    """A callback that will run once, unless it is cancelled."""
+
+    __slots__ = ("_arguments", "_callback", "_cancelled", "_context", "_loop", "_timer", "_when")
+
+    def __init__(self, loop: Loop, callback: Callable[..., Any], arguments: tuple[Any, ...], context: Context | None) -> None:
+        self._loop = loop
+        self._callback = callback
+        self._arguments = arguments
+        self._context = context if context is not None else copy_context()
+        self._cancelled = False
+        self._timer: Timer | None = None
+        self._when = 0.0
+
+    def __call__(self) -> None:
+        if self._cancelled:
+            return
+        try:
+            self._context.run(self._callback, *self._arguments)
+        except Exception as error:  # noqa: BLE001  # a callback's error is a remark, as in asyncio
+            self._loop.call_exception_handler({"message": "error in a callback", "exception": error})
+
+    def cancel(self) -> None:
+        """Do not run."""
+        self._cancelled = True
+        if self._timer is not None:
+            self._timer.cancelled = True
+
+    def cancelled(self) -> bool:
+        """Tell whether it was cancelled."""
+        return self._cancelled
+
+    def when(self) -> float:
+        """Return the moment at which a timer is due, by the loop's clock."""
+        return self._when
+
+
+class Task(asyncio.Task[Any]):
+    """The interpreter's task, numbered, and cancelled at once where it waits in sync code."""
+
+    def __init__(self, coroutine: Coroutine[Any, Any, Any], *, loop: Loop, number: int, name: str, context: Context) -> None:
+        self._number = number
+        super().__init__(coroutine, loop=loop, name=name, context=context)  # type: ignore[arg-type]
+
+    def __hash__(self) -> int:
+        return self._number
+
+    def cancel(self, msg: Any | None = None) -> bool:
+        """Ask the task to end: where it waits in a plain call, that call raises."""
+        loop: Loop = self._loop  # type: ignore[attr-defined]
+        if loop._hub.cancel_blocked(self, asyncio.CancelledError(*(() if msg is None else (msg,)))):
+            return True
+        return super().cancel(msg)
+
+
+class NumberedFuture(asyncio.Future[Any]):
+    """The interpreter's future, with a hash by order of creation."""
+
+    def __init__(self, *, loop: Loop) -> None:
+        self._number = next(loop._numbers)
+        super().__init__(loop=loop)  # type: ignore[arg-type]
+
+    def __hash__(self) -> int:
+        return self._number
+
+
+class Loop(asyncio.AbstractEventLoop):
+    """What asyncio asks of a loop, and no more."""
+
+    def __init__(self, hub: Hub, note: Callable[[str], None]) -> None:
+        self._hub = hub
+        self._numbers = count(1)
+        self._names = count(1)
+        self._note = note
+        self._tasks: dict[int, Task] = {}
+        hub.leave_task = self._leave
+        hub.enter_task = lambda task: asyncio.tasks._enter_task(self, task)
+
+    def _leave(self) -> asyncio.Task[Any] | None:
+        task = asyncio.tasks.current_task(self)
+        if task is not None:
+            asyncio.tasks._leave_task(self, task)
+        return task
+
+    # --- callbacks and time --------------------------------------------------------------------------------------
+
+    def call_soon(self, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> Handle:  # type: ignore[override]
+        """Run a callback when everything before it has run."""
+        handle = Handle(self, callback, args, context)
+        self._hub.ready.append(handle)
+        return handle
+
+    call_soon_threadsafe = call_soon  # type: ignore[assignment]
+
+    def call_later(self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> Handle:  # type: ignore[override]
+        """Run a callback after a delay in seconds."""
+        handle = Handle(self, callback, args, context)
+        handle._when = self.time() + delay
+        handle._timer = self._hub.call_in(delay, handle)
+        return handle
+
+    def call_at(self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> Handle:  # type: ignore[override]
+        """Run a callback at a moment of the loop's clock."""
+        return self.call_later(when - self.time(), callback, *args, context=context)
+
+    def time(self) -> float:
+        """Return the loop's clock in seconds."""
+        return (self._hub.clock.now_us - self._hub.clock.started_us) / 1e6
+
+    # --- futures and tasks -----------------------------------------------------------------------------------------
+
+    def create_future(self) -> asyncio.Future[Any]:
+        """Make a future."""
+        return NumberedFuture(loop=self)
+
+    def create_task(self, coro: Any, *, name: str | None = None, context: Context | None = None, **_: Any) -> Task:  # type: ignore[override]
+        """Start a coroutine, or anything that can be awaited, as a task."""
+        if not asyncio.iscoroutine(coro):
+            if not is_awaitable(coro):
+                message = f"a coroutine was expected, got {coro!r}"
+                raise TypeError(message)
+            coro = wrapped(coro)
+        inner = child_context() if context is None else context
+        name = f"Task-{next(self._names)}" if name is None else str(name)
+        task = Task(coro, loop=self, number=next(self._numbers), name=name, context=inner)
+        self._tasks[task._number] = task
+        task.add_done_callback(self._forget)
+        return task
+
+    def _forget(self, task: Any) -> None:
+        self._tasks.pop(task._number, None)
+
+    def run_until_complete(self, future: Any) -> Any:
+        """Block until an awaitable is done, and return its result."""
+        done = asyncio.ensure_future(future, loop=self)
+        slot = Slot("asyncio.run")
+        done.add_done_callback(lambda _: self._hub.finish(slot))
+        self._hub.wait(slot)
+        return done.result()
+
+    def run_main(self, coroutine: Any) -> Any:
+        """Do what `asyncio.run` does: run to the end, then cancel the tasks that are left."""
+        before = set(self._tasks)
+        try:
+            return self.run_until_complete(coroutine)
+        finally:
+            self.cancel_tasks(before)
+
+    def cancel_tasks(self, keep: set[int]) -> None:
+        """Cancel the tasks that were not there before, and wait for them."""
+        left = [task for number, task in sorted(self._tasks.items()) if number not in keep]
+        for task in left:
+            task.cancel()
+        if left:
+            self.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+
+    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]
+        """Run a function as a job, and give a future for it."""
+        future = self.create_future()
+        context = child_context()
+
+        def job() -> None:
+            try:
+                result = func(*args)
+            except Exception as error:  # noqa: BLE001  # whatever it raises is the job's outcome
+                if not future.done():
+                    future.set_exception(error)
+            else:
+                if not future.done():
+                    future.set_result(result)
+
+        if executor is not None:
+            executor.submit(job)
+        else:
+            self._hub.ready.append(lambda: context.run(job))
+        return future
+
+    # --- what is the same for every loop ---------------------------------------------------------------------------
+
+    def get_debug(self) -> bool:
+        """Tell that there is no debug mode."""
+        return False
+
+    def set_debug(self, enabled: bool) -> None:  # noqa: FBT001  # asyncio's signature
+        """Do nothing: there is no debug mode."""
+
+    def is_running(self) -> bool:
+        """Tell that the loop runs, as long as the program does."""
+        return True
+
+    def is_closed(self) -> bool:
+        """Tell that the loop is open, as long as the program runs."""
+        return False
+
+    def close(self) -> None:
+        """Do nothing: the loop ends with the program."""
+
+    def stop(self) -> None:
+        """Do nothing: the loop ends with the program."""
+
+    async def shutdown_asyncgens(self) -> None:
+        """Do nothing: generators end with the program."""
+
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:  # noqa: ASYNC109  # asyncio's signature
+        """Do nothing: jobs end with the program."""
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        """Note an error that nobody waits for."""
+        error = context.get("exception")
+        self._note(f"{context.get('message', 'error')}: {type(error).__name__}: {error}" if error else str(context.get("message")))
+
+
+def install(loop: Loop) -> None:
+    """Make the loop the running one: `asyncio.get_running_loop()` works anywhere in a program."""
+    events._set_running_loop(loop)
+
+
+def uninstall() -> None:
+    """Take the loop away again."""
+    events._set_running_loop(None)

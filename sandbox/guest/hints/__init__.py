@@ -1,0 +1,1 @@
+"""What to do about an error: looked up in the source and in the values at hand."""

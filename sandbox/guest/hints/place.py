@@ -1,0 +1,74 @@
+"""Where in the source an error arose: the innermost frame of the program, and the expression that it was at."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.language.compilation import FILENAME
+
+if TYPE_CHECKING:
+    from types import FrameType, TracebackType
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line and column (from 1 and 0), the variables there, and the expression, where they can be told."""
+
+    line: int
+    column: int | None
+    local: dict[str, Any]
+    node: ast.AST | None
+
+    @classmethod
+    def of(cls, error: BaseException, text: str) -> Place | None:
+        """Find the place of an error, or None for one that arose outside of the program."""
+        found = _innermost(error.__traceback__)
+        if found is None:
+            return None
+        frame, traceback = found
+        span = _span(traceback)
+        node = _node_at(text, span) if span else None
+        return cls(traceback.tb_lineno, span[2] if span else None, _variables(frame), node)
+
+
+def _innermost(traceback: TracebackType | None) -> tuple[FrameType, TracebackType] | None:
+    found = None
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename == FILENAME:
+            found = (traceback.tb_frame, traceback)
+        traceback = traceback.tb_next
+    return found
+
+
+def _variables(frame: FrameType) -> dict[str, Any]:
+    """Return what the frame sees: its own variables, and those of the functions around a comprehension."""
+    variables: dict[str, Any] = {}
+    if frame.f_code.co_name.startswith("<") and frame.f_back is not None and frame.f_back.f_code.co_filename == FILENAME:
+        variables.update(frame.f_back.f_locals)
+    variables.update(frame.f_locals)
+    return variables
+
+
+def _span(traceback: TracebackType) -> tuple[int, int, int, int] | None:
+    positions = traceback.tb_frame.f_code.co_positions()
+    found = next(islice(positions, traceback.tb_lasti // 2, None), None)
+    if found is None or None in found:
+        return None
+    line, end_line, column, end_column = found
+    return (line, end_line, column, end_column)  # type: ignore[return-value]
+
+
+def _node_at(text: str, span: tuple[int, int, int, int]) -> ast.AST | None:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr | ast.stmt) and span == (
+            node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
+        ):
+            return node
+    return None

@@ -1,0 +1,1 @@
+"""What a program may say: decided on its syntax tree, before anything of it runs."""

@@ -1,0 +1,26 @@
+"""Which names a program binds, how often, and where: in one walk over its tree."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+
+
+def bound_names(tree: ast.AST) -> Counter[str]:
+    """Count the bindings of each name anywhere in the program: assignments, parameters, imports, definitions …"""
+    found: Counter[str] = Counter()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            if not isinstance(node.ctx, ast.Load):
+                found[node.id] += 1
+        elif isinstance(node, ast.alias):
+            found[node.asname or node.name.partition(".")[0]] += 1
+        elif isinstance(node, ast.arg):
+            found[node.arg] += 1
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found[node.name] += 1
+        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+            found[node.name] += 1
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            found[node.rest] += 1
+    return found

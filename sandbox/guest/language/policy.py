@@ -1,0 +1,428 @@
+"""The language policy: one visible decision per construct of Python's grammar.
+
+It stands on RestrictedPython's transformer, which refuses every node of a grammar that nobody has looked at, and
+differs from it in this: attribute names are decided here, at compile time, so that plain code runs at the speed of
+plain Python. Only three kinds of access leave a guard in the code: `x._name`, `x.__name__`, and the few names in
+`attributes.GUARDED`; and writes to attributes, which are for the program's own objects.
+
+Guards are called by names that begin with a dot (`.private`), which no program can spell.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, cast
+
+from RestrictedPython.transformer import RestrictingNodeTransformer
+
+from sandbox.guest.language.attributes import DEFINABLE, NOT_DEFINABLE, Decision, decide
+from sandbox.guest.language.imports import import_bindings, is_star
+from sandbox.guest.language.receivers import is_untouched, receiver
+from sandbox.guest.language.refusals import Refusals
+from sandbox.guest.language.variables import BINDABLE, READABLE, UNAVAILABLE, is_dunder, is_reserved
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+#: Nodes without names in them: nothing to decide below them.
+_LEAVES = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+
+
+class LanguagePolicy(RestrictingNodeTransformer):  # type: ignore[misc]
+    """Walks a program once, refuses what may not be, and puts guards where the run time must decide.
+
+    `bound` are the names that the program binds itself, `deferred` the calls that are handed over un-run.
+    """
+
+    def __init__(self, refusals: Refusals, *, bound: Collection[str], deferred: Collection[int] = ()) -> None:
+        super().__init__()
+        self.refusals = refusals
+        self._bound = bound
+        self._deferred = deferred
+        self._trusted: frozenset[str] = frozenset()  # receivers that were looked at when their method began
+        self._in_class = False  # directly in the body of a class
+
+    # --- frame -----------------------------------------------------------------------------------------------
+
+    def visit(self, node: ast.AST) -> Any:
+        """Dispatch, leaving out the nodes that hold nothing."""
+        if isinstance(node, _LEAVES):
+            return node
+        return super().visit(node)
+
+    def not_allowed(self, node: ast.AST) -> None:
+        """Refuse a construct that no method here knows."""
+        name = type(node).__name__
+        self.refusals.add(node, "construct", f"this construct ({name}) is not available", "write it in another way")
+
+    def error(self, node: ast.AST, info: str) -> None:
+        """Take over what the transformer below refuses by itself."""
+        self.refusals.add(node, "construct", info)
+
+    def visit_Module(self, node: ast.Module) -> ast.AST:
+        """Allow a program."""
+        return self.node_contents_visit(node)
+
+    # --- variables -------------------------------------------------------------------------------------------
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """Allow variables; refuse the interpreter's own names, and builtins that are left out."""
+        if isinstance(node.ctx, ast.Load):
+            self._check_read(node)
+        else:
+            self._check_bound(node, node.id)
+        return node
+
+    def _check_read(self, node: ast.Name) -> None:
+        name = node.id
+        advice = UNAVAILABLE.get(name)
+        if advice is not None and name not in self._bound:
+            self.refusals.add(node, "name", f"{name} is not available: {advice.reason}", advice.instead)
+        elif is_dunder(name) and name not in READABLE and not (name in BINDABLE and name in self._bound):
+            self._refuse_name(node, name)
+
+    def _check_bound(self, node: ast.AST, name: str | None) -> None:
+        """Check a name that is bound here: assigned, imported, a parameter, a loop variable …"""
+        if name is None:
+            return
+        if is_dunder(name):
+            if self._in_class:
+                self._check_definable(node, name)
+            elif name not in BINDABLE:
+                self._refuse_name(node, name)
+        elif is_reserved(name) or name == "_print":
+            self.refusals.add(
+                node, "name", f"the name {name} is reserved", "leave out the underscore at the end or at the beginning"
+            )
+
+    def _refuse_name(self, node: ast.AST, name: str) -> None:
+        self.refusals.add(node, "name", f"{name} belongs to the interpreter", "choose a name without two underscores")
+
+    def _check_definable(self, node: ast.AST, name: str) -> None:
+        if name in DEFINABLE or name in ("__slots__", "__doc__", "__match_args__", "__hash__"):
+            return
+        instead = NOT_DEFINABLE.get(name, "leave it out")
+        self.refusals.add(node, "dunder", f"a class cannot define {name} here", instead)
+
+    def visit_Global(self, node: ast.Global) -> ast.AST:
+        """Allow `global`, its names checked like any other."""
+        for name in node.names:
+            self._check_bound(node, name)
+        return node
+
+    visit_Nonlocal = visit_Global  # type: ignore[assignment]
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
+        """Allow `(x := value)`; its target is visited like any other."""
+        return self.node_contents_visit(node)
+
+    # --- attributes ------------------------------------------------------------------------------------------
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """Allow plain names as they stand, guard what must be looked at, refuse the rest."""
+        decision = decide(node.attr)
+        if decision is Decision.REFUSED:
+            self._refuse_attribute(node)
+            return node
+        is_super = _is_super_call(node.value)
+        node = self.node_contents_visit(node)
+        if not isinstance(node.ctx, ast.Load):
+            return self._guard_write(node, decision)
+        if decision is Decision.PLAIN or (is_super and decision is not Decision.GUARDED and node.attr not in _NOT_SUPER):
+            return node
+        if decision is Decision.PRIVATE:
+            return self._guard_owner(node, ".private")
+        guard = ".dunder" if decision is Decision.DUNDER else ".guarded"
+        return _call(guard, [node.value, ast.Constant(node.attr)], node)
+
+    def _refuse_attribute(self, node: ast.Attribute) -> None:
+        name = node.attr
+        instead = _INSTEAD_OF.get(name, "leave it out")
+        self.refusals.add(node, "attribute", f".{name} reaches into the interpreter and is not available", instead)
+
+    def _guard_write(self, node: ast.Attribute, decision: Decision) -> ast.AST:
+        """Let attributes be written on the program's own objects (and a few listed kinds)."""
+        if decision is Decision.DUNDER and node.attr not in _WRITABLE_DUNDERS:
+            self._refuse_attribute(node)
+            return node
+        return self._guard_owner(node, ".writable")
+
+    def _guard_owner(self, node: ast.Attribute, guard: str) -> ast.AST:
+        """Replace `x.a` by `(x if type(x) in OWN else guard(x, "a")).a`: no call for the program's own objects."""
+        value = node.value
+        name = ast.Constant(node.attr)
+        if isinstance(value, ast.Name):
+            if value.id in self._trusted:
+                return node
+            checked: ast.expr = ast.IfExp(
+                test=_is_own(value.id), body=value, orelse=_call(guard, [_load(value.id), name], value)
+            )
+        else:
+            checked = _call(guard, [value, name], value)
+        node.value = ast.copy_location(checked, value)
+        ast.fix_missing_locations(node)
+        return node
+
+    # --- calls -----------------------------------------------------------------------------------------------
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Allow calls, `*args` and `**kwargs` included; a call that is only awaited is handed over un-run."""
+        deferred = id(node) in self._deferred
+        node = self.node_contents_visit(node)
+        if deferred:
+            node.args.insert(0, node.func)
+            node.func = ast.copy_location(_load(".later"), node)
+        return node
+
+    def visit_Await(self, node: ast.Await) -> ast.AST:
+        """Allow `await`, also of a plain value, which gives the value."""
+        node = self.node_contents_visit(node)
+        node.value = _call(".awaitable", [node.value], node.value)
+        return node
+
+    # --- imports ---------------------------------------------------------------------------------------------
+
+    def visit_Import(self, node: ast.Import) -> Any:
+        """Allow `import`: it binds a table of vetted names, never a module."""
+        return self._import(node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
+        """Allow `from x import y` out of the same tables."""
+        if node.module == "__future__":
+            return ast.copy_location(ast.Pass(), node)  # read before: `compile` gets the flags
+        if node.level:
+            self.refusals.add(node, "import", "relative imports need a package", "import the module by its full name")
+            return node
+        if is_star(node):
+            self.refusals.add(
+                node, "import", f"from {node.module} import * is not available", "name what you want to import"
+            )
+            return node
+        return self._import(node)
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> Any:
+        if getattr(node, "is_lazy", 0):
+            self.refusals.add(node, "import", "lazy imports are not available", "leave out `lazy`")
+            return node
+        statements = []
+        for target, call in import_bindings(node):
+            self._check_bound(node, target)
+            value = _call(call[0], [ast.Constant(argument) for argument in call[1:]], node)
+            statements.append(_located(ast.Assign(targets=[ast.Name(target, ast.Store())], value=value), node))
+        return statements
+
+    # --- functions -------------------------------------------------------------------------------------------
+
+    def visit_FunctionDef(self, node: FunctionNode) -> ast.AST:
+        """Allow functions and methods; the names of both and of their parameters are checked."""
+        self._check_bound(node, node.name)
+        in_class, trusted = self._in_class, self._trusted
+        self._in_class = False
+        node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
+        node.returns = self.visit(node.returns) if node.returns is not None else None
+        self._visit_type_params(node)
+        self._visit_parameters(node.args)
+        first = receiver(node) if in_class else None
+        trust = first is not None and is_untouched(first, node)
+        parameters = _parameter_names(node.args)
+        self._trusted = (trusted - parameters) | ({first} if trust and first else frozenset())
+        node.body = [statement for child in node.body for statement in _as_list(self.visit(child))]
+        self._in_class, self._trusted = in_class, trusted
+        if trust and first:
+            _check_receiver_first(node, first)
+        return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        """Allow lambdas."""
+        trusted, in_class = self._trusted, self._in_class
+        self._in_class = False
+        self._visit_parameters(node.args)
+        self._trusted = trusted - _parameter_names(node.args)
+        node.body = self.visit(node.body)
+        self._trusted, self._in_class = trusted, in_class
+        return node
+
+    def _visit_parameters(self, arguments: ast.arguments) -> None:
+        for argument in _parameters(arguments):
+            self._check_bound(argument, argument.arg)
+        self.node_contents_visit(arguments)
+
+    def _visit_type_params(self, node: ast.AST) -> None:
+        parameters = getattr(node, "type_params", None)
+        if parameters:
+            node.type_params = [self.visit(parameter) for parameter in parameters]  # type: ignore[attr-defined]
+
+    # --- classes ---------------------------------------------------------------------------------------------
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        """Allow classes over vetted bases, marked as the program's own."""
+        self._check_bound(node, node.name)
+        in_class = self._in_class
+        self._in_class = False
+        node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
+        self._visit_type_params(node)
+        node.keywords = [self.visit(keyword) for keyword in node.keywords]
+        for keyword in node.keywords:
+            if keyword.arg == "metaclass":
+                keyword.value = _call(".metaclass", [keyword.value], keyword.value)
+        bases = _call(".bases", [self.visit(base) for base in node.bases], node)
+        node.bases = [_located(ast.Starred(value=bases, ctx=ast.Load()), node)]
+        self._in_class = True
+        _check_match_args(node, self.refusals)
+        node.body = [statement for child in node.body for statement in _as_list(self.visit(child))]
+        self._in_class = in_class
+        mark = ast.Assign(targets=[ast.Name("_abc_.own", ast.Store())], value=_load(".mark"))
+        node.body.insert(1 if ast.get_docstring(node, clean=False) is not None else 0, _located(mark, node))
+        return node
+
+    # --- statements and patterns that bind names --------------------------------------------------------------
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        """Allow annotated assignment."""
+        return self.node_contents_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        """Allow `+=` and the like on names, items and attributes."""
+        return self.node_contents_visit(node)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
+        """Allow handlers; `except:` and `except BaseException` catch all that a program may catch."""
+        self._check_bound(node, node.name)
+        catches_all = node.type is None or (isinstance(node.type, ast.Name) and node.type.id == "BaseException")
+        node = self.node_contents_visit(node)
+        if catches_all:
+            node.type = ast.copy_location(_load(".everything"), node.type or node)
+        return node
+
+    def visit_TryStar(self, node: ast.AST) -> ast.AST:
+        """Allow `except*`: its known fault needs a subclass of ExceptionGroup, and nobody can make one here."""
+        return self.node_contents_visit(node)
+
+    def visit_Match(self, node: ast.Match) -> ast.AST:
+        """Allow `match`."""
+        return self.node_contents_visit(node)
+
+    visit_match_case = visit_MatchValue = visit_MatchSingleton = visit_Match  # type: ignore[assignment]
+    visit_MatchSequence = visit_MatchOr = visit_Match  # type: ignore[assignment]
+
+    def visit_MatchAs(self, node: ast.MatchAs) -> ast.AST:
+        """Allow captures; the name is checked."""
+        self._check_bound(node, node.name)
+        return self.node_contents_visit(node)
+
+    visit_MatchStar = visit_MatchAs  # type: ignore[assignment]
+
+    def visit_MatchMapping(self, node: ast.MatchMapping) -> ast.AST:
+        """Allow mapping patterns; the name that takes the rest is checked."""
+        self._check_bound(node, node.rest)
+        return self.node_contents_visit(node)
+
+    def visit_MatchClass(self, node: ast.MatchClass) -> ast.AST:
+        """Allow class patterns by position, and by keyword for plain names: the interpreter reads these itself."""
+        for name in node.kwd_attrs:
+            if decide(name) is not Decision.PLAIN:
+                self.refusals.add(node, "pattern", f"a pattern cannot read .{name}", "read the attribute in a guard")
+        return self.node_contents_visit(node)
+
+    # --- constructs that need no decision below them -----------------------------------------------------------
+
+    def _allow(self, node: ast.AST) -> ast.AST:
+        """Allow without restrictions: the parts are visited, iteration and unpacking need no guard."""
+        return self.node_contents_visit(node)
+
+    visit_Subscript = visit_comprehension = visit_For = visit_With = visit_Assign = _allow  # type: ignore[assignment]
+    visit_AsyncFor = visit_AsyncWith = _allow  # type: ignore[assignment]
+
+    # `type X = …`, `def f[T]`, `class A[T]`: their scopes hold ordinary expressions, visited like any other.
+    def visit_TypeVar(self, node: Any) -> ast.AST:
+        """Allow type parameters; their names are checked."""
+        self._check_bound(node, node.name)
+        return self.node_contents_visit(node)
+
+    visit_ParamSpec = visit_TypeVarTuple = visit_TypeVar
+
+    def visit_TypeAlias(self, node: Any) -> ast.AST:
+        """Allow `type X = …`."""
+        return self.node_contents_visit(node)
+
+
+#: What `super()` hands over: methods of the next class. Reading these through it would pass the guards.
+_NOT_SUPER = frozenset({"__getattribute__", "__dict__", "__class__", "__self__", "__subclasses__"})
+_WRITABLE_DUNDERS = frozenset(
+    {"__name__", "__qualname__", "__doc__", "__cause__", "__context__", "__suppress_context__", "__annotations__"}
+)
+_INSTEAD_OF = {
+    "__globals__": "call globals() for a copy of the program's names",
+    "__code__": "leave it out; inspect.signature is available",
+    "__builtins__": "call the builtin by its name",
+    "tb_frame": "use traceback.format_exc() for the text of an error",
+    "tb_next": "use traceback.format_exc() for the text of an error",
+}
+
+
+def _is_super_call(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+
+
+def _load(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def _call(name: str, arguments: list[Any], at: ast.AST) -> ast.Call:
+    return _located(ast.Call(func=_load(name), args=arguments, keywords=[]), at)
+
+
+def _located(node: Any, at: ast.AST) -> Any:
+    ast.copy_location(node, at)
+    ast.fix_missing_locations(node)
+    return node
+
+
+def _is_own(name: str, *, negated: bool = False) -> ast.Compare:
+    kind = ast.Call(func=_load(".type"), args=[_load(name)], keywords=[])
+    return ast.Compare(left=kind, ops=[ast.NotIn() if negated else ast.In()], comparators=[_load(".own")])
+
+
+def _check_receiver_first(node: FunctionNode, name: str) -> None:
+    """Look at the receiver once, where the method begins, instead of at each use."""
+    refuse = ast.Expr(_call(".receiver", [_load(name)], node.body[0]))
+    check = _located(ast.If(test=_is_own(name, negated=True), body=[refuse], orelse=[]), node.body[0])
+    node.body.insert(1 if ast.get_docstring(node, clean=False) is not None else 0, check)
+
+
+def _check_match_args(node: ast.ClassDef, refusals: Refusals) -> None:
+    """Let `__match_args__` be a tuple of plain names: patterns read these attributes without a guard."""
+    for statement in ast.walk(node):
+        if not (isinstance(statement, ast.Name) and statement.id == "__match_args__"):
+            continue
+        if not any(_is_plain_match_args(child) for child in node.body if _binds_match_args(child, statement)):
+            refusals.add(statement, "pattern", "__match_args__ must be a tuple of plain names", "write them out")
+
+
+def _binds_match_args(child: ast.stmt, name: ast.Name) -> bool:
+    return isinstance(child, ast.Assign) and any(target is name for target in child.targets)
+
+
+def _is_plain_match_args(child: ast.stmt) -> bool:
+    value = cast("ast.Assign", child).value
+    return isinstance(value, ast.Tuple) and all(
+        isinstance(item, ast.Constant) and isinstance(item.value, str) and decide(item.value) is Decision.PLAIN
+        for item in value.elts
+    )
+
+
+def _parameters(arguments: ast.arguments) -> list[ast.arg]:
+    found = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return found + [extra for extra in (arguments.vararg, arguments.kwarg) if extra is not None]
+
+
+def _parameter_names(arguments: ast.arguments) -> frozenset[str]:
+    return frozenset(argument.arg for argument in _parameters(arguments))
+
+
+def _as_list(result: Any) -> list[ast.stmt]:
+    return result if isinstance(result, list) else [result]

@@ -1,0 +1,49 @@
+"""Receivers of methods: `self` and `cls`, when nothing in their method binds the name again.
+
+Such a receiver is looked at once, where the method begins. Afterwards `self._x` and `self.x = …` need no guard.
+"""
+
+from __future__ import annotations
+
+import ast
+
+#: Called with the class, with or without a decorator that says so.
+_IMPLICIT_CLASS_METHODS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
+
+
+def receiver(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
+    """Return the name of the first parameter of a method, or None where it is no receiver."""
+    for decorator in node.decorator_list:
+        if isinstance(decorator, ast.Name) and decorator.id == "staticmethod":
+            return None
+    positional = [*node.args.posonlyargs, *node.args.args]
+    if not positional or node.name in _IMPLICIT_CLASS_METHODS:
+        return None
+    return positional[0].arg
+
+
+def is_untouched(name: str, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Tell whether a guard is needed for the name at all, and nothing in the function binds it again."""
+    guarded = False
+    for statement in node.body:
+        for child in ast.walk(statement):
+            if name in _bindings(child):
+                return False
+            if isinstance(child, ast.Attribute) and isinstance(child.value, ast.Name) and child.value.id == name:
+                guarded |= child.attr.startswith("_") or not isinstance(child.ctx, ast.Load)
+    return guarded
+
+
+def _bindings(node: ast.AST) -> tuple[str | None, ...]:
+    """Return the names that this one node binds, deletes or declares."""
+    if isinstance(node, ast.Name):
+        return () if isinstance(node.ctx, ast.Load) else (node.id,)
+    if isinstance(node, ast.Global | ast.Nonlocal):
+        return tuple(node.names)
+    if isinstance(node, ast.alias):
+        return (node.asname or node.name.partition(".")[0],)
+    for field in ("name", "rest", "arg"):  # functions, classes, handlers, captures, parameters
+        bound = getattr(node, field, None)
+        if isinstance(bound, str) and not isinstance(node, ast.keyword):
+            return (bound,)
+    return ()

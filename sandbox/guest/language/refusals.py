@@ -1,0 +1,33 @@
+"""Refusals: collected while the tree is walked, each with a place, a reason and what to write instead."""
+
+from __future__ import annotations
+
+import ast
+
+from sandbox.outcome import Refusal
+
+#: More than this many help nobody.
+MOST = 20
+
+
+class Refusals:
+    """What is wrong with one program."""
+
+    def __init__(self) -> None:
+        self._found: list[Refusal] = []
+        self._seen: set[tuple[str, int, int]] = set()
+
+    def add(self, node: ast.AST, rule: str, message: str, hint: str = "") -> None:
+        """Note that the source at this node is refused; the same rule at the same place counts once."""
+        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+        if (rule, line, column) in self._seen or len(self._found) >= MOST:
+            return
+        self._seen.add((rule, line, column))
+        self._found.append(Refusal(rule=rule, message=message, line=line, column=column, hint=hint))
+
+    def sorted(self) -> tuple[Refusal, ...]:
+        """Return them in the order of the source."""
+        return tuple(sorted(self._found, key=lambda refusal: (refusal.line, refusal.column)))
+
+    def __bool__(self) -> bool:
+        return bool(self._found)

@@ -1,0 +1,130 @@
+"""Scopes of a program: which function a name belongs to, and where it is used. Enough for following values."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, *_COMPREHENSIONS)
+
+
+class Scopes:
+    """Parents, bindings and uses of one tree.
+
+    `functions` maps the names that are bound exactly once, by a definition or a lambda, to that function.
+    """
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._tree = tree
+        self.parents: dict[ast.AST, ast.AST] = {}
+        self._homes: dict[ast.AST, ast.AST] = {}
+        self._binds: dict[ast.AST, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+        self._loads: dict[str, list[ast.Name]] = defaultdict(list)
+        self._declared: set[str] = set()
+        self._definitions: dict[str, list[Function | None]] = defaultdict(list)
+        self._read(tree, tree)
+        self.functions: dict[str, Function] = {
+            name: found[0] for name, found in self._definitions.items() if len(found) == 1 and found[0] is not None
+        }
+
+    def scope_of(self, node: ast.AST, name: str) -> ast.AST | None:
+        """Return the scope that binds the name as seen from the node; None when it cannot be told."""
+        if name in self._declared:
+            return None
+        scope: ast.AST | None = self._homes.get(node)
+        inner = True
+        while scope is not None:
+            if name in self._binds[scope] and (inner or not isinstance(scope, ast.ClassDef)):
+                return scope
+            inner = False
+            scope = self._homes.get(scope)
+        return None
+
+    def uses(self, scope: ast.AST, name: str) -> list[ast.Name]:
+        """Return all places that read the name of this scope."""
+        return [use for use in self._loads[name] if self.scope_of(use, name) is scope]
+
+    def uses_until_rebound(self, scope: ast.AST, name: str, statement: ast.AST | None) -> list[ast.Name]:
+        """Return the uses that can see what the statement assigns: up to the next plain assignment in its block."""
+        uses = self.uses(scope, name)
+        block = self._block(statement) if statement is not None else None
+        if block is None or statement is None or self._binds[scope][name] < 2:
+            return uses
+        start = block.index(statement) + 1  # type: ignore[arg-type]
+        for index in range(start, len(block)):
+            if _rebinds(block[index], name):
+                seen = {id(node) for later in block[start : index + 1] for node in ast.walk(later)}
+                return [use for use in uses if id(use) in seen]
+        return uses
+
+    def uses_of_function(self, name: str) -> list[ast.Name]:
+        """Return all places that read a name that is bound once."""
+        return self._loads[name]
+
+    def function_around(self, node: ast.AST) -> ast.AST | None:
+        """Return the function whose body holds the node."""
+        scope = self._homes.get(node)
+        while isinstance(scope, _COMPREHENSIONS):
+            scope = self._homes.get(scope)
+        return scope
+
+    def _block(self, statement: ast.AST) -> list[ast.stmt] | None:
+        parent = self.parents.get(statement)
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(parent, field, None)
+            if isinstance(block, list) and statement in block:
+                return block
+        return None
+
+    def _read(self, node: ast.AST, home: ast.AST) -> None:
+        """Walk without recursion, noting for each node its parent and the scope it stands in."""
+        pending = [(node, home)]
+        while pending:
+            node, home = pending.pop()
+            inner = node if isinstance(node, _SCOPES) else home
+            for child in ast.iter_child_nodes(node):
+                self.parents[child] = node
+                self._homes[child] = inner
+                self._note(child, inner)
+                pending.append((child, inner))
+
+    def _note(self, node: ast.AST, scope: ast.AST) -> None:
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Load):
+                self._loads[node.id].append(node)
+            else:
+                self._bind(scope, node.id, None)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            self._bind(scope, node.name, node)
+        elif isinstance(node, ast.ClassDef):
+            self._bind(scope, node.name, None)
+        elif isinstance(node, ast.arg):
+            self._bind(scope, node.arg, None)
+        elif isinstance(node, ast.alias):
+            self._bind(scope, node.asname or node.name.partition(".")[0], None)
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            self._declared.update(node.names)
+
+    def _bind(self, scope: ast.AST, name: str, function: Function | None) -> None:
+        self._binds[scope][name] += 1
+        if function is None:
+            function = self._assigned_lambda(scope, name)
+        self._definitions[name].append(function)
+
+    def _assigned_lambda(self, scope: ast.AST, name: str) -> Function | None:
+        """Find `name = lambda …` in the body of a scope."""
+        for statement in getattr(scope, "body", ()) if not isinstance(scope, ast.Lambda) else ():
+            if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Lambda) and _rebinds(statement, name):
+                return statement.value
+        return None
+
+
+def _rebinds(statement: ast.AST, name: str) -> bool:
+    return (
+        isinstance(statement, ast.Assign)
+        and len(statement.targets) == 1
+        and isinstance(statement.targets[0], ast.Name)
+        and statement.targets[0].id == name
+    )

@@ -1,0 +1,71 @@
+"""Names of variables: which a program may bind, which it may read, and what to write instead of the others."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Advice(NamedTuple):
+    """Why something is not available, and what to write instead."""
+
+    reason: str
+    instead: str
+
+
+#: Dunder variables that mean what they mean in a script.
+READABLE = frozenset({"__name__", "__doc__", "__class__", "__debug__", "__annotations__"})
+
+#: Dunder variables that scripts assign at their top level.
+BINDABLE = frozenset({"__all__", "__version__", "__author__", "__doc__", "__name__", "__license__", "__date__"})
+
+#: `_x_` names that Enum gives a meaning to.
+ENUM_NAMES = frozenset({"_value_", "_name_", "_missing_", "_order_", "_ignore_", "_generate_next_value_"})
+
+
+def is_dunder(name: str) -> bool:
+    """Tell whether a name has the form `__x__`."""
+    return len(name) > 4 and name.startswith("__") and name.endswith("__")
+
+
+def is_reserved(name: str) -> bool:
+    """Tell whether a name has the form `_x_`, which sandboxes use for their hooks."""
+    return (
+        len(name) > 2
+        and name.startswith("_")
+        and name.endswith("_")
+        and not is_dunder(name)
+        and name.strip("_") != ""
+        and name not in ENUM_NAMES
+    )
+
+
+_NO_FILES = "there are no files here"
+_NO_CODE = "text is never run as code here"
+_NO_STDIN = "nobody types into a program here"
+
+#: Builtins of CPython that are left out. A program that binds such a name itself may use it.
+UNAVAILABLE: dict[str, Advice] = {
+    "open": Advice(
+        _NO_FILES, "return the text (a result may be a string), or use io.StringIO where something wants a file"
+    ),
+    "eval": Advice(
+        _NO_CODE,
+        "use json.loads or ast.literal_eval for data, getattr(namespace, name)(...) to choose an operation by name",
+    ),
+    "exec": Advice(_NO_CODE, "write the statements themselves, or a function"),
+    "compile": Advice(_NO_CODE, "write the statements themselves; re.compile is available for patterns"),
+    "input": Advice(_NO_STDIN, "assign the value in the program"),
+    "raw_input": Advice(_NO_STDIN, "assign the value in the program"),
+    "breakpoint": Advice("there is no debugger here", "print what you want to see"),
+    "help": Advice(_NO_STDIN, "search for the operation by name to read its parameters"),
+    "memoryview": Advice("it gives raw memory", "slice bytes or a bytearray"),
+    "__import__": Advice("modules are named in the source", "write an import statement"),
+    "__builtins__": Advice("the interpreter's own names are not data", "call the builtin by its name"),
+    "__build_class__": Advice("it belongs to the interpreter", "write a class statement"),
+    "__loader__": Advice("it belongs to the interpreter", "write an import statement"),
+    "__spec__": Advice("it belongs to the interpreter", "write an import statement"),
+    "__file__": Advice("a program is no file here", "leave it out"),
+    "__path__": Advice("a program is no file here", "leave it out"),
+    "__package__": Advice("a program is no package here", "leave it out"),
+    "__globals__": Advice("it belongs to the interpreter", "use globals(), which gives a copy"),
+}

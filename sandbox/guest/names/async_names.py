@@ -1,0 +1,160 @@
+"""`asyncio`: the library's own primitives on our loop, and ours where the library takes only coroutines."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.concurrency.awaitables import Ready, awaitable, is_awaitable
+from sandbox.guest.tools import PendingCall
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from sandbox.guest.concurrency.loop import Loop
+    from sandbox.guest.names.scene import Scene
+
+#: Handed over as they are: they reach the loop only through its methods.
+_LIBRARY = """
+    ALL_COMPLETED FIRST_COMPLETED FIRST_EXCEPTION Barrier BoundedSemaphore BrokenBarrierError CancelledError Condition Event
+    Future InvalidStateError LifoQueue Lock PriorityQueue Queue QueueEmpty QueueFull QueueShutDown Semaphore Task TaskGroup
+    Timeout TimeoutError all_tasks current_task isfuture sleep timeout timeout_at
+"""
+
+
+def _asyncio(scene: Scene) -> dict[str, Any]:
+    scene.hub.prepare()
+    loop = scene.loop
+    names = {name: getattr(asyncio, name) for name in _LIBRARY.split() if hasattr(asyncio, name)}
+    return {**names, **_starting(loop), **_running(scene, loop)}
+
+
+def as_future(loop: Loop, value: Any) -> asyncio.Future[Any]:
+    """Return the future of an awaitable, started; a plain value is done already."""
+    if isinstance(value, PendingCall):
+        return value.start()
+    if asyncio.isfuture(value):
+        return value
+    if is_awaitable(value):
+        return loop.create_task(value)
+    future = loop.create_future()
+    future.set_result(value)
+    return future
+
+
+def _starting(loop: Loop) -> dict[str, Any]:
+    start = partial(as_future, loop)
+
+    def gather(*awaitables: Any, return_exceptions: bool = False) -> Any:
+        known: dict[int, asyncio.Future[Any]] = {}
+        futures = []
+        for value in awaitables:
+            if id(value) not in known:
+                known[id(value)] = start(value)
+            futures.append(known[id(value)] if is_awaitable(value) else start(value))
+        if not futures:
+            done = loop.create_future()
+            done.set_result([])
+            return done
+        return asyncio.gather(*futures, return_exceptions=return_exceptions)
+
+    def create_task(coro: Any, *, name: str | None = None, context: Any = None, **_: Any) -> Any:
+        return loop.create_task(coro if is_awaitable(coro) else Ready(coro), name=name, context=context)
+
+    def as_completed(fs: Iterable[Any], *, timeout: float | None = None) -> Any:  # noqa: ASYNC109  # the library's signature
+        return asyncio.as_completed([start(value) for value in fs], timeout=timeout)
+
+    def wait(fs: Iterable[Any], *, timeout: float | None = None, return_when: str = asyncio.ALL_COMPLETED) -> Any:  # noqa: ASYNC109  # the library's signature
+        return asyncio.wait([start(value) for value in fs], timeout=timeout, return_when=return_when)
+
+    def wait_for(fut: Any, timeout: float | None) -> Any:  # noqa: ASYNC109  # the library's signature
+        return asyncio.wait_for(awaitable(fut), timeout)
+
+    return {
+        "gather": gather,
+        "create_task": create_task,
+        "ensure_future": lambda value, *, loop=None: start(value),
+        "shield": lambda value: asyncio.shield(start(value)),
+        "as_completed": as_completed,
+        "wait": wait,
+        "wait_for": wait_for,
+    }
+
+
+def _running(scene: Scene, loop: Loop) -> dict[str, Any]:
+    def run(main: Any, *, debug: Any = None, loop_factory: Any = None) -> Any:
+        if scene.is_async or asyncio.current_task(loop) is not None:
+            if asyncio.iscoroutine(main):
+                main.close()
+            raise RuntimeError("asyncio.run() cannot be called from a running event loop: write `await` instead")
+        return loop.run_main(awaitable(main))
+
+    async def to_thread(func: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        return await loop.run_in_executor(None, partial(func, *args, **kwargs))
+
+    def run_coroutine_threadsafe(coro: Any, loop_: Any) -> Any:
+        return loop.create_task(coro)
+
+    get_loop = lambda: loop  # noqa: E731  # under five names
+    return {
+        "run": run,
+        "Runner": _runner_class(run, loop),
+        "to_thread": to_thread,
+        "run_coroutine_threadsafe": run_coroutine_threadsafe,
+        "get_event_loop": get_loop,
+        "get_running_loop": get_loop,
+        "new_event_loop": get_loop,
+        "set_event_loop": lambda loop: None,
+        "iscoroutine": asyncio.iscoroutine,
+        "iscoroutinefunction": asyncio.iscoroutinefunction,
+        "wrap_future": lambda future, *, loop=None: _wrap(scene.loop, future),
+    }
+
+
+def _runner_class(run: Callable[..., Any], loop: Loop) -> type:
+    class Runner:
+        """`asyncio.Runner`: runs coroutines one after another."""
+
+        def __init__(self, *, debug: Any = None, loop_factory: Any = None) -> None:
+            """Take what the library's takes."""
+
+        def __enter__(self) -> Runner:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            """Leave nothing behind."""
+
+        def run(self, coro: Any, *, context: Any = None) -> Any:
+            return run(coro)
+
+        def get_loop(self) -> Loop:
+            return loop
+
+        def close(self) -> None:
+            """Leave nothing behind."""
+
+    return Runner
+
+
+def _wrap(loop: Loop, future: Any) -> asyncio.Future[Any]:
+    """Return an asyncio future that ends as an executor's future does."""
+    if asyncio.isfuture(future):
+        return future
+    wrapped = loop.create_future()
+
+    def copy(done: Any) -> None:
+        if wrapped.done():
+            return
+        if done.cancelled():
+            wrapped.cancel()
+        elif done.exception() is not None:
+            wrapped.set_exception(done.exception())
+        else:
+            wrapped.set_result(done.result())
+
+    future.add_done_callback(copy)
+    return wrapped
+
+
+BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {"asyncio": _asyncio}

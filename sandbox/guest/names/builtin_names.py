@@ -1,0 +1,110 @@
+"""Builtins: those that are CPython's own, and those that are ours because the real ones look too deep."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.language.compilation import FILENAME
+from sandbox.guest.language.variables import UNAVAILABLE
+from sandbox.guest.runtime.own import IDENTITIES, MARK_NAME
+from sandbox.guest.runtime.tables import Table, table_names
+from sandbox.guest.runtime.types_seen import SeenType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sandbox.guest.runtime.access import Access
+
+#: Data types and functions over data: they see what they are given.
+_DATA = """
+    abs aiter all anext any ascii bin bool bytearray bytes callable chr classmethod complex dict divmod enumerate filter
+    float format frozenset hash hex int isinstance issubclass iter len list map max min next object oct ord pow property
+    range repr reversed round set slice sorted staticmethod str sum super tuple zip Ellipsis NotImplemented True False None
+    __build_class__
+"""
+#: Every exception: programs raise and catch them. Classes of groups cannot be inherited from.
+_EXCEPTIONS = [
+    name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
+]
+
+
+def static_builtins() -> dict[str, Any]:
+    """Return the builtins that are the same for every program."""
+    names = {name: getattr(builtins, name) for name in (*_DATA.split(), *_EXCEPTIONS)}
+    return {**names, "__import__": import_for_c, "type": SeenType, "id": seen_id, "exit": leave, "quit": leave, "locals": program_locals}
+
+
+def bound_builtins(access: Access, program_globals: dict[str, Any], print_: Callable[..., None]) -> dict[str, Any]:
+    """Return the builtins that look at objects for one program."""
+
+    def globals_() -> dict[str, Any]:
+        return visible(program_globals)
+
+    def vars_(*values: Any) -> dict[str, Any]:
+        return access.variables(values[0]) if values else program_locals()
+
+    def dir_(*values: Any) -> list[str]:
+        return _dir(access, values[0]) if values else sorted(program_locals())
+
+    return {
+        "print": print_,
+        "getattr": access.get,
+        "hasattr": access.has,
+        "setattr": access.set,
+        "delattr": access.delete,
+        "globals": globals_,
+        "vars": vars_,
+        "dir": dir_,
+    }
+
+
+def seen_id(value: object, /) -> int:
+    """Do what `id` does, with a number that is the same in every run."""
+    return 0x7F0000000000 + IDENTITIES.number(value) * 16
+
+
+#: What C code imports by itself when a program calls it (`strftime` does), through the builtins of that program.
+_IMPORTED_BY_C = frozenset({"_strptime", "time", "datetime", "zoneinfo", "collections.abc", "copyreg", "re", "warnings", "io"})
+
+
+def import_for_c(name: str, *_: Any) -> Any:
+    """Import for C code. No program can spell the name under which this stands."""
+    if name not in _IMPORTED_BY_C:
+        message = f"no module {name} here"
+        raise ImportError(message)
+    return import_module(name)
+
+
+def leave(code: Any = None) -> None:
+    """Do what `sys.exit` does: end the program."""
+    raise SystemExit(code)
+
+
+def program_locals() -> dict[str, Any]:
+    """Return a copy of the variables of the innermost function of the program."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename != FILENAME:
+        if frame.f_back is None:
+            return {}
+        frame = frame.f_back
+    return visible(dict(frame.f_locals))
+
+
+def visible(variables: dict[str, Any]) -> dict[str, Any]:
+    """Return a copy without the names that belong to the sandbox."""
+    return {
+        name: value
+        for name, value in variables.items()
+        if not name.startswith(".") and name != MARK_NAME and name not in UNAVAILABLE
+    }
+
+
+def _dir(access: Access, value: Any) -> list[str]:
+    if isinstance(value, Table):
+        return table_names(value)
+    if value in access.own:
+        return [name for name in dir(value) if name != MARK_NAME]
+    return [name for name in dir(value) if not name.startswith("_") or name.startswith("__")]

@@ -1,0 +1,303 @@
+"""Modules about functions, classes and types: `functools`, `operator`, `typing`, `types`, `contextlib`, `inspect` …"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import keyword
+import operator
+import types
+import typing
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.names.kinds import KINDS
+from sandbox.guest.runtime.classes import ABC_META, ENUM_META
+from sandbox.guest.runtime.own import MARK, MARK_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sandbox.guest.names.scene import Scene
+
+_COPIED = ("__module__", "__name__", "__qualname__", "__doc__")
+
+
+# --- functools ---------------------------------------------------------------------------------------------------------
+
+
+def _functools(scene: Scene) -> dict[str, Any]:
+    own = scene.own
+
+    def update_wrapper(wrapper: Any, wrapped: Any, assigned: Any = None, updated: Any = None) -> Any:
+        """Copy name, text and attributes; only onto what the program defined itself."""
+        if wrapper not in own and not isinstance(wrapper, functools.partial):
+            return wrapper
+        for name in _COPIED:
+            value = getattr(wrapped, name, None)
+            if value is None or isinstance(value, str):
+                _try_set(wrapper, name, value)
+        if own.is_function(wrapped):
+            for name, value in wrapped.__dict__.items():
+                _try_set(wrapper, name, value)
+        _try_set(wrapper, "__wrapped__", wrapped)
+        return wrapper
+
+    def wraps(wrapped: Any, assigned: Any = None, updated: Any = None) -> Callable[[Any], Any]:
+        return lambda wrapper: update_wrapper(wrapper, wrapped)
+
+    def singledispatch(function: Any) -> Any:
+        return SingleDispatch(function)
+
+    return {
+        "update_wrapper": update_wrapper,
+        "wraps": wraps,
+        "singledispatch": singledispatch,
+        "singledispatchmethod": SingleDispatchMethod,
+        "WRAPPER_ASSIGNMENTS": _COPIED,
+        "WRAPPER_UPDATES": ("__dict__",),
+    }
+
+
+def _try_set(target: Any, name: str, value: Any) -> None:
+    if name == "__doc__" or value is not None:
+        try:
+            setattr(target, name, value)
+        except (AttributeError, TypeError):
+            return
+
+
+class SingleDispatch:
+    """A function that chooses by the class of its first argument. Registered by class, or by annotation."""
+
+    __slots__ = ("_choices", "_function", "registry")
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+        self._choices: dict[type, Any] = {object: function}
+        self.registry = types.MappingProxyType(self._choices)
+
+    def register(self, kind: Any, function: Any = None) -> Any:
+        """Register a function for a class; as a decorator with the class, or with an annotated function."""
+        if function is not None:
+            for each in typing.get_args(kind) or (kind,):
+                self._choices[each] = function
+            return function
+        if isinstance(kind, type) or typing.get_args(kind):
+            return lambda function: self.register(kind, function)
+        annotations = [value for name, value in kind.__annotations__.items() if name != "return"]
+        if not annotations or isinstance(annotations[0], str):
+            raise TypeError("register() needs a class here: write @function.register(int)")
+        return self.register(annotations[0], kind)
+
+    def dispatch(self, kind: type) -> Any:
+        """Return the function for a class."""
+        for base in kind.__mro__:
+            if base in self._choices:
+                return self._choices[base]
+        for each, function in reversed(self._choices.items()):
+            if issubclass(kind, each):
+                return function
+        return self._function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not args:
+            raise TypeError("a single-dispatch function needs at least one positional argument")
+        return self.dispatch(type(args[0]))(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+
+class SingleDispatchMethod:
+    """A method that chooses by the class of its first argument after `self`."""
+
+    __slots__ = ("_choose",)
+
+    def __init__(self, function: Any) -> None:
+        self._choose = SingleDispatch(function)
+
+    def register(self, kind: Any, function: Any = None) -> Any:
+        """Register a method for a class."""
+        return self._choose.register(kind, function)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return self._choose.dispatch(type(args[0])).__get__(instance, owner)(*args, **kwargs)
+
+        return call
+
+
+# --- operator ----------------------------------------------------------------------------------------------------------
+
+_OPERATORS = """
+    abs add and_ concat contains countOf delitem eq floordiv ge getitem gt iadd iand iconcat ifloordiv ilshift imatmul imod
+    imul index indexOf inv invert ior ipow irshift is_ is_not isub itemgetter itruediv ixor le length_hint lshift lt matmul
+    mod mul ne neg not_ or_ pos pow rshift setitem sub truediv truth xor
+"""
+
+
+def _operator(scene: Scene) -> dict[str, Any]:
+    """attrgetter and methodcaller ask for attributes as `getattr` does."""
+    get = scene.access.get
+
+    def read(value: Any, dotted: str) -> Any:
+        for name in dotted.split("."):
+            value = get(value, name)
+        return value
+
+    def attrgetter(*names: str) -> Any:
+        if not names or not all(isinstance(name, str) for name in names):
+            raise TypeError("attribute name must be a string")
+        if len(names) == 1:
+            return lambda value: read(value, names[0])
+        return lambda value: tuple(read(value, name) for name in names)
+
+    def methodcaller(name: str, /, *args: Any, **kwargs: Any) -> Any:
+        return lambda value: get(value, name)(*args, **kwargs)
+
+    return {
+        **{name: getattr(operator, name) for name in _OPERATORS.split()},
+        "attrgetter": attrgetter,
+        "methodcaller": methodcaller,
+        "call": lambda function, /, *args, **kwargs: function(*args, **kwargs),
+    }
+
+
+# --- types and typing --------------------------------------------------------------------------------------------------
+
+_TYPING = """
+    AbstractSet Annotated Any AnyStr AsyncContextManager AsyncGenerator AsyncIterable AsyncIterator Awaitable ByteString
+    Callable ChainMap ClassVar Collection Concatenate Container ContextManager Coroutine Counter DefaultDict Deque Dict Final
+    ForwardRef FrozenSet Generator Generic Hashable ItemsView Iterable Iterator KeysView List Literal LiteralString Mapping
+    MappingView Match MutableMapping MutableSequence MutableSet NamedTuple Never NewType NoReturn NotRequired Optional
+    OrderedDict ParamSpec ParamSpecArgs ParamSpecKwargs Pattern Protocol ReadOnly Required Reversible Self Sequence Set Sized
+    SupportsAbs SupportsBytes SupportsComplex SupportsFloat SupportsIndex SupportsInt SupportsRound Text Tuple Type TypeAlias
+    TypeAliasType TypedDict TypeGuard TypeIs TypeVar TypeVarTuple Union Unpack ValuesView assert_never assert_type cast
+    dataclass_transform final get_args get_origin is_typeddict no_type_check overload override reveal_type
+    runtime_checkable
+"""
+
+
+def _typing(scene: Scene) -> dict[str, Any]:
+    """Not get_type_hints, which evaluates text."""
+    names = {name: getattr(typing, name) for name in _TYPING.split() if hasattr(typing, name)}
+    names.setdefault("override", lambda function: function)
+    return {**names, "TYPE_CHECKING": False, "reveal_type": lambda value: value}
+
+
+def _types(scene: Scene) -> dict[str, Any]:
+    return {
+        **KINDS,
+        "SimpleNamespace": types.SimpleNamespace,
+        "MappingProxyType": types.MappingProxyType,
+        "GenericAlias": types.GenericAlias,
+        "MethodType": types.MethodType,
+        "NoneType": types.NoneType,
+        "EllipsisType": types.EllipsisType,
+        "NotImplementedType": types.NotImplementedType,
+        "UnionType": types.UnionType,
+        "DynamicClassAttribute": types.DynamicClassAttribute,
+    }
+
+
+# --- classes -----------------------------------------------------------------------------------------------------------
+
+
+def _dataclasses(scene: Scene) -> dict[str, Any]:
+    def make_dataclass(cls_name: str, fields: Any, *, bases: tuple[Any, ...] = (), namespace: Any = None, **options: Any) -> Any:
+        listed = [(field, Any) if isinstance(field, str) else tuple(field) for field in fields]
+        for name in (cls_name, *(field[0] for field in listed), *(namespace or ())):
+            _check_field_name(name)
+        options.setdefault("module", "__main__")
+        return _make_dataclass(cls_name, listed, bases, {**(namespace or {}), MARK_NAME: MARK}, options)
+
+    return {"make_dataclass": make_dataclass, "Field": dataclasses.Field}
+
+
+def _make_dataclass(name: str, fields: Any, bases: tuple[Any, ...], namespace: dict[str, Any], options: dict[str, Any]) -> Any:
+    options.pop("module", None)
+    made = dataclasses.make_dataclass(name, fields, bases=bases, namespace=namespace, **options)
+    made.__module__ = "__main__"
+    return made
+
+
+def _check_field_name(name: Any) -> None:
+    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__"):
+        message = f"field names must be plain identifiers, not {name!r}"
+        raise TypeError(message)
+
+
+def _abc(scene: Scene) -> dict[str, Any]:
+    return {"ABCMeta": ABC_META}
+
+
+def _enum(scene: Scene) -> dict[str, Any]:
+    return {"EnumMeta": ENUM_META, "EnumType": ENUM_META}
+
+
+def _collections(scene: Scene) -> dict[str, Any]:
+    import collections  # noqa: PLC0415  # wraps one function of it
+
+    def namedtuple(typename: str, field_names: Any, *, rename: bool = False, defaults: Any = None, module: Any = None) -> Any:
+        return collections.namedtuple(typename, field_names, rename=rename, defaults=defaults, module="__main__")  # noqa: PYI024
+
+    return {"namedtuple": namedtuple}
+
+
+def _contextlib(scene: Scene) -> dict[str, Any]:
+    import contextlib  # noqa: PLC0415  # wraps one function of it
+
+    @contextlib.contextmanager
+    def redirect_stdout(target: Any) -> Iterator[Any]:
+        """Send what is printed to another stream."""
+        write, scene.output.write = scene.output.write, target.write  # type: ignore[method-assign]
+        try:
+            yield target
+        finally:
+            scene.output.write = write  # type: ignore[method-assign]
+
+    return {"redirect_stdout": redirect_stdout, "redirect_stderr": contextlib.nullcontext}
+
+
+# --- inspect -----------------------------------------------------------------------------------------------------------
+
+
+def _inspect(scene: Scene) -> dict[str, Any]:
+    own = scene.own
+
+    def signature(function: Any, **_: Any) -> inspect.Signature:
+        if function not in own and not isinstance(function, functools.partial | type):
+            message = f"no signature found for {function!r}"
+            raise ValueError(message)
+        return inspect.signature(function)
+
+    def getdoc(value: Any) -> str | None:
+        text = scene.access.get(value, "__doc__", None)
+        return inspect.cleandoc(text) if isinstance(text, str) else None
+
+    tests = "isawaitable isbuiltin isclass iscoroutine iscoroutinefunction isfunction isgenerator isgeneratorfunction ismethod"
+    return {
+        **{name: getattr(inspect, name) for name in tests.split()},
+        "isasyncgen": inspect.isasyncgen,
+        "isasyncgenfunction": inspect.isasyncgenfunction,
+        "signature": signature,
+        "getdoc": getdoc,
+        "cleandoc": inspect.cleandoc,
+        "Parameter": inspect.Parameter,
+        "Signature": inspect.Signature,
+    }
+
+
+BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {
+    "abc": _abc,
+    "collections": _collections,
+    "contextlib": _contextlib,
+    "dataclasses": _dataclasses,
+    "enum": _enum,
+    "functools": _functools,
+    "inspect": _inspect,
+    "operator": _operator,
+    "types": _types,
+    "typing": _typing,
+}

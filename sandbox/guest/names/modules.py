@@ -1,0 +1,137 @@
+"""Import: module names to tables. Tables without state are made once, the others for each program that asks."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.names import async_names, language_names, random_names, system_names, text_names, thread_names, time_names
+from sandbox.guest.names.refused import NOT_OFFERED, WITHHELD
+from sandbox.guest.names.vetted import VETTED
+from sandbox.guest.runtime.tables import Table, explain_missing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from sandbox.guest.names.scene import Scene
+
+#: Modules with names that are made for one execution (or that replace the library's).
+BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {
+    **async_names.BUILDERS,
+    **language_names.BUILDERS,
+    **random_names.BUILDERS,
+    **system_names.BUILDERS,
+    **text_names.BUILDERS,
+    **thread_names.BUILDERS,
+    **time_names.BUILDERS,
+}
+
+#: Modules under which others stand.
+_PARENTS = {
+    "collections": {"abc": "collections.abc"},
+    "concurrent": {"futures": "concurrent.futures"},
+    "email": {"utils": "email.utils"},
+    "html": {"parser": "html.parser"},
+    "urllib": {"parse": "urllib.parse"},
+    "xml": {"etree": "xml.etree", "sax": "xml.sax"},
+    "xml.etree": {"ElementTree": "xml.etree.ElementTree"},
+    "xml.sax": {"saxutils": "xml.sax.saxutils"},
+    "importlib": {},
+}
+#: Modules of which some of the names bring named tuples, which a result shows as objects.
+_WITH_NAMED_TUPLES = frozenset({"collections", "typing", "urllib.parse", "time", "difflib", "sys", "csv"})
+
+OFFERED = frozenset({*VETTED, *BUILDERS, *_PARENTS} - {"importlib"})
+
+
+def vetted_names(module: str) -> dict[str, Any]:
+    """Return the listed names of a module that this version of Python has."""
+    if module not in VETTED:
+        return {}
+    found = import_module(module)
+    return {name: getattr(found, name) for name in VETTED[module].names.split() if hasattr(found, name)}
+
+
+def load_all() -> None:
+    """Read all stateless tables, so that no import is left for when files are out of reach."""
+    for module in VETTED:
+        _STATELESS.setdefault(module, vetted_names(module))
+
+
+_STATELESS: dict[str, dict[str, Any]] = {}
+
+
+class Modules:
+    """Answers the import statements of one program."""
+
+    def __init__(self, scene: Scene, roots: Collection[str], bind_root: Callable[[str], Any]) -> None:
+        self._scene = scene
+        self._roots = roots
+        self._bind_root = bind_root
+        self._tables: dict[str, Table] = {}
+
+    def import_module(self, name: str, result: str) -> Any:
+        """Do what `import name` does, and return what the name `result` stands for: `name` itself, or its root."""
+        if name in OFFERED:
+            self.table(name)
+            return self.table(result)
+        return self._other(name, result)
+
+    def import_from(self, module: str, name: str) -> Any:
+        """Do what `from module import name` does."""
+        if module not in OFFERED:
+            if f"{module}.{name}" in OFFERED:
+                return self.table(f"{module}.{name}")
+            return self.import_submember(module, name)
+        table = self.table(module)
+        try:
+            return getattr(table, name)
+        except AttributeError:
+            raise ImportError(f"cannot import name {name!r}: {explain_missing(table, name)}", name=module) from None
+
+    def import_submember(self, module: str, name: str) -> Any:
+        """Take a name out of a namespace of tools that is imported as if it were a module."""
+        value = self._other(module, module)
+        if module == "tools":
+            return self._bind_root(name)
+        return getattr(value, name)
+
+    def table(self, name: str) -> Table:
+        """Return the table of an offered module."""
+        found = self._tables.get(name)
+        if found is None:
+            found = self._tables[name] = self._make(name)
+        return found
+
+    def _make(self, name: str) -> Table:
+        names = dict(_STATELESS.get(name) or _STATELESS.setdefault(name, vetted_names(name)))
+        builder = BUILDERS.get(name)
+        if builder is not None:
+            names |= builder(self._scene)
+        for short, full in _PARENTS.get(name, {}).items():
+            names[short] = self.table(full)
+        if name in _WITH_NAMED_TUPLES:
+            self._scene.has_named_tuples = True
+        return Table(name, names, WITHHELD.get(name))
+
+    def _other(self, name: str, result: str) -> Any:
+        root = name.partition(".")[0]
+        if root in self._roots or root == "tools":
+            value = self._bind_root(root)
+            if result == root:
+                return value
+            for part in name.split(".")[1:]:
+                value = getattr(value, part)
+            return value
+        raise ModuleNotFoundError(_explain(name), name=name)
+
+
+def _explain(name: str) -> str:
+    root = name.partition(".")[0]
+    advice = NOT_OFFERED.get(name) or NOT_OFFERED.get(root)
+    if advice:
+        return f"no module {name} here: {advice}"
+    near = get_close_matches(name, OFFERED, n=3)
+    also = f"did you mean {', '.join(near)}? " if near else ""
+    return f"no module {name} here. {also}Available: {', '.join(sorted(OFFERED))}"

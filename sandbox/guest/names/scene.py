@@ -1,0 +1,37 @@
+"""What the names of one program are made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable
+
+    from sandbox.guest.concurrency.clock import Clock
+    from sandbox.guest.concurrency.hub import Hub
+    from sandbox.guest.concurrency.loop import Loop
+    from sandbox.guest.output import Output
+    from sandbox.guest.runtime.access import Access
+    from sandbox.guest.runtime.own import OwnClasses
+    from sandbox.guest.tools import ToolCalls
+
+
+@dataclass(slots=True)
+class Scene:
+    """One execution: its clock, its random numbers, its scheduler, its output."""
+
+    own: OwnClasses
+    access: Access
+    clock: Clock
+    hub: Hub
+    loop: Loop
+    calls: ToolCalls
+    output: Output
+    random: random.Random
+    seed: bytes
+    program_globals: dict[str, Any]
+    note: Callable[[str], None]
+    is_async: bool = False
+    has_named_tuples: bool = False

@@ -1,0 +1,132 @@
+"""Names of text modules that are ours: where the library's write to a real stream, take files, or walk attributes."""
+
+from __future__ import annotations
+
+import ast
+import json
+import pprint
+import shlex
+import xml.etree.ElementTree as ElementTree  # noqa: ICN001  # not an alias that programs know
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.runtime.access import WRITABLE
+from sandbox.guest.runtime.formatting import formatter_class
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sandbox.guest.names.scene import Scene
+
+#: Longest text for which a tree is built from a literal.
+LITERAL_CHARACTERS = 1_000_000
+
+
+def _json(scene: Scene) -> dict[str, Any]:
+    def load(fp: Any, **options: Any) -> Any:
+        return json.loads(fp.read(), **options)
+
+    def dump(value: Any, fp: Any, **options: Any) -> None:
+        fp.write(json.dumps(value, **options))
+
+    return {"load": load, "dump": dump}
+
+
+def _string(scene: Scene) -> dict[str, Any]:
+    return {"Formatter": formatter_class(scene.access.get)}
+
+
+def _pprint(scene: Scene) -> dict[str, Any]:
+    def show(value: Any, stream: Any = None, indent: int = 1, width: int = 80, depth: int | None = None, *,
+             compact: bool = False, sort_dicts: bool = True, underscore_numbers: bool = False) -> None:
+        text = pprint.pformat(value, indent, width, depth, compact=compact, sort_dicts=sort_dicts,
+                              underscore_numbers=underscore_numbers)
+        if stream is None:
+            scene.output.write(text + "\n")
+        else:
+            stream.write(text + "\n")
+
+    def pp(value: Any, *args: Any, sort_dicts: bool = False, **options: Any) -> None:
+        show(value, *args, sort_dicts=sort_dicts, **options)
+
+    class PrettyPrinter(pprint.PrettyPrinter):
+        def __init__(self, indent: int = 1, width: int = 80, depth: int | None = None, stream: Any = None, **options: Any) -> None:
+            super().__init__(indent, width, depth, _Collected(scene, stream), **options)
+
+    PrettyPrinter.__module__, PrettyPrinter.__qualname__ = "pprint", "PrettyPrinter"
+    return {"pprint": show, "pp": pp, "PrettyPrinter": PrettyPrinter}
+
+
+class _Collected:
+    """A stream that ends in the output."""
+
+    __slots__ = ("_scene", "_stream")
+
+    def __init__(self, scene: Scene, stream: Any) -> None:
+        self._scene = scene
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        if self._stream is None:
+            self._scene.output.write(text)
+        else:
+            self._stream.write(text)
+
+
+def _ast(scene: Scene) -> dict[str, Any]:
+    def literal_eval(text: str) -> Any:
+        if not isinstance(text, str):
+            raise TypeError("literal_eval() takes text here")
+        if len(text) > LITERAL_CHARACTERS:
+            raise ValueError("the text is too long")
+        return ast.literal_eval(str.__str__(text))
+
+    return {"literal_eval": literal_eval}
+
+
+def _shlex(scene: Scene) -> dict[str, Any]:
+    def split(s: str, comments: bool = False, posix: bool = True) -> list[str]:  # noqa: FBT001, FBT002  # the library's signature
+        if not isinstance(s, str):
+            raise TypeError("split() takes text")
+        return shlex.split(str.__str__(s), comments, posix)
+
+    return {"split": split}
+
+
+def _element_tree(scene: Scene) -> dict[str, Any]:
+    def fromstring(text: str | bytes, parser: None = None) -> Any:
+        return ElementTree.fromstring(_without_entities(text))  # noqa: S314  # entities are refused above
+
+    def fromstringlist(sequence: Any, parser: None = None) -> Any:
+        return fromstring("".join(sequence))
+
+    def parse(source: Any, parser: None = None) -> Any:
+        return ElementTree.ElementTree(fromstring(source.read()))
+
+    names = ("Comment", "Element", "ParseError", "ProcessingInstruction", "QName", "SubElement", "indent", "iselement",
+             "tostring", "tostringlist")
+    WRITABLE.add(ElementTree.Element)
+    return {
+        **{name: getattr(ElementTree, name) for name in names},
+        "fromstring": fromstring,
+        "XML": fromstring,
+        "fromstringlist": fromstringlist,
+        "parse": parse,
+    }
+
+
+def _without_entities(text: str | bytes) -> str | bytes:
+    """Refuse a document type: its entities can grow a small text to any size."""
+    marker: Any = b"<!DOCTYPE" if isinstance(text, bytes) else "<!DOCTYPE"
+    if marker in text:
+        raise ValueError("XML with a document type is not read here: remove <!DOCTYPE ...> from the text")
+    return text
+
+
+BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {
+    "json": _json,
+    "string": _string,
+    "pprint": _pprint,
+    "ast": _ast,
+    "shlex": _shlex,
+    "xml.etree.ElementTree": _element_tree,
+}

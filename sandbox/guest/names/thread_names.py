@@ -1,0 +1,68 @@
+"""`concurrent.futures`, `threading`, `queue`: jobs of the scheduler under the names that programs know."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.concurrency import executor, threads
+from sandbox.guest.runtime.access import WRITABLE
+from sandbox.guest.runtime.classes import BASES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sandbox.guest.names.scene import Scene
+
+
+def _futures(scene: Scene) -> dict[str, Any]:
+    scene.hub.prepare()
+    return executor.make_names(scene.hub, count(1))
+
+
+def _threading(scene: Scene) -> dict[str, Any]:
+    scene.hub.prepare()
+    names = threads.make_threading(scene.hub, count(1))
+    BASES.add(names["Thread"])
+    WRITABLE.add(names["Thread"])
+    return {**names, "local": _local_class(scene)}
+
+
+def _local_class(scene: Scene) -> type:
+    """`threading.local`: one set of attributes for each job."""
+    from types import SimpleNamespace  # noqa: PLC0415  # only for programs that ask
+
+    from sandbox.guest.concurrency.identity import PLACE  # noqa: PLC0415
+
+    class local:  # noqa: N801  # the library's name
+        __slots__ = ("_by_place",)
+
+        def __init__(self) -> None:
+            object.__setattr__(self, "_by_place", {})
+
+        def _mine(self) -> Any:
+            return self._by_place.setdefault(PLACE.get(), SimpleNamespace())
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._mine(), name)
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            setattr(self._mine(), name, value)
+
+        def __delattr__(self, name: str) -> None:
+            delattr(self._mine(), name)
+
+    WRITABLE.add(local)
+    return local
+
+
+def _queue(scene: Scene) -> dict[str, Any]:
+    scene.hub.prepare()
+    return threads.make_queue(scene.hub)
+
+
+BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {
+    "concurrent.futures": _futures,
+    "threading": _threading,
+    "queue": _queue,
+}

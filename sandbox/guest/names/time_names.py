@@ -1,0 +1,105 @@
+"""`time`, and the parts of `datetime` and its like that read a clock: all show the time of the execution."""
+
+from __future__ import annotations
+
+import calendar
+import datetime
+import email.utils
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sandbox.guest.concurrency.clock import Clock
+    from sandbox.guest.names.scene import Scene
+
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+
+
+def clock_now(clock: Clock) -> Callable[[type, str], Callable[..., Any]]:
+    """Return what gives `now`, `today` and `utcnow` of a class of dates. The zone without a zone is UTC."""
+
+    def moment() -> datetime.datetime:
+        return _EPOCH + datetime.timedelta(microseconds=clock.read_us())
+
+    def methods(kind: Any, name: str) -> Callable[..., Any]:
+        def now(tz: datetime.tzinfo | None = None) -> Any:
+            at = moment()
+            at = at.replace(tzinfo=None) if tz is None else at.astimezone(tz)
+            return kind(
+                at.year, at.month, at.day, at.hour, at.minute, at.second, at.microsecond, tzinfo=at.tzinfo, fold=at.fold
+            )
+
+        def today() -> Any:
+            if issubclass(kind, datetime.datetime):
+                return now()
+            at = moment()
+            return kind(at.year, at.month, at.day)
+
+        return {"now": now, "today": today, "utcnow": lambda: now()}[name]
+
+    return methods
+
+
+def _time(scene: Scene) -> dict[str, Any]:
+    clock = scene.clock
+
+    def sleep(seconds: float, /) -> None:
+        if seconds < 0:
+            raise ValueError("sleep length must be non-negative")
+        scene.calls.waited()
+        scene.hub.sleep(seconds)
+
+    def seconds_or_now(seconds: float | None) -> float:
+        return clock.read() if seconds is None else seconds
+
+    def gmtime(seconds: float | None = None, /) -> time.struct_time:
+        return time.gmtime(seconds_or_now(seconds))
+
+    def ctime(seconds: float | None = None, /) -> str:
+        return time.asctime(gmtime(seconds))
+
+    def asctime(moment: Any = None, /) -> str:
+        return time.asctime(gmtime() if moment is None else moment)
+
+    def strftime(form: str, moment: Any = None, /) -> str:
+        return time.strftime(form, gmtime() if moment is None else moment)
+
+    return {
+        "time": clock.read,
+        "time_ns": lambda: clock.read_us() * 1000,
+        "perf_counter": clock.elapsed,
+        "perf_counter_ns": lambda: int(clock.elapsed() * 1e9),
+        "monotonic": clock.elapsed,
+        "monotonic_ns": lambda: int(clock.elapsed() * 1e9),
+        "process_time": clock.elapsed,
+        "process_time_ns": lambda: int(clock.elapsed() * 1e9),
+        "thread_time": clock.elapsed,
+        "sleep": sleep,
+        "gmtime": gmtime,
+        "localtime": gmtime,
+        "mktime": lambda moment: float(calendar.timegm(moment)),
+        "ctime": ctime,
+        "asctime": asctime,
+        "strftime": strftime,
+        "strptime": time.strptime,
+        "struct_time": time.struct_time,
+        "timezone": 0,
+        "altzone": 0,
+        "daylight": 0,
+        "tzname": ("UTC", "UTC"),
+    }
+
+
+def _email(scene: Scene) -> dict[str, Any]:
+    def formatdate(timeval: float | None = None, localtime: bool = False, usegmt: bool = False) -> str:  # noqa: FBT001, FBT002  # the library's signature
+        return email.utils.formatdate(scene.clock.read() if timeval is None else timeval, localtime, usegmt)
+
+    def localtime(dt: datetime.datetime | None = None) -> datetime.datetime:
+        return _EPOCH + datetime.timedelta(microseconds=scene.clock.read_us()) if dt is None else dt.astimezone()
+
+    return {"formatdate": formatdate, "localtime": localtime}
+
+
+BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {"time": _time, "email.utils": _email}

@@ -1,0 +1,101 @@
+"""What a program prints: kept within its limit, and sent whenever the program is about to wait."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from sandbox.protocol.guest_messages import encode_output
+
+_CUT = "\n[output cut here: the limit is {limit:,} bytes; return data as the result instead of printing it]\n"
+#: One frame of output; larger text goes out in several.
+_FRAME = 512 * 1024
+
+
+class Output:
+    """Collects printed text up to a limit in bytes; what comes after is dropped, and the output says so."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit = limit_bytes
+        notice = len(_CUT.format(limit=limit_bytes))
+        self._room = max(0, limit_bytes - notice)
+        self._parts: list[str] = []
+        self.was_cut = False
+
+    def write(self, text: str) -> None:
+        """Take text."""
+        if self.was_cut or not text:
+            return
+        size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+        if size <= self._room:
+            self._room -= size
+            self._parts.append(text)
+            return
+        kept = text.encode("utf-8", "replace")[: self._room].decode("utf-8", "ignore")
+        self._parts.append(kept + _CUT.format(limit=self._limit))
+        self.was_cut = True
+
+    def take(self) -> bytes:
+        """Return what was printed since the last time as a frame, or nothing."""
+        if not self._parts:
+            return b""
+        text = "".join(self._parts)
+        self._parts.clear()
+        pieces = [text[start : start + _FRAME] for start in range(0, len(text), _FRAME)]
+        return b"".join(encode_output(piece, cut=self.was_cut and piece is pieces[-1]) for piece in pieces)
+
+
+class Stream(io.TextIOBase):
+    """`sys.stdout` and `sys.stderr`: both go to the output."""
+
+    def __init__(self, output: Output, name: str) -> None:
+        super().__init__()
+        self.__dict__["_output"] = output
+        self.__dict__["_name"] = name
+
+    def write(self, text: str) -> int:
+        """Take text."""
+        if not isinstance(text, str):
+            message = f"write() argument must be str, not {type(text).__name__}"
+            raise TypeError(message)
+        self.__dict__["_output"].write(str.__str__(text))
+        return len(text)
+
+    def writable(self) -> bool:
+        """Tell that it can be written."""
+        return True
+
+    def isatty(self) -> bool:
+        """Tell that nobody watches."""
+        return False
+
+    def fileno(self) -> int:
+        """Refuse: there is no file behind it."""
+        raise OSError("this stream has no file")
+
+    def close(self) -> None:
+        """Do nothing: the stream ends with the program."""
+
+    def __repr__(self) -> str:
+        return f"<{self.__dict__['_name']}>"
+
+
+def make_print(output: Output) -> Any:
+    """Return the `print` of a program."""
+
+    def print(*values: object, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False) -> None:  # noqa: A001
+        sep = " " if sep is None else sep
+        end = "\n" if end is None else end
+        for what, given in (("sep", sep), ("end", end)):
+            if not isinstance(given, str):
+                message = f"{what} must be None or a string, not {type(given).__name__}"
+                raise TypeError(message)
+        text = sep.join([value if type(value) is str else str(value) for value in values]) + end
+        if file is None:
+            output.write(text)
+        else:
+            file.write(text)
+
+    print.__qualname__ = "print"
+    print.__module__ = "builtins"
+    return print

@@ -1,0 +1,171 @@
+"""One program from the socket to its end: read, compile, ask, run, report. This is all that a worker does."""
+
+from __future__ import annotations
+
+import gc
+import os
+import socket
+import sys
+import time
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.channel import Channel, Descriptor
+from sandbox.guest.concurrency.hub import HostGone, fresh_context
+from sandbox.guest.language.compilation import Program, compile_program
+from sandbox.guest.language.source import SourceRefused
+from sandbox.guest.names.modules import load_all
+from sandbox.guest.report import Failed, failure_of, refusal_of_source, refused, syntax_failure
+from sandbox.guest.run import Ended, Run
+from sandbox.guest.runtime.own import IDENTITIES
+from sandbox.guest.tools import Record
+from sandbox.protocol.guest_messages import encode_final, encode_sites
+
+if TYPE_CHECKING:
+    from sandbox.guest.channel import Connection
+
+#: Levels of calls that a program has before RecursionError, besides those that carry it.
+RECURSION = 1_000
+
+
+def serve(descriptor: int) -> None:
+    """Read one program from a connected socket, run it, and write how it ended. Returns when all is written."""
+    converse(Descriptor(descriptor))
+
+
+def converse(connection: Connection) -> None:
+    """Do the same over anything that reads and writes bytes."""
+    limit = sys.getrecursionlimit()
+    try:
+        fresh_context().run(_serve, Channel(connection, Record))
+    except HostGone:
+        return
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def _serve(channel: Channel) -> None:
+    IDENTITIES.clear()
+    message = channel.read()
+    compiled = _compile(message)
+    if isinstance(compiled, Failed):
+        _finish(channel, compiled.status, failure=compiled.failure)
+        return
+    channel.send(encode_sites(compiled.sites))
+    channel.flush()
+    channel.read()  # go: whoever does not want the program to run ends the worker instead
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION + 60 + _depth()))
+    run = Run(channel, message, compiled)
+    ended = run.execute()
+    channel.flush()
+    _finish(channel, ended.status, value=ended.value, failure=ended.failure, notes=run.notes)
+
+
+def _compile(message: dict[str, Any]) -> Program | Failed:
+    limits = message["limits"]
+    code = message["code"]
+    names = message["names"]
+    try:
+        program = compile_program(
+            code, names=names, limit_bytes=limits["source_bytes"], limit_depth=limits["source_depth"]
+        )
+    except SourceRefused as error:
+        return refusal_of_source(error)
+    except SyntaxError as error:
+        return syntax_failure(error, code)
+    except (RecursionError, MemoryError):
+        return refusal_of_source(SourceRefused("the program is nested too deeply", "use intermediate variables"))
+    return refused(program) if program.code is None else program
+
+
+def _finish(channel: Channel, status: str, *, value: bytes | None = None, failure: dict[str, Any] | None = None,
+            notes: list[str] | None = None) -> None:
+    channel.send(encode_final(status, value=value, failure=failure, notes=notes or []))
+    channel.flush()
+
+
+def _depth() -> int:
+    frame, depth = sys._getframe(), 0
+    while frame.f_back is not None:
+        frame, depth = frame.f_back, depth + 1
+    return depth
+
+
+# --- before the program comes ----------------------------------------------------------------------------------------
+
+
+def warm_up() -> None:
+    """Import all that a program may need, while files are still in reach. Called once, in the fork server."""
+    os.putenv("TZ", "UTC")
+    time.tzset()
+    load_all()
+    _read_late_imports()
+    _rehearsal_frames()
+
+
+def _read_late_imports() -> None:
+    """Do once what makes the standard library import at its first use."""
+    import _strptime  # noqa: F401, PLC0415  # datetime.strptime imports it
+    import encodings.ascii  # noqa: F401, PLC0415  # codecs that programs name
+    import encodings.cp1252  # noqa: F401, PLC0415
+    import encodings.idna  # noqa: F401, PLC0415
+    import encodings.latin_1  # noqa: F401, PLC0415
+    import encodings.unicode_escape  # noqa: F401, PLC0415
+    import encodings.utf_8_sig  # noqa: F401, PLC0415
+    import encodings.utf_16  # noqa: F401, PLC0415
+    import unicodedata  # noqa: F401, PLC0415  # used for names of characters in literals
+    import zoneinfo  # noqa: PLC0415  # its data are files
+
+    for name in sorted(zoneinfo.available_timezones()):
+        zoneinfo.ZoneInfo(name)
+
+
+_REHEARSAL = """
+import json, re, asyncio
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+@dataclass
+class Row:
+    name: str
+    size: int = 0
+    def double(self):
+        self.size += self.size
+        return self
+total = defaultdict(int)
+for key, value in sorted({"a": 1, "b": 2.5}.items(), key=lambda item: -item[1]):
+    total[key] += value
+try:
+    rows = [Row(str(n), n).double() for n in range(3)]
+    text = json.dumps({"rows": [row.size for row in rows], "n": f"{total['a']:.2f}"})
+    missing = json.loads(text)["none"]
+except KeyError as error:
+    print("rehearsed", error, re.sub("a+", "b", text)[:3])
+async def main():
+    return (await asyncio.gather(asyncio.sleep(0, 1)))[0]
+asyncio.run(main())
+{"day": (datetime.now() + timedelta(days=1)).isoformat(), "sum": sum(total.values())}
+"""
+
+
+def rehearse() -> None:
+    """Run a small program against nobody, so that the memory which a real one touches is this worker's own."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(_rehearsal_frames())
+        serve(ours.fileno())
+        theirs.setblocking(False)
+        theirs.recv(1 << 16)
+    gc.collect(0)
+
+
+@cache
+def _rehearsal_frames() -> bytes:
+    from sandbox.limits import Limits  # noqa: PLC0415  # not needed by a run
+    from sandbox.protocol.host_messages import encode_go, encode_run  # noqa: PLC0415
+
+    start = encode_run(_REHEARSAL, names=["ns"], seed=b"\0" * 32, now=0, limits=Limits(), inputs={})
+    return start + encode_go()
+
+
+__all__ = ["Ended", "failure_of", "rehearse", "serve", "warm_up"]

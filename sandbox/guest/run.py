@@ -1,0 +1,183 @@
+"""One execution: the names it sees, its scheduler, its variables, and what becomes of it."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.concurrency.awaitables import awaitable
+from sandbox.guest.concurrency.clock import Clock
+from sandbox.guest.concurrency.hub import HostGone, Hub
+from sandbox.guest.concurrency.loop import Loop, install, uninstall
+from sandbox.guest.language.ending import VALUE
+from sandbox.guest.names.builtin_names import bound_builtins, static_builtins
+from sandbox.guest.names.modules import Modules
+from sandbox.guest.names.scene import Scene
+from sandbox.guest.names.time_names import clock_now
+from sandbox.guest.output import Output, make_print
+from sandbox.guest.report import Reporter
+from sandbox.guest.runtime.access import Access
+from sandbox.guest.runtime.classes import Classes
+from sandbox.guest.runtime.own import MARK, OwnClasses
+from sandbox.guest.tools import Tool, ToolCalls, ToolError
+from sandbox.guest.values import ValueInvalid, encode_result
+
+if TYPE_CHECKING:
+    from sandbox.guest.channel import Channel
+    from sandbox.guest.language.compilation import Program
+
+#: Remarks that an outcome carries at most.
+MOST_NOTES = 20
+
+_STATIC_BUILTINS = static_builtins()
+
+
+class TopLevelReturn(BaseException):
+    """A `return` outside of functions. Programs cannot name it, so they cannot catch it."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        super().__init__()
+
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a program ended."""
+
+    status: str
+    value: bytes | None = None
+    failure: dict[str, Any] | None = None
+
+
+class Run:
+    """Runs one compiled program."""
+
+    def __init__(self, channel: Channel, message: dict[str, Any], program: Program) -> None:
+        self._program = program
+        self._limits = message["limits"]
+        self.notes: list[str] = []
+        self._output = channel.output = Output(self._limits["output_bytes"])
+        self._clock = Clock(message["now"])
+        self._hub = Hub(channel, self._clock)
+        self._loop = Loop(self._hub, self._note)
+        self._calls = ToolCalls(self._hub, self._loop, channel, self._limits["calls"])
+        self._variables: dict[str, Any] = {"__name__": "__main__"}
+        own = OwnClasses(self._variables)
+        access = Access(own, clock_now(self._clock))
+        seed = bytes.fromhex(message["seed"])
+        self._scene = Scene(
+            own=own, access=access, clock=self._clock, hub=self._hub, loop=self._loop, calls=self._calls,
+            output=self._output, random=random.Random(seed), seed=seed, program_globals=self._variables,  # noqa: S311  # repeatable on purpose
+            note=self._note, is_async=program.is_async,
+        )
+        self._modules = Modules(self._scene, message["names"], self._root)
+        self._variables["__builtins__"] = self._builtins(message)
+        self._variables.update(message["inputs"])
+        self._reporter = Reporter(program, self._variables, message["names"])
+
+    # --- names -----------------------------------------------------------------------------------------------------
+
+    def _builtins(self, message: dict[str, Any]) -> dict[str, Any]:
+        scene = self._scene
+        classes = Classes(scene.own)
+        access = scene.access
+        return {
+            **_STATIC_BUILTINS,
+            **bound_builtins(access, self._variables, make_print(self._output)),
+            "tools": self._root("tools"),
+            "ToolError": ToolError,
+            **{name: self._root(name) for name in message["names"]},
+            ".own": scene.own.known,
+            ".type": type,
+            ".private": access.private,
+            ".writable": access.writable,
+            ".receiver": access.receiver,
+            ".guarded": access.guarded,
+            ".dunder": access.dunder,
+            ".bases": classes.bases,
+            ".metaclass": classes.metaclass,
+            ".mark": MARK,
+            ".import": self._modules.import_module,
+            ".from": self._modules.import_from,
+            ".later": self._calls.later,
+            ".awaitable": awaitable,
+            ".return": TopLevelReturn,
+            ".everything": EVERYTHING,
+        }
+
+    def _root(self, name: str) -> Tool:
+        return Tool(self._calls, "" if name == "tools" else name)
+
+    def _note(self, text: str) -> None:
+        if len(self.notes) < MOST_NOTES:
+            self.notes.append(text[:1_000])
+
+    # --- running -----------------------------------------------------------------------------------------------------
+
+    def execute(self) -> Ended:
+        """Run to the end, whatever the end is."""
+        install(self._loop)
+        try:
+            value, has_value = self._value()
+            return Ended("completed", self._encode(value) if has_value else None)
+        except HostGone:
+            raise
+        except MemoryError:
+            return Ended("out_of_memory", failure=self._reporter.out_of_memory())
+        except BaseException as error:  # noqa: BLE001  # all that a program raises is its outcome
+            return Ended("failed", failure=self._reporter.failure(error))
+        finally:
+            uninstall()
+
+    def _value(self) -> tuple[Any, bool]:
+        try:
+            self._run_code()
+        except TopLevelReturn as end:
+            return self._settled(end.value), True
+        except SystemExit as end:
+            if end.code not in (None, 0):
+                raise
+            self._note("the program ended itself with exit(); leave that out: a program ends with its last statement")
+            return None, False
+        value = self._settled(self._variables.get(VALUE))
+        return value, self._program.returns and value is not None
+
+    def _run_code(self) -> None:
+        code: Any = self._program.code
+        if self._program.is_async:
+            self._hub.prepare()
+            self._loop.run_main(eval(code, self._variables))  # noqa: S307  # the program, after the policy
+        else:
+            exec(code, self._variables)  # noqa: S102  # the program, after the policy
+
+    def _settled(self, value: Any) -> Any:
+        """Await what a program left un-awaited at its end: there is only one thing that it can mean."""
+        for _ in range(3):
+            if not hasattr(type(value), "__await__"):
+                break
+            value = self._loop.run_main(value)
+        return value
+
+    def _encode(self, value: Any) -> bytes:
+        with contextlib.suppress(RecursionError):
+            return encode_result(
+                value,
+                limit_bytes=self._limits["result_bytes"],
+                limit_depth=self._limits["result_depth"],
+                has_named_tuples=self._scene.has_named_tuples,
+            )
+        message = "the result is nested too deeply"
+        raise ValueInvalid(message)
+
+
+def _catchable() -> tuple[type[BaseException], ...]:
+    import asyncio  # noqa: PLC0415  # for one name
+
+    return (Exception, SystemExit, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError, BaseExceptionGroup)
+
+
+#: What `except:` and `except BaseException:` catch: all but the ends of a program.
+EVERYTHING = _catchable()

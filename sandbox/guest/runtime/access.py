@@ -1,0 +1,188 @@
+"""Attributes that the compiler could not decide: guards in compiled code, `getattr` and its like."""
+
+from __future__ import annotations
+
+import types
+from abc import ABCMeta
+from collections.abc import Callable
+from datetime import date
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.language.attributes import DEFINABLE, Decision, decide
+from sandbox.guest.runtime.formatting import Formatting
+from sandbox.guest.runtime.inspection import Inspection
+from sandbox.guest.runtime.tables import Table
+
+if TYPE_CHECKING:
+    from sandbox.guest.runtime.own import OwnClasses
+
+#: `_x` attributes that are public by convention.
+_NAMED_TUPLE = frozenset({"_asdict", "_replace", "_fields", "_make", "_field_defaults"})
+_ENUM = frozenset({"_value_", "_name_", "_member_map_", "_member_names_", "_value2member_map_", "_missing_"})
+
+#: Kinds besides the program's own whose attributes may be written; `names` adds those of vetted modules.
+WRITABLE: set[type] = {types.SimpleNamespace}
+#: Kinds that answer to any attribute name by themselves: tools, and what they return.
+OPEN: set[type] = set()
+
+_MISSING: Any = object()
+_NEVER = (types.ModuleType, types.FrameType, types.TracebackType, types.CodeType, types.CellType)
+
+
+class Access:
+    """Decides what compiled code and builtins may read and write on an object, for one program."""
+
+    def __init__(self, own: OwnClasses, clock_now: Callable[[type, str], Callable[..., Any]]) -> None:
+        self.own = own
+        self.formatting = Formatting(self.get)
+        self._inspection = Inspection(own, self)
+        self._clock_now = clock_now
+
+    # --- guards in compiled code: each returns the object itself, or raises -----------------------------------------
+
+    def private(self, value: Any, name: str) -> Any:
+        """Let `value._name` be read."""
+        if value in self.own or self._is_listed_private(value, name):
+            return value
+        raise _missing(value, name)
+
+    def writable(self, value: Any, name: str) -> Any:
+        """Let `value.name` be assigned or deleted."""
+        if value in self.own or type(value) in WRITABLE:
+            return value
+        if isinstance(value, BaseException) and decide(name) is Decision.PLAIN:
+            return value
+        raise _not_writable(value, name)
+
+    def receiver(self, value: Any) -> Any:
+        """Let a method use its first argument as `self` or `cls`, private attributes and writes included."""
+        if value in self.own or type(value) in WRITABLE or type(value) in OPEN:
+            return value
+        message = f"a method was called on a {_kind(value)}, which is not an object of this program"
+        raise TypeError(message)
+
+    def guarded(self, value: Any, name: str) -> Any:
+        """Read one of the names in `attributes.GUARDED`."""
+        if name in ("format", "format_map"):
+            return self._format(value, name)
+        if isinstance(value, type) and issubclass(value, date) and name in ("now", "today", "utcnow"):
+            return self._clock_now(value, name) if not self._defines(value, name) else getattr(value, name)
+        if isinstance(value, ABCMeta) and name == "register" and not self._defines(value, name):
+            raise _missing(value, name)
+        if value in self.own or type(value) in OPEN:
+            return getattr(value, name)
+        if name in ("obj", "get_loop", "get_context", "set_loop"):
+            raise _missing(value, name)
+        return getattr(value, name)
+
+    def dunder(self, value: Any, name: str) -> Any:
+        """Read `value.__name__`."""
+        found = self._inspection.read(value, name)
+        if isinstance(found, _NEVER) or (isinstance(found, type) and issubclass(found, type)):
+            raise _missing(value, name)
+        return found
+
+    # --- builtins --------------------------------------------------------------------------------------------------
+
+    def get(self, value: Any, name: str, default: Any = _MISSING, /) -> Any:
+        """Do what `getattr` does, by the same decisions as compiled code."""
+        name = _exact_name(name)
+        try:
+            return self._get(value, name)
+        except AttributeError:
+            if default is _MISSING:
+                raise
+            return default
+
+    def has(self, value: Any, name: str, /) -> bool:
+        """Do what `hasattr` does."""
+        try:
+            self._get(value, _exact_name(name))
+        except AttributeError:
+            return False
+        return True
+
+    def set(self, value: Any, name: str, new: Any, /) -> None:
+        """Do what `setattr` does, on objects that may be written."""
+        name = self._writable_name(value, name)
+        setattr(self.writable(value, name), name, new)
+
+    def delete(self, value: Any, name: str, /) -> None:
+        """Do what `delattr` does, on objects that may be written."""
+        name = self._writable_name(value, name)
+        delattr(self.writable(value, name), name)
+
+    def variables(self, value: Any) -> dict[str, Any]:
+        """Do what `vars(value)` does."""
+        return self._inspection.variables(value)
+
+    # --- parts ---------------------------------------------------------------------------------------------------------
+
+    def _get(self, value: Any, name: str) -> Any:
+        decision = decide(name)
+        if decision is Decision.PLAIN:
+            return getattr(value, name)
+        if decision is Decision.GUARDED:
+            return self.guarded(value, name)
+        if decision is Decision.DUNDER:
+            return self.dunder(value, name)
+        if decision is Decision.PRIVATE:
+            return getattr(self.private(value, name), name)
+        raise _missing(value, name)
+
+    def _writable_name(self, value: Any, name: str) -> str:
+        name = _exact_name(name)
+        allowed = DEFINABLE if self.own.is_class(value) else ("__name__", "__qualname__", "__doc__")
+        if decide(name) in (Decision.REFUSED, Decision.DUNDER) and name not in allowed:
+            raise _not_writable(value, name)
+        return name
+
+    def _is_listed_private(self, value: Any, name: str) -> bool:
+        kind = value if isinstance(value, type) else type(value)
+        if issubclass(kind, tuple):
+            return name in _NAMED_TUPLE and hasattr(kind, "_fields")
+        if issubclass(kind, Enum):
+            return name in _ENUM
+        return type(value) in OPEN or type(value) is types.SimpleNamespace
+
+    def _format(self, value: Any, name: str) -> Any:
+        """`format` of a text, or of the class of texts, unless a class of the program defines its own."""
+        kind = value if isinstance(value, type) else type(value)
+        if not issubclass(kind, str) or self._defines(kind, name):
+            return getattr(value, name)
+        return getattr(self.formatting, name) if value is kind else self.formatting.bound(value, name)
+
+    def _defines(self, kind: type, name: str) -> bool:
+        """Tell whether one of the program's own classes gives this attribute to the class."""
+        for base in type.__getattribute__(kind, "__mro__"):
+            if name in type.__getattribute__(base, "__dict__"):
+                return self.own.is_class(base)
+        return False
+
+
+def _exact_name(name: Any) -> str:
+    if type(name) is str:
+        return name
+    if isinstance(name, str):  # a subclass may lie about its characters
+        return str.__str__(name)
+    message = f"attribute name must be string, not {type(name).__name__!r}"
+    raise TypeError(message)
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__
+
+
+def _missing(value: object, name: str) -> AttributeError:
+    if isinstance(value, type):
+        return AttributeError(f"type object {value.__name__!r} has no attribute {name!r}", name=name)
+    return AttributeError(f"{_kind(value)!r} object has no attribute {name!r}", name=name)
+
+
+def _not_writable(value: object, name: str) -> AttributeError | TypeError:
+    if isinstance(value, Table):
+        return AttributeError(f"module {value!r} is read-only here: {name!r} cannot be set")
+    if isinstance(value, type):
+        return TypeError(f"cannot set {name!r} attribute of immutable type {value.__name__!r}")
+    return AttributeError(f"{_kind(value)!r} object has no attribute {name!r} that can be set", name=name)

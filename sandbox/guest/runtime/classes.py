@@ -1,0 +1,97 @@
+"""Class statements: which bases a class of the program may have, and what replaces a missing one."""
+
+from __future__ import annotations
+
+import abc
+import enum
+import types
+import typing
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.runtime.own import Object
+from sandbox.guest.runtime.types_seen import SeenType
+
+if TYPE_CHECKING:
+    from sandbox.guest.runtime.own import OwnClasses
+
+#: Builtins that may be inherited from: data, and `object`.
+_BUILTIN_BASES = frozenset(
+    {object, int, float, complex, str, bytes, bytearray, list, dict, set, frozenset, tuple, property}
+)
+#: Classes of vetted modules that may be inherited from; the modules' tables add theirs.
+BASES: set[Any] = {
+    abc.ABC,
+    enum.Enum,
+    enum.IntEnum,
+    enum.StrEnum,
+    enum.Flag,
+    enum.IntFlag,
+    typing.Generic,
+    typing.Protocol,
+    typing.NamedTuple,
+    typing.TypedDict,
+}
+
+
+class Metaclass:
+    """Stands for a metaclass in `class A(metaclass=…)`, and is good for nothing else."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return f"<class '{self._name}'>"
+
+
+ABC_META = Metaclass("abc.ABCMeta")
+ENUM_META = Metaclass("enum.EnumType")
+_METACLASSES: dict[int, type] = {id(ABC_META): abc.ABCMeta, id(ENUM_META): enum.EnumMeta, id(SeenType): type}
+
+
+class Classes:
+    """Answers what a class statement asks before the class is made."""
+
+    def __init__(self, own: OwnClasses) -> None:
+        self._own = own
+
+    def bases(self, *bases: Any) -> tuple[Any, ...]:
+        """Return the bases to use. Raises TypeError for one that may not be inherited from."""
+        for base in bases:
+            self._check(base)
+        if all(base is object for base in bases):
+            return (Object,)
+        if len(bases) == 1 and bases[0] in (abc.ABC, typing.Protocol):
+            return (*bases, Object)
+        return bases
+
+    def metaclass(self, value: Any) -> type:
+        """Return the metaclass that a keyword means."""
+        found = _METACLASSES.get(id(value))
+        if found is None:
+            name = getattr(value, "__name__", type(value).__name__)
+            message = f"{name} cannot be a metaclass here: use a class decorator, __init_subclass__, or abc.ABC"
+            raise TypeError(message)
+        return found
+
+    def _check(self, base: Any) -> None:
+        origin = getattr(base, "__origin__", base) if isinstance(base, _ALIASES) else base
+        if self._own.is_class(origin) or self._is_vetted(origin):
+            return
+        name = getattr(origin, "__name__", None) or repr(origin)
+        if origin is SeenType or isinstance(origin, Metaclass):
+            message = f"{name} cannot be inherited from: metaclasses are not available; use __init_subclass__"
+        else:
+            message = f"{name} cannot be inherited from here; hold one in an attribute instead"
+        raise TypeError(message)
+
+    def _is_vetted(self, base: Any) -> bool:
+        if not isinstance(base, type):
+            return base in (typing.NamedTuple, typing.TypedDict)
+        if base in _BUILTIN_BASES or base in BASES:
+            return True
+        return issubclass(base, Exception) and not issubclass(base, BaseExceptionGroup)
+
+
+_ALIASES = (types.GenericAlias, type(typing.List[int]), type(typing.Callable[[], int]))  # noqa: UP006

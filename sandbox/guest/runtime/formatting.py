@@ -1,0 +1,93 @@
+"""`str.format` walks attributes and items in C. Here each attribute name of a field is decided first."""
+
+from __future__ import annotations
+
+import string
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import _string  # the parser that str.format itself uses
+
+from sandbox.guest.language.attributes import Decision, decide
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+GetAttribute = "Callable[[object, str], Any]"
+
+
+class Formatting:
+    """`format` and `format_map` for texts of the program."""
+
+    def __init__(self, get_attribute: Callable[[object, str], Any]) -> None:
+        self._walker = _GuardedFormatter(get_attribute)
+
+    def format(self, text: str, /, *args: Any, **kwargs: Any) -> str:
+        """Do what `text.format(*args, **kwargs)` does."""
+        text = _exact(text)
+        if _walks_plainly(text):
+            return text.format(*args, **kwargs)
+        return self._walker.vformat(text, args, kwargs)
+
+    def format_map(self, text: str, mapping: Mapping[str, Any], /) -> str:
+        """Do what `text.format_map(mapping)` does."""
+        text = _exact(text)
+        if _walks_plainly(text):
+            return text.format_map(mapping)
+        return self._walker.vformat(text, (), mapping)
+
+    def bound(self, text: str, name: str) -> Callable[..., str]:
+        """Return the method of this text."""
+        return partial(self.format if name == "format" else self.format_map, text)
+
+
+def formatter_class(get_attribute: Callable[[object, str], Any]) -> type:
+    """Make a `string.Formatter` whose fields are guarded; it has the methods that programs override."""
+
+    class Formatter(_GuardedFormatter):
+        def __init__(self) -> None:
+            super().__init__(get_attribute)
+
+    Formatter.__module__, Formatter.__qualname__ = "string", "Formatter"
+    return Formatter
+
+
+class _GuardedFormatter(string.Formatter):
+    def __init__(self, get_attribute: Callable[[object, str], Any]) -> None:
+        self.__dict__["_get_attribute"] = get_attribute
+
+    def get_value(self, key: int | str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        if isinstance(key, int) and key >= len(args):
+            message = f"Replacement index {key} out of range for positional args tuple"
+            raise IndexError(message)
+        return super().get_value(key, args, kwargs)
+
+    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        first, rest = _string.formatter_field_name_split(field_name)
+        value = self.get_value(first, args, kwargs)
+        for is_attribute, key in rest:
+            value = self.__dict__["_get_attribute"](value, key) if is_attribute else value[key]
+        return value, first
+
+
+def _exact(text: str) -> str:
+    """Return the characters of a text, whatever a subclass says that they are."""
+    return text if type(text) is str else str.__str__(text)
+
+
+def _walks_plainly(text: str) -> bool:
+    """Tell whether all attributes that the fields name are plain, so that C may walk them."""
+    try:
+        for _, field, spec, _ in _string.formatter_parser(text):
+            if field and ("." in field or "[" in field) and not _is_plain_field(field):
+                return False
+            if spec and "{" in spec and not _walks_plainly(spec):
+                return False
+    except ValueError:
+        return True  # str.format raises the same
+    return True
+
+
+def _is_plain_field(field: str) -> bool:
+    _, rest = _string.formatter_field_name_split(field)
+    return all(not is_attribute or decide(key) is Decision.PLAIN for is_attribute, key in rest)

@@ -1,0 +1,155 @@
+"""`x.__name__` and its like, read with care: what operators or builtins tell anyway, and nothing of the interpreter."""
+
+from __future__ import annotations
+
+import types
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.runtime.own import MARK_NAME, Object
+from sandbox.guest.runtime.tables import Table, table_name
+from sandbox.guest.runtime.traces import Trace
+from sandbox.guest.runtime.types_seen import kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sandbox.guest.runtime.access import Access
+    from sandbox.guest.runtime.own import OwnClasses
+
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType)
+
+
+class Inspection:
+    """Reads dunder attributes. Names without a rule here are operators: read as they are."""
+
+    def __init__(self, own: OwnClasses, access: Access) -> None:
+        self._own = own
+        self._access = access
+        self._rules: dict[str, Callable[[Any, str], Any]] = {
+            "__class__": lambda value, name: kind_of(value),
+            "__dict__": lambda value, name: self.variables(value),
+            "__name__": self._text,
+            "__qualname__": self._text,
+            "__module__": self._text,
+            "__doc__": self._text,
+            "__annotations__": self._annotations,
+            "__bases__": self._bases,
+            "__base__": self._bases,
+            "__mro__": self._bases,
+            "__subclasses__": self._subclasses,
+            "__traceback__": lambda value, name: Trace.of(value),
+            "__self__": self._owned_result,
+            "__func__": self._function,
+            "__defaults__": self._of_own,
+            "__kwdefaults__": self._of_own,
+            "__getattribute__": self._accessor,
+            "__getattr__": self._accessor,
+            "__setattr__": self._accessor,
+            "__delattr__": self._accessor,
+            "__get__": self._descriptor,
+            "__set__": self._descriptor,
+            "__delete__": self._descriptor,
+            "__init_subclass__": self._of_own,
+        }
+
+    def read(self, value: Any, name: str) -> Any:
+        """Return the attribute. Raises AttributeError where it is missing or not for programs."""
+        rule = self._rules.get(name)
+        return rule(value, name) if rule is not None else getattr(value, name)
+
+    def variables(self, value: Any) -> dict[str, Any]:
+        """Return what `vars(value)` shows: the live dict of an object of the program, a copy for a class."""
+        if self._own.is_class(value):
+            return {name: item for name, item in type.__getattribute__(value, "__dict__").items() if name != MARK_NAME}
+        if self._own.is_instance(value) or type(value) is types.SimpleNamespace:
+            found: dict[str, Any] = value.__dict__
+            return found
+        if self._own.is_function(value) or isinstance(value, BaseException):
+            return dict(value.__dict__)
+        raise self._missing(value, "__dict__")
+
+    # --- rules -----------------------------------------------------------------------------------------------------
+
+    def _text(self, value: Any, name: str) -> Any:
+        if isinstance(value, Table):
+            return None if name == "__doc__" else table_name(value)
+        found = getattr(value, name)
+        if found is None or isinstance(found, str) or value in self._own:
+            return found
+        raise self._missing(value, name)
+
+    def _annotations(self, value: Any, name: str) -> Any:
+        if value not in self._own:
+            raise self._missing(value, name)
+        return dict(getattr(value, name, None) or {})
+
+    def _bases(self, value: Any, name: str) -> Any:
+        found = getattr(value, name)
+        if name == "__base__":
+            return object if found is Object else found
+        return tuple(base for base in found if base is not Object) or (object,)
+
+    def _subclasses(self, value: Any, name: str) -> Any:
+        if not isinstance(value, type):
+            raise self._missing(value, name)
+
+        def subclasses() -> list[type]:
+            return [kind for kind in type.__subclasses__(value) if self._own.is_class(kind)]
+
+        return subclasses
+
+    def _owned_result(self, value: Any, name: str) -> Any:
+        found = getattr(value, name)
+        if found in self._own:
+            return found
+        raise self._missing(value, name)
+
+    def _function(self, value: Any, name: str) -> Any:
+        if isinstance(value, types.MethodType) and self._own.is_function(value):
+            return value.__func__
+        raise self._missing(value, name)
+
+    def _of_own(self, value: Any, name: str) -> Any:
+        if value in self._own:
+            return getattr(value, name)
+        raise self._missing(value, name)
+
+    def _accessor(self, value: Any, name: str) -> Any:
+        """`object.__setattr__` and `x.__getattribute__`, by the same decisions as `setattr` and `getattr`."""
+        if self._own_hook(value, name):
+            return getattr(value, name)
+        function = {
+            "__getattribute__": self._access.get,
+            "__getattr__": self._access.get,
+            "__setattr__": self._plain_set,
+            "__delattr__": self._plain_delete,
+        }[name]
+        if isinstance(value, type):
+            return function
+        return lambda *arguments: function(value, *arguments)  # type: ignore[operator]
+
+    def _own_hook(self, value: Any, name: str) -> bool:
+        kind = value if isinstance(value, type) else type(value)
+        for base in type.__getattribute__(kind, "__mro__"):
+            if name in type.__getattribute__(base, "__dict__"):
+                return self._own.is_class(base)
+        return False
+
+    def _plain_set(self, value: Any, name: str, new: Any) -> None:
+        """`object.__setattr__(self, …)`: past a hook of the program's class, as frozen dataclasses do."""
+        if not self._own.is_instance(value) or not isinstance(name, str) or name.startswith("__"):
+            raise self._missing(value, str(name))
+        object.__setattr__(value, name, new)
+
+    def _plain_delete(self, value: Any, name: str) -> None:
+        if not self._own.is_instance(value) or not isinstance(name, str) or name.startswith("__"):
+            raise self._missing(value, str(name))
+        object.__delattr__(value, name)
+
+    def _descriptor(self, value: Any, name: str) -> Any:
+        if value in self._own or isinstance(value, types.FunctionType):
+            return getattr(value, name)
+        raise self._missing(value, name)
+
+    def _missing(self, value: object, name: str) -> AttributeError:
+        return AttributeError(f"{type(value).__name__!r} object has no attribute {name!r}", name=name)

@@ -1,0 +1,91 @@
+"""The program's own classes: how they are told from all others, and what stands between them and `object`.
+
+A class statement leaves a mark in the class (under a name that no program can spell), so a class is known as the
+program's own from its first moment, before any hook of a base class runs.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType, MethodType
+from typing import Any
+
+MARK_NAME = "_abc_.own"
+
+
+class Mark:
+    """Stands in the namespace of the program's own classes. A descriptor, so that Enum does not take it for a member."""
+
+    __slots__ = ()
+
+    def __get__(self, instance: object, owner: type | None = None) -> Mark:
+        return self
+
+
+MARK = Mark()
+
+
+class Identities:
+    """Numbers objects in the order in which somebody asks: addresses differ from run to run, these do not."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[int, object]] = {}
+
+    def number(self, value: object) -> int:
+        """Return the number of an object. It is kept alive, so that its address belongs to nobody else."""
+        found = self._known.get(id(value))
+        if found is None:
+            found = self._known[id(value)] = (len(self._known) + 1, value)
+        return found[0]
+
+    def clear(self) -> None:
+        """Forget all, at the start of an execution."""
+        self._known.clear()
+
+
+#: One program runs in a process at a time; `serve` clears this before it starts one.
+IDENTITIES = Identities()
+
+
+class Object:
+    """Stands between the program's own classes and `object`: what would show an address shows a number."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return IDENTITIES.number(self) * 16
+
+    def __repr__(self) -> str:
+        kind = type(self)
+        return f"<{kind.__module__}.{kind.__qualname__} object at 0x{0x7F0000000000 + IDENTITIES.number(self) * 16:x}>"
+
+
+class OwnClasses:
+    """Knows the classes that one program defined. `known` is what compiled code looks into."""
+
+    def __init__(self, program_globals: dict[str, Any]) -> None:
+        self.known: set[type] = set()
+        self._globals = program_globals
+
+    def is_class(self, value: object) -> bool:
+        """Tell whether the value is a class that the program defined."""
+        if not isinstance(value, type):
+            return False
+        if value in self.known:
+            return True
+        if type.__getattribute__(value, "__dict__").get(MARK_NAME) is MARK:
+            self.known.add(value)
+            return True
+        return False
+
+    def is_instance(self, value: object) -> bool:
+        """Tell whether the value's class is one that the program defined."""
+        return self.is_class(type(value))
+
+    def is_function(self, value: object) -> bool:
+        """Tell whether the value is a function, or a method of one, that the program defined."""
+        if isinstance(value, MethodType):
+            value = value.__func__
+        return isinstance(value, FunctionType) and value.__globals__ is self._globals
+
+    def __contains__(self, value: object) -> bool:
+        return self.is_instance(value) or self.is_class(value) or self.is_function(value)

@@ -1,0 +1,52 @@
+"""`type`: what a program sees of classes of classes, which is this one stand-in and nothing else.
+
+`type(x)` answers with the class of x. The class of a class is always `type` here, so that no metaclass is in reach.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.guest.runtime.shown_as import SHOWN_AS
+
+_type = type
+
+
+class _ClassOfClasses(_type):
+    """Makes the stand-in answer `isinstance(x, type)`, `type[int]` and `type(x)` as the real one does."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, _type)
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return kind is cls
+
+    def __call__(cls, *arguments: Any, **keywords: Any) -> Any:
+        if len(arguments) != 1 or keywords:
+            raise TypeError("type() takes one argument here: write a class statement to make a class")
+        return kind_of(arguments[0])
+
+    def __getitem__(cls, item: Any) -> Any:
+        return _type[item]
+
+    def __or__(cls, other: Any) -> Any:
+        return _type | other
+
+    def __repr__(cls) -> str:
+        return "<class 'type'>"
+
+
+class SeenType(metaclass=_ClassOfClasses):
+    """Stands for `type`."""
+
+
+SeenType.__name__ = SeenType.__qualname__ = "type"
+SeenType.__module__ = "builtins"
+
+
+def kind_of(value: object) -> Any:
+    """Return the class of a value, as programs see it."""
+    kind = _type(value)
+    if issubclass(kind, _type):
+        return SeenType
+    return SHOWN_AS.get(kind, kind)

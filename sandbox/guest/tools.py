@@ -1,0 +1,272 @@
+"""What a program sees of tools: namespaces that bind lazily, calls, errors, and answers that also read by attribute."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.concurrency.hub import Slot
+from sandbox.guest.concurrency.identity import PLACE
+from sandbox.guest.concurrency.loop import NumberedFuture
+from sandbox.guest.runtime.access import OPEN
+from sandbox.guest.runtime.shown_as import SHOWN_AS
+from sandbox.guest.values import ArgumentInvalid, encode_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from sandbox.guest.channel import Channel
+    from sandbox.guest.concurrency.hub import Hub
+    from sandbox.guest.concurrency.loop import Loop
+
+#: The same call, with the same arguments, so many times in a row and no waiting between: it will never end.
+SAME_CALL = 250
+
+
+class Record(dict[str, Any]):
+    """A dict that a tool returned. Its fields also read as attributes; the methods of dict win."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            pass
+        message = f"the answer has no field {name!r}; it has {', '.join(map(str, self)) or 'none'}"
+        raise AttributeError(message, name=name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+    def __copy__(self) -> Record:
+        return Record(self)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return (dict, (dict(self),))
+
+
+Record.__name__ = Record.__qualname__ = "dict"
+Record.__module__ = "builtins"
+SHOWN_AS[Record] = dict
+OPEN.add(Record)
+
+
+class ToolError(Exception):
+    """A call failed. `status` is the HTTP status where there was one, `kind` a short word, `body` what came with it."""
+
+    def __init__(self, message: str = "", *, kind: str = "failed", status: int | None = None, body: Any = None,
+                 retry_after: float | None = None) -> None:
+        self.message = message
+        self.kind = kind
+        self.status = self.status_code = status
+        self.body = body
+        self.retry_after = retry_after
+        shows_status = status is not None and status >= 400 and str(status) not in message
+        super().__init__(f"{status}: {message}" if shows_status else message)
+
+
+ToolError.__module__ = "builtins"
+
+
+class Tool:
+    """A namespace, or an operation in one: which it is, the host knows. Attributes go deeper, a call calls."""
+
+    __slots__ = ("_calls", "_path")
+
+    def __init__(self, calls: ToolCalls, path: str) -> None:
+        self._calls = calls
+        self._path = path
+
+    def __getattr__(self, name: str) -> Tool:
+        if name.startswith("_"):
+            message = f"{self._path} has no operation or group {name!r}"
+            raise AttributeError(message, name=name)
+        return Tool(self._calls, f"{self._path}.{name}" if self._path else name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._calls.call(self._path, args, kwargs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tool) and other._path == self._path
+
+    def __hash__(self) -> int:
+        return hash(self._path)
+
+    def __repr__(self) -> str:
+        return f"<tool {self._path or 'tools'}>"
+
+    def __copy__(self) -> Tool:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Tool:
+        return self
+
+    def __iter__(self) -> Any:
+        message = f"{self._path} is a namespace or an operation, not data: call it, as in {self._path}(...)"
+        raise TypeError(message)
+
+    def __getitem__(self, key: object) -> Any:
+        message = f"{self._path} was not called: write {self._path}(...)[{key!r}]"
+        raise TypeError(message)
+
+
+OPEN.add(Tool)
+
+
+def tool_path(tool: Tool) -> str:
+    """Return the dotted name of a tool."""
+    return tool._path
+
+
+class PendingCall:
+    """A call that is handed over un-run; it starts when it is awaited, or when asyncio takes it."""
+
+    __slots__ = ("_calls", "_future", "_request", "_tool")
+
+    def __init__(self, calls: ToolCalls, tool: str, request: bytes) -> None:
+        self._calls = calls
+        self._tool = tool
+        self._request = request
+        self._future: CallFuture | None = None
+
+    def start(self) -> CallFuture:
+        """Make the call, once."""
+        if self._future is None:
+            self._future = self._calls.start(self._tool, self._request)
+        return self._future
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        return self.start().__await__()
+
+    def __getattr__(self, name: str) -> Any:
+        raise self._unused()
+
+    def __getitem__(self, key: object) -> Any:
+        raise self._unused()
+
+    def __iter__(self) -> Any:
+        raise self._unused()
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"<call of {self._tool}, not awaited yet>"
+
+    def _unused(self) -> TypeError:
+        return TypeError(
+            f"the result of {self._tool}(...) is used before it was awaited: write await {self._tool}(...)"
+        )
+
+
+class CallFuture(NumberedFuture):
+    """The answer of a call that was started. Cancelling it tells the host."""
+
+    def __init__(self, *, loop: Loop) -> None:
+        super().__init__(loop=loop)
+        self._abandon: Callable[[], None] | None = None
+
+    def cancel(self, msg: Any | None = None) -> bool:
+        """Give up on the call."""
+        if not super().cancel(msg):
+            return False
+        if self._abandon is not None:
+            self._abandon()
+        return True
+
+
+class ToolCalls:
+    """Makes the calls of one program."""
+
+    def __init__(self, hub: Hub, loop: Loop, channel: Channel, limit: int) -> None:
+        self._hub = hub
+        self._loop = loop
+        self._channel = channel
+        self._limit = limit
+        self._last: tuple[str, bytes] = ("", b"")
+        self._repeats = 0
+        self._made = 0
+        self.unstarted: list[PendingCall] = []
+
+    def call(self, tool: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Make a call and block for its answer."""
+        request = self._request(tool, args, kwargs)
+        slot = Slot(f"{tool}(...)")
+        call_id = self._send(tool, request, lambda message: self._finish_slot(slot, message))
+        slot.abandon = lambda: self._channel.cancel(call_id)
+        return self._hub.wait(slot)
+
+    def later(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call a function; a tool is handed over un-run."""
+        if type(function) is not Tool:
+            return function(*args, **kwargs)
+        return PendingCall(self, function._path, self._request(function._path, args, kwargs))
+
+    def start(self, tool: str, request: bytes) -> CallFuture:
+        """Start a call and return the future of its answer."""
+        future = CallFuture(loop=self._loop)
+        call_id = self._send(tool, request, lambda message: _finish_future(future, message))
+        future._abandon = lambda: self._channel.cancel(call_id)
+        return future
+
+    def _request(self, tool: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
+        if args and "." in tool:
+            given = ", ".join(repr(value)[:40] for value in args)
+            message = f"{tool}() takes keyword arguments only: name each of them ({given} has no name)"
+            raise TypeError(message)
+        try:
+            return encode_arguments({"*": list(args), **kwargs} if args else kwargs)
+        except ArgumentInvalid as error:
+            message = f"{tool}(): {error}"
+            raise TypeError(message) from None
+
+    def _send(self, tool: str, request: bytes, answer: Callable[[dict[str, Any]], None]) -> int:
+        self._count(tool, request)
+        return self._channel.call(PLACE.get().next(), tool, request, answer)
+
+    def _count(self, tool: str, request: bytes) -> None:
+        self._made += 1
+        if self._made > self._limit:
+            message = f"the program made {self._limit} calls, more are not allowed in one execution; the last was {tool}()"
+            raise RuntimeError(message)
+        same = (tool, request) == self._last
+        self._repeats = self._repeats + 1 if same else 1
+        self._last = (tool, request)
+        if self._repeats > SAME_CALL:
+            message = (
+                f"the program does not end: it made {SAME_CALL} calls of {tool}() in a row, all with {request.decode()}; "
+                "change an argument inside the loop, or leave the loop"
+            )
+            raise RuntimeError(message)
+
+    def waited(self) -> None:
+        """The program slept: what it asks again may have changed."""
+        self._repeats = 0
+
+    def _finish_slot(self, slot: Slot, message: dict[str, Any]) -> None:
+        error = message.get("error")
+        self._hub.finish(slot, message.get("ok"), None if error is None else tool_error(error))
+
+
+def _finish_future(future: CallFuture, message: dict[str, Any]) -> None:
+    future._abandon = None
+    if future.done():
+        return
+    error = message.get("error")
+    if error is None:
+        future.set_result(message.get("ok"))
+    else:
+        future.set_exception(tool_error(error))
+
+
+def tool_error(fields: dict[str, Any]) -> ToolError:
+    """Build the exception of a call that failed."""
+    return ToolError(
+        fields["message"],
+        kind=fields["kind"],
+        status=fields["status"],
+        body=fields["body"],
+        retry_after=fields["retry_after_s"],
+    )
+
+
