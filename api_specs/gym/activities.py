@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from api_specs.gym.members import require_active_membership
 from api_specs.gym.operations import Arguments, read
-from api_specs.gym.problems import conflict
+from api_specs.gym.problems import refuse
 
 if TYPE_CHECKING:
     from api_specs.gym.database import Database, Row
@@ -17,12 +17,12 @@ def book_class_session(db: Database, arguments: Arguments) -> Row:
     """A place, or one on the waiting list of a full session."""
     session, client_id = db.record("session_rows", arguments["sessionId"]), arguments["clientId"]
     if session["startsAt"] <= db.now:
-        raise conflict(f"Session {session['id']} began at {session['startsAt']}.")
+        refuse(f"Session {session['id']} began at {session['startsAt']}.")
     if db.one("select 1 from bookings where sessionId = :s and clientId = :c", s=session["id"], c=client_id):
-        raise conflict(f"Client {client_id} has booked session {session['id']} already.")
+        refuse(f"Client {client_id} has booked session {session['id']} already.")
     require_active_membership(db, client_id)
     if session["placesLeft"] == 0 and not arguments["joinWaitlist"]:
-        raise conflict(f"Session {session['id']} is full; set joinWaitlist to go on the waiting list.")
+        refuse(f"Session {session['id']} is full; set joinWaitlist to go on the waiting list.")
     status = "booked" if session["placesLeft"] else "waitlisted"
     number = db.insert("bookings", {"sessionId": session["id"], "clientId": client_id, "status": status})
     return db.record("booking_rows", number)
@@ -36,7 +36,7 @@ def book_appointment(db: Database, arguments: Arguments) -> Row:
     slot = next((slot for slot in free if slot["startsAt"] == starts_at), None)
     if slot is None:
         times = ", ".join(slot["startsAt"] for slot in free[:5]) or "none"
-        raise conflict(f"Trainer {arguments['trainerId']} has no slot at {starts_at}; slots on that day: {times}.")
+        refuse(f"Trainer {arguments['trainerId']} has no slot at {starts_at}; slots on that day: {times}.")
     number = db.insert("appointments", {**arguments, "startsAt": starts_at, "endsAt": slot["endsAt"]})
     return db.record("appointment_rows", number)
 
@@ -44,7 +44,7 @@ def book_appointment(db: Database, arguments: Arguments) -> Row:
 def resolve_churn_alert(db: Database, arguments: Arguments) -> Row:
     """The alert goes away for a while."""
     if db.one("select 1 from churn_rows where clientId = :id", id=arguments["clientId"]) is None:
-        raise conflict(f"There is no churn alert for client {arguments['clientId']}.")
+        refuse(f"There is no churn alert for client {arguments['clientId']}.")
     return db.record("churn_resolutions", db.insert("churn_resolutions", arguments))
 
 
@@ -52,7 +52,7 @@ def join_challenge(db: Database, arguments: Arguments) -> Row:
     """A member takes part from now on, with no points."""
     _require_challenge(db, arguments["challengeId"], ("upcoming", "running"))
     if _participant(db, arguments) is not None:
-        raise conflict(f"Client {arguments['clientId']} takes part already.")
+        refuse(f"Client {arguments['clientId']} takes part already.")
     db.insert("participants", {**arguments, "joinedOn": db.today})
     return _participant(db, arguments) or {}
 
@@ -61,7 +61,7 @@ def record_challenge_points(db: Database, arguments: Arguments) -> Row:
     """Points are added up."""
     _require_challenge(db, arguments["challengeId"], ("running",))
     if _participant(db, arguments) is None:
-        raise conflict(f"Client {arguments['clientId']} does not take part; join_challenge first.")
+        refuse(f"Client {arguments['clientId']} does not take part; join_challenge first.")
     db.execute(
         "update participants set points = points + :points where challengeId = :challengeId and clientId = :clientId",
         **arguments,
@@ -73,14 +73,14 @@ def submit_survey_response(db: Database, arguments: Arguments) -> Row:
     """One answer of each member, while the survey is open."""
     survey = db.record("survey_rows", arguments["surveyId"])
     if survey["status"] != "open":
-        raise conflict(f"Survey {survey['id']} is not open, it is {survey['status']}.")
+        refuse(f"Survey {survey['id']} is not open, it is {survey['status']}.")
     return db.record("survey_responses", db.insert("survey_responses", arguments))
 
 
 def _require_challenge(db: Database, number: int, statuses: tuple[str, ...]) -> None:
     challenge = db.record("challenge_rows", number)
     if challenge["status"] not in statuses:
-        raise conflict(f"Challenge {number} is {challenge['status']}.")
+        refuse(f"Challenge {number} is {challenge['status']}.")
 
 
 def _participant(db: Database, arguments: Arguments) -> Row | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from api_specs.gym.members import add_points, sell_membership
 from api_specs.gym.operations import Arguments, read
 from api_specs.gym.pdf import one_page
-from api_specs.gym.problems import conflict, invalid, not_found
+from api_specs.gym.problems import invalid, not_found, refuse
 
 if TYPE_CHECKING:
     from api_specs.gym.database import Database, Row
@@ -62,11 +62,11 @@ def update_lead_stage(db: Database, arguments: Arguments) -> Row:
     """Along the pipeline; winning is a conversion, losing has a reason."""
     lead, stage = db.record("leads", arguments["leadId"]), arguments["stage"]
     if lead["stage"] == "won":
-        raise conflict(f"Lead {lead['id']} is won already, as client {lead['clientId']}.")
+        refuse(f"Lead {lead['id']} is won already, as client {lead['clientId']}.")
     if stage == "won":
-        raise conflict("A lead is won by convert_lead.")
+        refuse("A lead is won by convert_lead.")
     if stage == "lost" and "reason" not in arguments:
-        raise conflict("Give a reason for losing the lead.")
+        refuse("Give a reason for losing the lead.")
     db.update("leads", lead["id"], {"stage": stage, "lostReason": arguments.get("reason") if stage == "lost" else None})
     return db.record("lead_rows", lead["id"])
 
@@ -75,7 +75,7 @@ def assign_lead(db: Database, arguments: Arguments) -> Row:
     """A lead gets an owner who sells."""
     owner = db.record("staff", arguments["ownerId"])
     if owner["role"] not in ("sales", "manager") or owner["status"] == "left":
-        raise conflict(f"{owner['firstName']} {owner['lastName']} does not work in sales or management.")
+        refuse(f"{owner['firstName']} {owner['lastName']} does not work in sales or management.")
     db.update("leads", arguments["leadId"], {"ownerId": owner["id"]})
     return db.record("lead_rows", arguments["leadId"])
 
@@ -84,17 +84,17 @@ def convert_lead(db: Database, arguments: Arguments) -> Row:
     """A lead becomes a client, with a membership if a plan is given."""
     lead = db.record("leads", arguments["leadId"])
     if lead["stage"] in ("won", "lost"):
-        raise conflict(f"Lead {lead['id']} has ended, it is {lead['stage']}.")
+        refuse(f"Lead {lead['id']} has ended, it is {lead['stage']}.")
     email = arguments.get("email") or lead["email"]
     if email is None:
-        raise conflict(f"Lead {lead['id']} has no e-mail address; give one.")
+        refuse(f"Lead {lead['id']} has no e-mail address; give one.")
     first, _, last = lead["name"].partition(" ")
     person = {"firstName": first, "lastName": last or first, "birthDate": arguments["birthDate"], "tags": []}
     contact = {"email": email, "phone": lead["phone"], "branchId": lead["branchId"]}
     client = db.record("clients", db.insert("clients", {**person, **contact}))
     if "planId" in arguments:
         sell_membership(db, client, arguments["planId"], {}, after=None)
-    db.update("leads", lead["id"], {"stage": "won", "clientId": client["id"]})
+    db.update("leads", lead["id"], {"stage": "won", "clientId": client["id"], "email": email})
     return read(db, "get_lead_details", {"leadId": lead["id"]}, paged=False)
 
 
@@ -109,9 +109,9 @@ def convert_referral(db: Database, arguments: Arguments) -> Row:
     """The friend has joined: the member gets the points."""
     referral, friend = db.record("referrals", arguments["referralId"]), arguments["friendClientId"]
     if referral["status"] != "pending":
-        raise conflict(f"Referral {referral['id']} is {referral['status']}.")
+        refuse(f"Referral {referral['id']} is {referral['status']}.")
     if friend == referral["clientId"]:
-        raise conflict("Members cannot refer themselves.")
+        refuse("Members cannot refer themselves.")
     db.update("referrals", referral["id"], {"status": "converted", "convertedOn": db.today, "friendClientId": friend})
     add_points(db, referral["clientId"], referral["rewardPoints"], f"referral of {referral['friendName']}")
     return db.record("referral_rows", referral["id"])
@@ -130,7 +130,7 @@ def adjust_product_stock(db: Database, arguments: Arguments) -> Row:
     product = db.record("products", arguments["productId"])
     stock = product["stock"] + arguments["change"]
     if stock < 0:
-        raise conflict(f"There are {product['stock']} pieces of {product['name']}, {-stock} too few.")
+        refuse(f"There are {product['stock']} pieces of {product['name']}, {-stock} too few.")
     db.update("products", product["id"], {"stock": stock})
     db.insert("stock_changes", arguments)
     return db.record("products", product["id"])
@@ -158,7 +158,7 @@ def get_entity_custom_values(db: Database, arguments: Arguments) -> Row:
 def _pending_salary(db: Database, arguments: Arguments) -> int:
     salary = db.record("salary_rows", arguments["salaryId"])
     if salary["status"] == "paid":
-        raise conflict(f"Salary {salary['id']} was paid on {salary['paidOn']}.")
+        refuse(f"Salary {salary['id']} was paid on {salary['paidOn']}.")
     amounts = {**salary, **arguments}
     if amounts["deductionsMinor"] > amounts["baseMinor"] + amounts["bonusMinor"]:
         raise invalid(("body", "deductionsMinor", "more than base and bonus together"))

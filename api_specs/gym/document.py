@@ -65,7 +65,8 @@ class Document:
         self.contents = contents
         resource = DRAFT202012.create_resource(contents)
         self._registry: Registry[Any] = Registry().with_resource(_URI, resource)
-        self._resolver = self._registry.resolver(_URI)
+        resolver = self._registry.resolver(_URI)
+        self._found = cache(lambda reference: resolver.lookup(reference).contents)
         self.operations = {
             operation.id: operation
             for path, methods in contents["paths"].items()
@@ -77,7 +78,7 @@ class Document:
         """The schema that a reference leads to, with the keywords beside the reference."""
         while "$ref" in schema:
             beside = {key: value for key, value in schema.items() if key != "$ref"}
-            schema = {**self._resolver.lookup(schema["$ref"]).contents, **beside}
+            schema = {**self._found(schema["$ref"]), **beside}
         return schema
 
     def mistakes(self, schema: Schema, value: object) -> list[tuple[str, str]]:
@@ -112,25 +113,21 @@ class Document:
         parameters = [self.resolved(parameter) for parameter in item.get("parameters", ())]
         body = item.get("requestBody", {})
         status, response = next(iter(item["responses"].items()))
-        media_type, content = next(iter(response.get("content", {}).items()), (None, {}))
+        contents: Schema = response.get("content", {})
+        media_type = next(iter(contents), None)
         return Operation(
             id=item["operationId"],
             method=method.upper(),
             path=path,
             parameters=tuple(
-                Parameter(p["name"], p["in"], p.get("required", False), self._reference_or_type(p["schema"]))
-                for p in parameters
+                Parameter(p["name"], p["in"], p.get("required", False), self.resolved(p["schema"])) for p in parameters
             ),
             body=body["content"]["application/json"]["schema"] if body else None,
             body_required=body.get("required", False),
             status=int(status),
             media_type=media_type,
-            answer=content.get("schema"),
+            answer=contents[media_type].get("schema") if media_type else None,
         )
-
-    def _reference_or_type(self, schema: Schema) -> Schema:
-        """Parameters are flat: their schemas are short enough to be resolved once."""
-        return self.resolved(schema)
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from api_specs.gym.offers import checked_offer
 from api_specs.gym.operations import Arguments, read
-from api_specs.gym.problems import conflict, invalid
+from api_specs.gym.problems import invalid, refuse
 
 if TYPE_CHECKING:
     from api_specs.gym.database import Database, Row
@@ -29,7 +29,7 @@ def merge_clients(db: Database, arguments: Arguments) -> Row:
     """Everything that refers to the source refers to the target; what the target has already is dropped."""
     source, target = arguments["sourceId"], arguments["targetId"]
     if source == target:
-        raise conflict(f"Client {source} cannot be merged with itself.")
+        refuse(f"Client {source} cannot be merged with itself.")
     references = db.rows(
         'select m.name as "table", f."from" as "column" from sqlite_master m, pragma_foreign_key_list(m.name) f '
         "where m.type = 'table' and f.\"table\" = 'clients'"
@@ -47,7 +47,7 @@ def merge_clients(db: Database, arguments: Arguments) -> Row:
 def send_client_message(db: Database, arguments: Arguments) -> Row:
     """A message that is kept with the client."""
     if arguments["channel"] == "sms" and not db.record("clients", arguments["clientId"])["phone"]:
-        raise conflict(f"Client {arguments['clientId']} has no telephone number; send an email or a push message.")
+        refuse(f"Client {arguments['clientId']} has no telephone number; send an email or a push message.")
     return db.record("messages", db.insert("messages", arguments))
 
 
@@ -55,7 +55,7 @@ def freeze_membership(db: Database, arguments: Arguments) -> Row:
     """The end moves back by the days of the freeze, as far as they are known."""
     held = _held_membership(db, arguments["clientId"])
     if held["status"] == "frozen":
-        raise conflict(f"Membership {held['id']} is frozen already, since {held['frozenFrom']}.")
+        refuse(f"Membership {held['id']} is frozen already, since {held['frozenFrom']}.")
     first = arguments.get("fromDate", db.today)
     last = arguments.get("untilDate")
     if not held["startDate"] <= first <= held["endDate"]:
@@ -65,7 +65,7 @@ def freeze_membership(db: Database, arguments: Arguments) -> Row:
     days = _days(first, last) + 1 if last else 0
     allowed = db.record("plans", held["planId"])["maxFreezeDays"]
     if days > allowed:
-        raise conflict(f"The plan allows a freeze of {allowed} days, not {days}.")
+        refuse(f"The plan allows a freeze of {allowed} days, not {days}.")
     change = {"status": "frozen", "frozenFrom": first, "frozenUntil": last, "freezeReason": arguments.get("reason")}
     db.update("memberships", held["id"], {**change, "endDate": _later(held["endDate"], days)})
     _log(db, held["id"], "frozen", arguments.get("reason"))
@@ -76,7 +76,7 @@ def unfreeze_membership(db: Database, arguments: Arguments) -> Row:
     """The end moves by the difference between the days that were frozen and those that were planned."""
     held = _held_membership(db, arguments["clientId"])
     if held["status"] != "frozen":
-        raise conflict(f"Membership {held['id']} is not frozen, it is {held['status']}.")
+        refuse(f"Membership {held['id']} is not frozen, it is {held['status']}.")
     resume = arguments.get("resumeDate", db.today)
     frozen = max(0, _days(held["frozenFrom"], resume))
     planned = _days(held["frozenFrom"], held["frozenUntil"]) + 1 if held["frozenUntil"] else 0
@@ -91,10 +91,10 @@ def renew_membership(db: Database, arguments: Arguments) -> Row:
     client = db.record("clients", arguments["clientId"])
     latest = db.one("select * from memberships where clientId = :id order by endDate desc, id desc", id=client["id"])
     if latest and latest["status"] == "frozen":
-        raise conflict(f"Membership {latest['id']} is frozen; unfreeze it first.")
-    plan_id = arguments.get("planId") or (latest and latest["planId"])
+        refuse(f"Membership {latest['id']} is frozen; unfreeze it first.")
+    plan_id = arguments.get("planId", latest["planId"] if latest else None)
     if plan_id is None:
-        raise conflict(f"Client {client['id']} has no membership to renew; give a planId.")
+        refuse(f"Client {client['id']} has no membership to renew; give a planId.")
     number = sell_membership(db, client, plan_id, arguments, after=latest["endDate"] if latest else None)
     return db.record("membership_rows", number)
 
@@ -103,12 +103,12 @@ def sell_membership(db: Database, client: Row, plan_id: int, terms: dict[str, An
     """A membership of a plan on `terms` (startDate, offerCode, paymentMethod, autoRenew); its number."""
     plan = db.record("plans", plan_id)
     if not plan["isActive"]:
-        raise conflict(f"The plan {plan['name']} is not sold any more.")
+        refuse(f"The plan {plan['name']} is not sold any more.")
     price = plan["priceMinor"]
     if terms.get("offerCode"):
         offer, reason = checked_offer(db, terms["offerCode"], plan_id)
         if offer is None:
-            raise conflict(reason)
+            refuse(reason)
         price -= round(price * offer["discountPercent"] / 100)
         db.update("offers", offer["id"], {"redemptions": offer["redemptions"] + 1})
     start = terms.get("startDate") or (_later(after, 1) if after and after >= db.today else db.today)
@@ -127,7 +127,7 @@ def check_in_client(db: Database, arguments: Arguments) -> Row:
     """A visit that has not ended."""
     client = db.record("clients", arguments["clientId"])
     if db.one("select 1 from visits where clientId = :id and checkedOutAt is null", id=client["id"]):
-        raise conflict(f"Client {client['id']} is inside already; check out first.")
+        refuse(f"Client {client['id']} is inside already; check out first.")
     require_active_membership(db, client["id"])
     visit = {"clientId": client["id"], "branchId": arguments.get("branchId", client["branchId"])}
     return db.record("visit_rows", db.insert("visits", visit))
@@ -137,7 +137,7 @@ def check_out_client(db: Database, arguments: Arguments) -> Row:
     """The end of the visit."""
     visit = db.one("select id from visits where clientId = :id and checkedOutAt is null", id=arguments["clientId"])
     if visit is None:
-        raise conflict(f"Client {arguments['clientId']} is not inside.")
+        refuse(f"Client {arguments['clientId']} is not inside.")
     db.update("visits", visit["id"], {"checkedOutAt": db.now})
     return db.record("visit_rows", visit["id"])
 
@@ -148,9 +148,9 @@ def require_active_membership(db: Database, client_id: int) -> None:
         "select 1 from memberships where clientId = :id and status = 'active' and :today between startDate and endDate"
     )
     if db.record("clients", client_id)["status"] == "blocked":
-        raise conflict(f"Client {client_id} is blocked.")
+        refuse(f"Client {client_id} is blocked.")
     if db.one(held, id=client_id) is None:
-        raise conflict(f"Client {client_id} has no active membership; renew or unfreeze it first.")
+        refuse(f"Client {client_id} has no active membership; renew or unfreeze it first.")
 
 
 def create_member_goal(db: Database, arguments: Arguments) -> Row:
@@ -169,7 +169,7 @@ def record_goal_progress(db: Database, arguments: Arguments) -> Row:
     """A measurement moves the goal, its milestones, and ends it at its target."""
     goal = db.record("goals", arguments["goalId"])
     if goal["status"] != "active":
-        raise conflict(f"Goal {goal['id']} is {goal['status']}; set its status to active first.")
+        refuse(f"Goal {goal['id']} is {goal['status']}; set its status to active first.")
     db.insert("progress", arguments)
     goal["currentValue"] = arguments["value"]
     status = "achieved" if _reached(goal, goal["targetValue"]) else "active"
@@ -182,7 +182,7 @@ def add_points(db: Database, client_id: int, points: int, reason: str, *, reward
     """Change the balance of loyalty points. Raises Problem (409) where it would become negative."""
     balance = db.record("clients", client_id)["loyaltyPoints"] + points
     if balance < 0:
-        raise conflict(f"Client {client_id} has {balance - points} points, {-balance} too few.")
+        refuse(f"Client {client_id} has {balance - points} points, {-balance} too few.")
     db.update("clients", client_id, {"loyaltyPoints": balance})
     entry = {"clientId": client_id, "points": points, "reason": reason, "rewardId": reward_id, "balance": balance}
     return db.record("points_entries", db.insert("points_entries", entry))
@@ -197,7 +197,7 @@ def redeem_reward(db: Database, arguments: Arguments) -> Row:
     """Points for a piece of the reward."""
     reward = db.record("rewards", arguments["rewardId"])
     if reward["stock"] == 0:
-        raise conflict(f"The reward {reward['name']} is out of stock.")
+        refuse(f"The reward {reward['name']} is out of stock.")
     if reward["stock"] is not None:
         db.update("rewards", reward["id"], {"stock": reward["stock"] - 1})
     return add_points(db, arguments["clientId"], -reward["costPoints"], reward["name"], reward_id=reward["id"])
@@ -217,7 +217,7 @@ def _held_membership(db: Database, client_id: int) -> Row:
         id=client_id,
     )
     if held is None:
-        raise conflict(f"Client {client_id} has no active membership; sell one with renew_membership.")
+        refuse(f"Client {client_id} has no active membership; sell one with renew_membership.")
     return held
 
 

@@ -21,6 +21,7 @@ class Create:
     rows: str
 
     def __call__(self, db: Database, arguments: Arguments) -> Row:
+        """The new record."""
         return db.record(self.rows, db.insert(self.table, arguments))
 
 
@@ -33,6 +34,7 @@ class Update:
     key: str
 
     def __call__(self, db: Database, arguments: Arguments) -> Row:
+        """The changed record."""
         number = arguments[self.key]
         db.update(self.table, number, {name: value for name, value in arguments.items() if name != self.key})
         return db.record(self.rows, number)
@@ -46,10 +48,11 @@ class Delete:
     key: str
 
     def __call__(self, db: Database, arguments: Arguments) -> None:
+        """Nothing is answered."""
         db.execute(f"delete from {self.table} where id = :id", id=arguments[self.key])  # noqa: S608  # a declared table
 
 
-WRITES = {
+WRITES: dict[str, Create | Update | Delete] = {
     "create_client": Create("clients", "client_rows"),
     "update_client": Update("clients", "client_rows", "clientId"),
     "delete_client": Delete("clients", "clientId"),

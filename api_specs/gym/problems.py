@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from fastapi.responses import JSONResponse
 
@@ -36,9 +36,9 @@ class Problem(Exception):
         return JSONResponse(content, self.status, headers, "application/problem+json")
 
 
-def conflict(detail: str) -> Problem:
-    """409: the arguments are fine, but the records do not allow it."""
-    return Problem(409, detail)
+def refuse(detail: str) -> NoReturn:
+    """Raise a 409: the arguments are fine, but the records do not allow it."""
+    raise Problem(409, detail)
 
 
 def not_found(what: str, number: object) -> Problem:
@@ -57,7 +57,7 @@ def broken_constraint(error: sqlite3.IntegrityError) -> Problem:
     unique = re.match(r"UNIQUE constraint failed: (.+)", str(error))
     if unique:
         columns = [column.split(".")[-1] for column in unique[1].split(", ")]
-        return conflict(f"There is a record with the same {' and '.join(columns)} already.")
+        return Problem(409, f"There is a record with the same {' and '.join(columns)} already.")
     if "FOREIGN KEY" in str(error):
-        return conflict("Other records still refer to this one.")
-    return conflict(f"The records do not allow this ({error}).")
+        return Problem(409, "Other records still refer to this one.")
+    return Problem(409, f"The records do not allow this ({error}).")

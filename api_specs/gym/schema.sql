@@ -228,6 +228,7 @@ create table sessions (
   capacity integer not null
 );
 create index sessions_by_time on sessions (startsAt);
+create index sessions_by_trainer on sessions (trainerId, startsAt);
 create table bookings (
   id integer primary key, sessionId integer not null references sessions on delete cascade,
   clientId integer not null references clients on delete cascade, status text not null default 'booked',
@@ -257,7 +258,7 @@ create table appointments (
   clientId integer not null references clients on delete cascade, startsAt text not null, endsAt text not null,
   status text not null default 'booked', note text
 );
-create index appointments_by_time on appointments (startsAt);
+create index appointments_by_trainer on appointments (trainerId, startsAt);
 create view appointment_rows as
   select a.id, serviceId, v.name as serviceName, a.trainerId, s.firstName || ' ' || s.lastName as trainerName, clientId,
          c.firstName || ' ' || c.lastName as clientName, s.branchId, startsAt, endsAt, a.status, note
