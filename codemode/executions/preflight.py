@@ -40,10 +40,11 @@ def _refusals(site: CallSite, catalog: Catalog) -> Iterator[Refusal]:
     if site.positional:
         message = f"{tool.id}() takes keyword arguments only, {site.positional} positional given"
         yield _refusal(site, "positional_argument", message, f"write {tool.id}({_keywords(valid)})")
-    for keyword in site.keywords:
-        if keyword not in valid:
-            yield _unknown_argument(site, keyword, tool)
-    missing = [p.name for p in tool.parameters if p.required and p.name not in site.keywords]
+    meant = {keyword: _nearest(keyword, valid) for keyword in site.keywords if keyword not in valid}
+    for keyword, nearest in meant.items():
+        yield _unknown_argument(site, keyword, nearest, tool)
+    given = {*site.keywords, *meant.values()}  # a misspelt argument is not missing as well
+    missing = [p.name for p in tool.parameters if p.required and p.name not in given]
     if missing and not site.open_ended and not site.positional:
         names = ", ".join(repr(name) for name in missing)
         yield _refusal(site, "missing_argument", f"{tool.id}() is missing {names}", _parameters(tool))
@@ -63,11 +64,14 @@ def _unknown_tool(site: CallSite, error: ToolNotFound, catalog: Catalog) -> Refu
     )
 
 
-def _unknown_argument(site: CallSite, keyword: str, tool: Tool) -> Refusal:
-    valid = [parameter.name for parameter in tool.parameters]
-    nearest = process.extractOne(keyword, valid, scorer=fuzz.WRatio, score_cutoff=NEAR)
-    message = f"{tool.id}() has no parameter {keyword!r}" + (f"; did you mean {nearest[0]!r}?" if nearest else "")
+def _unknown_argument(site: CallSite, keyword: str, nearest: str | None, tool: Tool) -> Refusal:
+    message = f"{tool.id}() has no parameter {keyword!r}" + (f"; did you mean {nearest!r}?" if nearest else "")
     return _refusal(site, "unknown_argument", message, _parameters(tool))
+
+
+def _nearest(keyword: str, valid: list[str]) -> str | None:
+    found = process.extractOne(keyword, valid, scorer=fuzz.WRatio, score_cutoff=NEAR)
+    return None if found is None else found[0]
 
 
 def _parameters(tool: Tool) -> str:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from codemode.executions.ledger import LedgerEntry
 
 #: Columns of a ledger's time bar.
-BAR_WIDTH = 28
+BAR_WIDTH = 24
+#: Columns of a terminal from which on the ledger shows answers too.
+WIDE = 110
 #: Lines of a result or an output before it is cut on the screen (never in `--json`).
 SHOWN_LINES = 24
 
@@ -59,39 +61,46 @@ def failure_text(ended: ExecutionOutcome) -> str:
     failure = ended.failure
     if failure is None:
         return ""
-    lines = [f"{failure.type}: {failure.message}"]
-    if failure.line is not None:
-        lines[0] += f" (line {failure.line})"
+    if failure.refusals:
+        lines = ["refused before anything ran"]
+        for refusal in failure.refusals:
+            lines += [f"line {refusal.line}: {refusal.message}", *([f"    {refusal.hint}"] if refusal.hint else [])]
+        return "\n".join(lines)
+    where = "" if failure.line is None else f" (line {failure.line})"
+    lines = [f"{failure.type}: {failure.message}{where}"]
     lines += [part for part in (failure.excerpt, failure.hint and f"hint: {failure.hint}") if part]
-    for refusal in failure.refusals:
-        lines.append(f"line {refusal.line}: {refusal.message}")
-        if refusal.hint:
-            lines.append(f"    {refusal.hint}")
     return "\n".join(lines)
 
 
 def waterfall(calls: Sequence[LedgerEntry]) -> Table:
     """The ledger: one line a call, with a bar for when it ran."""
     end = max(call.start_s + call.duration_s for call in calls) or 1.0
-    table = Table(box=None, padding=(0, 1), header_style="dim")
-    for title in ("call", "state", "ms", "when", "answer"):
-        table.add_column(title, justify="right" if title == "ms" else "left", no_wrap=True, overflow="ellipsis")
+    table = Table(box=None, padding=(0, 1), header_style="dim", expand=True)
+    table.add_column("call", ratio=3, no_wrap=True, overflow="ellipsis")
+    table.add_column("state", min_width=len("committed"), no_wrap=True)
+    table.add_column("ms", justify="right", min_width=6, no_wrap=True)
+    table.add_column("when", min_width=BAR_WIDTH, no_wrap=True)
+    if console.width >= WIDE:
+        table.add_column("answer", ratio=2, no_wrap=True, overflow="ellipsis")
     for call in calls[:SHOWN_LINES]:
-        left = int(call.start_s / end * BAR_WIDTH)
-        width = max(1, round(call.duration_s / end * BAR_WIDTH))
-        style = _STATE_STYLE.get(call.state, "")
-        arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
-        bar = (" " * left + "█" * min(width, BAR_WIDTH - left)).ljust(BAR_WIDTH)
-        table.add_row(
-            Text(f"{call.tool}({_cut(arguments, 36)})"),
-            Text(call.state, style=style),
-            f"{call.duration_s * 1000:.1f}",
-            Text(bar, style=style),
-            Text(_cut(call.error or call.preview, 40), style="dim"),
-        )
+        table.add_row(*_line(call, end)[: len(table.columns)])
     if len(calls) > SHOWN_LINES:
-        table.add_row(f"… and {len(calls) - SHOWN_LINES} more", "", "", "", "")
+        table.add_row(f"… and {len(calls) - SHOWN_LINES} more")
     return table
+
+
+def _line(call: LedgerEntry, end_s: float) -> tuple[RenderableType, ...]:
+    style = _STATE_STYLE.get(call.state, "")
+    arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
+    left = min(int(call.start_s / end_s * BAR_WIDTH), BAR_WIDTH - 1)
+    width = max(1, min(round(call.duration_s / end_s * BAR_WIDTH), BAR_WIDTH - left))
+    return (
+        Text(f"{call.tool}({arguments})"),
+        Text(call.state, style=style),
+        f"{call.duration_s * 1000:.1f}",
+        Text(" " * left + "█" * width, style=style),
+        Text(call.error or call.preview, style="dim"),
+    )
 
 
 def cost(report: CostReport) -> RenderableType:
@@ -120,7 +129,3 @@ def _titled(title: str, text: str) -> RenderableType:
     if len(lines) > SHOWN_LINES:
         lines = [*lines[:SHOWN_LINES], f"… {len(lines) - SHOWN_LINES:,} more lines"]
     return Text(f"{title}: ", style="dim") + Text("\n".join(lines), style="default")
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
