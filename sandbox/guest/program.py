@@ -15,6 +15,7 @@ from sandbox.guest.concurrency.hub import HostGone, fresh_context
 from sandbox.guest.language.compilation import Program, compile_program
 from sandbox.guest.language.source import SourceRefused
 from sandbox.guest.names.modules import load_all
+from sandbox.guest.names.zones import keep_zones
 from sandbox.guest.report import Failed, failure_of, refusal_of_source, refused, syntax_failure
 from sandbox.guest.run import Ended, Run
 from sandbox.guest.runtime.own import IDENTITIES
@@ -99,6 +100,7 @@ def warm_up() -> None:
     os.putenv("TZ", "UTC")
     time.tzset()
     load_all()
+    keep_zones()
     _read_late_imports()
     _rehearsal_frames()
 
@@ -114,10 +116,6 @@ def _read_late_imports() -> None:
     import encodings.utf_8_sig  # noqa: F401, PLC0415
     import encodings.utf_16  # noqa: F401, PLC0415
     import unicodedata  # noqa: F401, PLC0415  # used for names of characters in literals
-    import zoneinfo  # noqa: PLC0415  # its data are files
-
-    for name in sorted(zoneinfo.available_timezones()):
-        zoneinfo.ZoneInfo(name)
 
 
 _REHEARSAL = """

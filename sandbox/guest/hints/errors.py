@@ -1,15 +1,362 @@
-"""Hints for errors at run time."""
+"""Hints for errors at run time: one function per kind of error, each with the values at hand."""
 
 from __future__ import annotations
 
+import ast
+import re
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.hints.idioms import ATTRIBUTES, NAMES
+from sandbox.guest.hints.values import UNKNOWN, first_none, keys_of, known_names, source, value_of
+from sandbox.guest.names.modules import OFFERED
+from sandbox.guest.tools import PendingCall, Record, Tool, ToolError, tool_path
+
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from sandbox.guest.hints.place import Place
 
 
-def hint_for(error: BaseException, message: str, place: Place | None, variables: dict[str, Any], names: Collection[str]) -> str:
+class Situation:
+    """An error, where it arose, and what was there."""
+
+    def __init__(
+        self, error: BaseException, message: str, place: Place | None, variables: dict[str, Any], names: Collection[str]
+    ) -> None:
+        self.error = error
+        self.message = message
+        self.node = place.node if place is not None else None
+        self.variables = {**variables, **place.local} if place is not None else variables
+        self.names = sorted(names)
+
+    def value(self, node: ast.AST | None) -> Any:
+        """Return the value of an expression, or UNKNOWN."""
+        found = value_of(node, self.variables)
+        return found
+
+
+def hint_for(
+    error: BaseException, message: str, place: Place | None, variables: dict[str, Any], names: Collection[str]
+) -> str:
     """Return what to do about an error, or nothing."""
+    situation = Situation(error, message, place, variables, names)
+    for kind, rule in _RULES:
+        if isinstance(error, kind):
+            hint = rule(situation)
+            if hint:
+                return hint
     return ""
+
+
+# --- names and modules ---------------------------------------------------------------------------------------------
+
+
+def _name(at: Situation) -> str:
+    found = re.search(r"name '(\w+)'", at.message)
+    if found is None:
+        return ""
+    name = found[1]
+    if isinstance(at.error, UnboundLocalError):
+        return (
+            f"{name} is assigned in this function, so it is local there: "
+            f"write `global {name}` (or `nonlocal {name}`) first, or pass it in"
+        )
+    if name in NAMES:
+        return NAMES[name]
+    if name in OFFERED:
+        return f"write `import {name}` first"
+    near = get_close_matches(name, [*known_names(at.variables), *at.names], n=3, cutoff=0.7)
+    hints = [f"did you mean {', '.join(near)}?"] if near else []
+    if at.names:
+        hints.append(
+            f"The tools are bound as {', '.join(at.names[:12])}: call them as {at.names[0]}.group.operation(name=value)"
+        )
+    return " ".join(hints)
+
+
+def _import(at: Situation) -> str:
+    root = (getattr(at.error, "name", None) or "").partition(".")[0]
+    if root in at.names:
+        return f"{root} is bound already: leave the import out"
+    return ""
+
+
+# --- attributes ----------------------------------------------------------------------------------------------------
+
+
+def _attribute(at: Situation) -> str:
+    name = getattr(at.error, "name", None) or _quoted(at.message)
+    node = at.node
+    owner = node.value if isinstance(node, ast.Attribute) else None
+    value = at.value(owner)
+    text = source(owner) if owner is not None else "x"
+    if value is None or "'NoneType'" in at.message:
+        return _is_none(at, text)
+    if name is None:
+        return ""
+    if isinstance(value, dict) and name in value:
+        return f'write {text}["{name}"]'
+    idiom = ATTRIBUTES.get(name)
+    if idiom is not None:
+        return idiom.replace("{x}", text)
+    if isinstance(value, dict) or "'dict'" in at.message:
+        return _no_field(value, name, text)
+    if isinstance(value, list) or "'list'" in at.message:
+        return _is_list(value, text)
+    if _is_unawaited(value):
+        return f"{text} was not awaited: write `await` in front of the call"
+    kind = value if isinstance(value, type) else type(value)
+    near = [] if value is UNKNOWN else get_close_matches(name, [each for each in dir(kind) if not each.startswith("_")], n=3)
+    return f"did you mean {', '.join(near)}?" if near else ""
+
+
+def _no_field(value: Any, name: str, text: str) -> str:
+    if not isinstance(value, dict):
+        return f'a dict is read by key: {text}["{name}"]'
+    near = get_close_matches(name, [key for key in value if isinstance(key, str)], n=3)
+    also = f'; nearest: {text}["{near[0]}"]' if near else ""
+    return f"{text} has the keys {keys_of(value)}{also}"
+
+
+def _is_list(value: Any, text: str) -> str:
+    if isinstance(value, list):
+        inside = f" of {len(value)} items" + (f", each with the keys {keys_of(value[0])}" if value and isinstance(value[0], dict) else "")
+        return f"{text} is a list{inside}: loop over it, or take one item with {text}[0]"
+    return f"{text} is a list: loop over it, or take one item with {text}[0]"
+
+
+def _is_none(at: Situation, text: str) -> str:
+    none = first_none(at.node, at.variables)
+    shown = source(none) if none is not None else text
+    if none is not None and isinstance(none, ast.Name) and _is_from_print(at, none.id):
+        return f"{shown} is None, because print() gives None: assign the value of the call itself, then print it"
+    return (
+        f"{shown} is None here (a field without a value is null): guard it, as in ({shown} or {{}}) "
+        f"or `if {shown} is not None`"
+    )
+
+
+def _is_from_print(at: Situation, name: str) -> bool:
+    return at.value(ast.Name(name)) is None and name in at.variables.get(".printed", ())
+
+
+# --- items ---------------------------------------------------------------------------------------------------------
+
+
+def _key(at: Situation) -> str:
+    node = at.node
+    if not isinstance(node, ast.Subscript) or not at.error.args:
+        return ""
+    value, key = at.value(node.value), at.error.args[0]
+    text = source(node.value)
+    if not isinstance(value, dict):
+        return f"print(list({text})) shows the keys there are; {text}.get({key!r}) gives None where one is missing"
+    hints = [f"{text} is a dict with the keys {keys_of(value)}"]
+    if isinstance(key, int):
+        lists = [name for name, item in value.items() if isinstance(item, list)]
+        hints += [f"the list is {text}[{name!r}]: write {text}[{name!r}][{key}]" for name in lists[:2]]
+    near = _near_keys(key, value)
+    if near:
+        hints.append(f"nearest: {text}[{near[0]!r}]")
+    return "; ".join(hints)
+
+
+def _near_keys(key: Any, value: dict[Any, Any]) -> list[str]:
+    if not isinstance(key, str):
+        return []
+    texts = [name for name in value if isinstance(name, str)]
+    inside = [name for name in texts if key.lower() in name.lower() or name.lower() in key.lower()]
+    parts = {part for part in re.split(r"[_\W]+", key.lower()) if len(part) > 2}
+    shared = [name for name in texts if parts & set(re.split(r"[_\W]+", name.lower()))]
+    stems = [name for name in texts if key[:4].lower() == name[:4].lower()]
+    return list(dict.fromkeys([*get_close_matches(key, texts, n=2), *inside, *shared, *stems]))
+
+
+def _index(at: Situation) -> str:
+    node = at.node
+    value = at.value(node.value) if isinstance(node, ast.Subscript) else UNKNOWN
+    if isinstance(node, ast.Subscript) and isinstance(value, list | tuple | str):
+        text = source(node.value)
+        if not value:
+            return f"{text} is empty: nothing was found; check `if {text}:` first"
+        return f"{text} has {len(value)} items: indexes go from 0 to {len(value) - 1}"
+    return "the list is shorter than that; check its length first"
+
+
+# --- types ---------------------------------------------------------------------------------------------------------
+
+
+def _type(at: Situation) -> str:
+    for pattern, rule in _TYPE_RULES:
+        if re.search(pattern, at.message):
+            hint = rule(at)
+            if hint:
+                return hint
+    return ""
+
+
+def _awaited(at: Situation) -> str:
+    return (
+        "it was not awaited: write `await` in front of it, as in `results = await asyncio.gather(...)`; "
+        "inside a function that needs `async def`"
+    )
+
+
+def _none_used(at: Situation) -> str:
+    node = at.node
+    inner = node.value if isinstance(node, ast.Subscript | ast.Attribute) else node
+    return _is_none(at, source(inner) if isinstance(node, ast.Subscript | ast.Attribute) else "a value")
+
+
+def _method_used(at: Situation) -> str:
+    """`pods.items` where the field was meant: the methods of dict win over fields."""
+    for node in _parts(at.node):
+        if isinstance(node, ast.Attribute):
+            owner = at.value(node.value)
+            if isinstance(owner, dict) and node.attr in owner:
+                text = source(node.value)
+                return f'{text}.{node.attr} is the method of dict, not the field: write {text}["{node.attr}"]'
+    for name, value in at.variables.items():
+        if type(value) is Record and "items" in value and isinstance(at.node, ast.AST):
+            return f'x.items is the method of dict: for the field write {name}["items"]; for the method write {name}.items()'
+    return "a method was used without calling it: write () after it; for a field named like a method of dict write [\"name\"]"
+
+
+def _parts(node: ast.AST | None) -> list[ast.AST]:
+    return [] if node is None else list(ast.walk(node))
+
+
+def _list_as_dict(at: Situation) -> str:
+    node = at.node
+    if not isinstance(node, ast.Subscript):
+        return "a list is read by position; loop over it to reach the items"
+    return _is_list(at.value(node.value), source(node.value))
+
+
+def _text_as_dict(at: Situation) -> str:
+    node = at.node
+    text = source(node.value) if isinstance(node, ast.Subscript) else "it"
+    return f"{text} is text, not a dict; if it holds JSON write json.loads({text}), if you loop over a dict use .items() or .values()"
+
+
+def _dates(at: Situation) -> str:
+    return (
+        "one date has a timezone and the other has none (datetime.now() is naive): "
+        "use datetime.now(timezone.utc), and .replace(tzinfo=timezone.utc) for text without an offset"
+    )
+
+
+def _tool_used(at: Situation) -> str:
+    for node in _parts(at.node):
+        value = at.value(node) if isinstance(node, ast.Name | ast.Attribute) else UNKNOWN
+        if isinstance(value, Tool):
+            path = tool_path(value)
+            return f"{path} was not called: write {path}(name=value)"
+    return "an operation was not called: write (...) after it"
+
+
+def _not_json(at: Situation) -> str:
+    return "json.dumps(value, default=str) writes dates and the like as text"
+
+
+def _unhashable(at: Situation) -> str:
+    return "dicts and lists cannot be keys or members of a set: use one of their fields, such as x['id'], or tuple(x)"
+
+
+def _operands(at: Situation) -> str:
+    if "'NoneType'" in at.message:
+        return "one side is None (a field without a value is null): use (value or 0), or skip such items"
+    if "'str'" in at.message and ("'int'" in at.message or "'float'" in at.message):
+        return "one side is text: convert with int(...), float(...) or str(...)"
+    return ""
+
+
+def _not_called(at: Situation) -> str:
+    if "'dict' object is not callable" in at.message:
+        return "a dict is read with square brackets: x['key']"
+    if "'str' object is not callable" in at.message or "'list' object is not callable" in at.message:
+        return "a variable has the name of a function: rename the variable"
+    return ""
+
+
+_TYPE_RULES: list[tuple[str, Callable[[Situation], str]]] = [
+    (r"Future'|coroutine'|'Task'|PendingCall'|async_generator'|object can't be used in 'await'", _awaited),
+    (r"'Tool'", _tool_used),
+    (r"offset-naive and offset-aware", _dates),
+    (r"builtin_function_or_method'|'method'|'function' object", _method_used),
+    (r"unsupported operand|not supported between|can only concatenate", _operands),
+    (r"'NoneType' object|argument of type 'NoneType'|cannot unpack non-iterable NoneType", _none_used),
+    (r"list indices must be|tuple indices must be", _list_as_dict),
+    (r"string indices must be", _text_as_dict),
+    (r"is not JSON serializable", _not_json),
+    (r"unhashable type", _unhashable),
+    (r"object is not callable", _not_called),
+]
+
+
+# --- others --------------------------------------------------------------------------------------------------------
+
+
+def _runtime(at: Situation) -> str:
+    if "asyncio.run()" in at.message:
+        return "the program runs in a loop already: write `await main()` instead of asyncio.run(main())"
+    if "changed size during iteration" in at.message or "changed during iteration" in at.message:
+        return "loop over a copy: for key in list(x):"
+    return ""
+
+
+def _value(at: Situation) -> str:
+    if type(at.error).__name__ == "JSONDecodeError":
+        return "the text is not JSON: answers of tools are data already, without json.loads"
+    if "isoformat string" in at.message:
+        return "datetime.fromisoformat takes 2026-01-31T12:00:00+00:00; for other forms use datetime.strptime(text, form)"
+    if "not enough values to unpack" in at.message or "too many values to unpack" in at.message:
+        return "count the names on the left; a loop over a dict gives keys, over .items() pairs"
+    if "empty" in at.message and ("max()" in at.message or "min()" in at.message):
+        return "give a default: max(values, default=0)"
+    return ""
+
+
+def _tool_error(at: Situation) -> str:
+    error: Any = at.error
+    if error.retry_after is not None:
+        return f"the service asks to wait {error.retry_after} s before the call is made again"
+    return "catch it with try/except ToolError as e where the program can go on (e.status, e.body)"
+
+
+def _recursion(at: Situation) -> str:
+    return "the function calls itself without end, or too deep: check where it stops, or use a loop"
+
+
+def _division(at: Situation) -> str:
+    return "the divisor is 0 (an empty list has length 0): guard it with `if n else 0`"
+
+
+def _exit(at: Situation) -> str:
+    return "leave exit() out: raise an exception for a failure, or return a value"
+
+
+def _is_unawaited(value: Any) -> bool:
+    return value is not UNKNOWN and (isinstance(value, PendingCall) or hasattr(type(value), "__await__"))
+
+
+def _quoted(message: str) -> str | None:
+    found = re.search(r"attribute '(\w+)'", message)
+    return found[1] if found else None
+
+
+_RULES: list[tuple[type[BaseException], Callable[[Situation], str]]] = [
+    (ToolError, _tool_error),
+    (NameError, _name),
+    (ImportError, _import),
+    (AttributeError, _attribute),
+    (KeyError, _key),
+    (IndexError, _index),
+    (TypeError, _type),
+    (RecursionError, _recursion),
+    (RuntimeError, _runtime),
+    (ZeroDivisionError, _division),
+    (ValueError, _value),
+    (SystemExit, _exit),
+]

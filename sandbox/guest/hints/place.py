@@ -66,9 +66,13 @@ def _node_at(text: str, span: tuple[int, int, int, int]) -> ast.AST | None:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    for node in ast.walk(tree):
+    found = None
+    for node in ast.walk(tree):  # outer ones first: the innermost that fits is the last
         if isinstance(node, ast.expr | ast.stmt) and span == (
-            node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
+            node.lineno,
+            node.end_lineno,
+            node.col_offset,
+            node.end_col_offset,
         ):
-            return node
-    return None
+            found = node
+    return found

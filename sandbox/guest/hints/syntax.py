@@ -1,8 +1,65 @@
-"""Hints for text that is not Python."""
+"""Hints for text that is not Python: another language, quotes of a word processor, await in the wrong place."""
 
 from __future__ import annotations
+
+import re
+
+#: What is no Python, and what Python writes. Looked for line by line, outside of what looks like text.
+_FOREIGN: list[tuple[str, str]] = [
+    (r"^\s*//", "`//` begins no comment in Python: write #"),
+    (r"^\s*/\*", "`/* */` is no comment in Python: write #"),
+    (r"^\s*(const|let|var)\s+\w", "`{0}` is JavaScript: write the name alone, `x = ...`"),
+    (r"^\s*(async\s+)?function\b", "`function` is JavaScript: write `def name(...):`"),
+    (r"=>", "`=>` is JavaScript: write a lambda, or a comprehension `[f(x) for x in xs]`"),
+    (r"===|!==", "`===` is JavaScript: write =="),
+    (r"&&", "`&&` is written `and`"),
+    (r"\|\|", "`||` is written `or`"),
+    (r"\w\(\{\s*\w+\s*:", "`f({name: value})` is JavaScript: write keyword arguments, f(name=value)"),
+    (r"^\s*\}?\s*else\s+if\b", "`else if` is written `elif`"),
+    (r"\)\s*\{\s*$", "blocks are indented after a colon, without braces"),
+    (r"\b(\w+)\+\+", "`{0}++` is written `{0} += 1`"),
+    (r"`[^`]*\$\{", 'template literals are written f"...{value}..."'),
+    (r"\bnew\s+[A-Z]\w*\(", "`new` is left out: write the class name and (...)"),
+    (r"^\s*catch\b|\}\s*catch\b", "`catch` is written `except Exception as e:`"),
+    (r"^\s*[!%]\w+", "commands of a notebook do not exist here: leave the line out"),
+    (r"^\s*print\s+[^(\s=]", "print is a function: print(...)"),
+]
+_CURLY_QUOTES = re.compile("[\u2018\u2019\u201c\u201d]")
 
 
 def hint_for_syntax(error: SyntaxError, code: str) -> str:
     """Return what to do about a syntax error, or nothing."""
+    message = error.msg or ""
+    if "await" in message:
+        return "`await` stands only in an `async def` or at the top level: write `async def`, or drop the await, since plain calls work too"
+    foreign = _foreign(code)
+    if foreign:
+        return "this is not Python: " + "; ".join(foreign)
+    return _general(message, code)
+
+
+def _foreign(code: str) -> list[str]:
+    found = []
+    for number, line in enumerate(code.split("\n"), 1):
+        bare = re.sub(r"\"[^\"\n]*\"|'[^'\n]*'|#.*", "''", line)
+        for pattern, advice in _FOREIGN:
+            match = re.search(pattern, bare)
+            if match:
+                found.append(f"line {number}: {advice.format(*(match.groups() or ('',)))}" if "{0}" in advice else f"line {number}: {advice}")
+    return found[:6]
+
+
+def _general(message: str, code: str) -> str:
+    if _CURLY_QUOTES.search(code):
+        return "use straight quotes (\" or ') instead of typographic ones"
+    if "f-string" in message:
+        return "inside of f\"...\" use the other kind of quotes, no backslashes, and no comments; or compute the value in a variable first"
+    if "expected an indented block" in message or "indent" in message:
+        return "indent each block by four spaces, and all lines of a block alike"
+    if "was never closed" in message or "unexpected EOF" in message or "unterminated" in message:
+        return "close the bracket or quote that is named; long text goes into triple quotes"
+    if "perhaps you forgot a comma" in message.lower():
+        return "put a comma between the items"
+    if "expected ':'" in message:
+        return "put a colon at the end of the line"
     return ""

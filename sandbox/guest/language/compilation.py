@@ -13,7 +13,7 @@ from sandbox.guest.language.ending import keep_value
 from sandbox.guest.language.imports import future_flags
 from sandbox.guest.language.policy import LanguagePolicy
 from sandbox.guest.language.refusals import Refusals
-from sandbox.guest.language.sites import call_sites
+from sandbox.guest.language.sites import call_sites, shadowing_imports
 from sandbox.guest.language.source import parse
 
 if TYPE_CHECKING:
@@ -47,10 +47,11 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
     tree = source.tree
     bound = bound_names(tree)
     sites = tuple(call_sites(tree, names, bound))
+    refusals = Refusals()
+    shadowing_imports(tree, names, refusals)
     deferred = deferred_calls(tree, names, bound) if "await" in code or "asyncio" in code else frozenset()
     flags = future_flags(tree) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     returns = keep_value(tree)
-    refusals = Refusals()
     LanguagePolicy(refusals, bound=bound, deferred=deferred).visit(tree)
     if refusals:
         return Program(text=source.text, code=None, sites=sites, refusals=refusals.sorted())

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Collection
 
+    from sandbox.guest.language.refusals import Refusals
+
 #: Functions that call their first argument with the others.
 _CALLERS = frozenset({"partial", "submit", "to_thread"})
 
@@ -29,6 +31,29 @@ def call_sites(tree: ast.Module, names: Collection[str], bound: Counter[str]) ->
             if site is not None:
                 sites.append(site)
     return sorted(sites, key=lambda site: (site.line, site.column))
+
+
+def shadowing_imports(tree: ast.Module, names: Collection[str], refusals: Refusals) -> None:
+    """Refuse `import openai` … `openai.OpenAI()` where the API is bound under that name: no library comes with it."""
+    imported = {
+        alias.name: node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+        if alias.name in names and alias.asname is None
+    }
+    for node in ast.walk(tree):
+        parts = dotted(node.func) if isinstance(node, ast.Call) else None
+        if parts is None or parts[0] not in imported or not parts[-1][:1].isupper():
+            continue
+        root = parts[0]
+        refusals.add(
+            node,
+            "import",
+            f"{'.'.join(parts)}(...) is no operation: {root} is the API itself, bound under that name, and `import {root}` "
+            f"(line {imported[root].lineno}) brings no library",
+            f"remove the import and call the operations, {root}.group.operation(name=value)",
+        )
 
 
 def dotted(node: ast.AST) -> list[str] | None:

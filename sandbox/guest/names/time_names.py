@@ -8,6 +8,8 @@ import email.utils
 import time
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.names.zones import zones
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -102,4 +104,8 @@ def _email(scene: Scene) -> dict[str, Any]:
     return {"formatdate": formatdate, "localtime": localtime}
 
 
-BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {"time": _time, "email.utils": _email}
+def _zoneinfo(scene: Scene) -> dict[str, Any]:
+    return {"available_timezones": lambda: set(zones())}
+
+
+BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {"time": _time, "email.utils": _email, "zoneinfo": _zoneinfo}

@@ -149,7 +149,7 @@ VETTED: dict[str, Vetted] = {
         "weekday weekheader",
         "dates; not setfirstweekday, which is shared, and the locale variants",
     ),
-    "zoneinfo": Vetted("ZoneInfo ZoneInfoNotFoundError available_timezones", "zones that were read before the walls went up"),
+    "zoneinfo": Vetted("ZoneInfo ZoneInfoNotFoundError", "zones that were read before the walls went up"),
     "datetime": Vetted(
         "MAXYEAR MINYEAR UTC date datetime time timedelta timezone tzinfo",
         "now, today and utcnow are guarded: they show the time of the execution",

@@ -1,0 +1,81 @@
+"""Values behind an expression, as far as they can be told without running code of the program."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import Any
+
+from sandbox.guest.tools import Record, Tool
+
+UNKNOWN: Any = object()
+#: Keys shown of a dict.
+MOST_KEYS = 12
+
+
+def value_of(node: ast.AST | None, variables: dict[str, Any]) -> Any:
+    """Return the value of a name, or of plain steps from it into dicts and lists; UNKNOWN for anything else."""
+    if isinstance(node, ast.Name):
+        return variables.get(node.id, UNKNOWN)
+    if isinstance(node, ast.Await):
+        return value_of(node.value, variables)
+    if isinstance(node, ast.Attribute):
+        owner = value_of(node.value, variables)
+        if type(owner) is Record:
+            return owner.get(node.attr, UNKNOWN) if node.attr not in dir(dict) else getattr(owner, node.attr)
+        if isinstance(owner, Tool):
+            return getattr(owner, node.attr) if not node.attr.startswith("_") else UNKNOWN
+        return getattr(owner, node.attr) if type(owner) is dict and node.attr in dir(dict) else UNKNOWN
+    if isinstance(node, ast.Subscript):
+        return _item(value_of(node.value, variables), _constant(node.slice, variables))
+    return UNKNOWN
+
+
+def _constant(node: ast.AST, variables: dict[str, Any]) -> Any:
+    if isinstance(node, ast.Constant):
+        return node.value
+    found = variables.get(node.id, UNKNOWN) if isinstance(node, ast.Name) else UNKNOWN
+    return found if type(found) in (str, int) else UNKNOWN
+
+
+def _item(owner: Any, key: Any) -> Any:
+    if key is UNKNOWN:
+        return UNKNOWN
+    if type(owner) in (dict, Record):
+        return owner.get(key, UNKNOWN)
+    if type(owner) in (list, tuple) and type(key) is int and -len(owner) <= key < len(owner):
+        return owner[key]
+    return UNKNOWN
+
+
+def first_none(node: ast.AST | None, variables: dict[str, Any]) -> ast.AST | None:
+    """Return the shortest leading part of a chain of steps whose value is None."""
+    steps = []
+    while isinstance(node, ast.Subscript | ast.Attribute | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+        steps.append(node)
+    for step in reversed(steps):
+        if value_of(step, variables) is None:
+            return step
+    return None
+
+
+def source(node: ast.AST | None) -> str:
+    """Return the text of an expression, shortened."""
+    if node is None:
+        return "the value"
+    text = ast.unparse(node)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def keys_of(mapping: dict[Any, Any]) -> str:
+    """Return the keys of a dict for a reader."""
+    keys = [repr(key) if not isinstance(key, str) else key for key in list(mapping)[:MOST_KEYS]]
+    more = f" … ({len(mapping)} in all)" if len(mapping) > MOST_KEYS else ""
+    return (", ".join(keys) or "none") + more
+
+
+def known_names(variables: dict[str, Any]) -> list[str]:
+    """Return the names that a program may mean: its own, and builtins."""
+    own = [name for name in variables if not name.startswith((".", "_"))]
+    return own + [name for name in dir(builtins) if not name.startswith("_")]

@@ -1,0 +1,44 @@
+"""Time zones, read while files are still in reach."""
+
+from __future__ import annotations
+
+import io
+import zoneinfo
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from zoneinfo import _common, _tzpath  # type: ignore[attr-defined]
+
+
+@cache
+def zones() -> dict[str, bytes]:
+    """Return the data of all zones that this machine knows, by key. Zones that are the same share their bytes."""
+    shared: dict[bytes, bytes] = {}
+    found = {}
+    for key in sorted(zoneinfo.available_timezones()):
+        data = _read(key)
+        found[key] = shared.setdefault(data, data)
+    return found
+
+
+def keep_zones() -> None:
+    """Read all zones, and let `zoneinfo` take them from memory from now on."""
+    known = zones()
+
+    def load_tzdata(key: str) -> io.BytesIO:
+        try:
+            return io.BytesIO(known[key])
+        except (KeyError, TypeError):
+            message = f"No time zone found with key {key}"
+            raise zoneinfo.ZoneInfoNotFoundError(message) from None
+
+    _common.load_tzdata = load_tzdata
+    zoneinfo.reset_tzpath(to=())
+
+
+def _read(key: str) -> bytes:
+    path = _tzpath.find_tzfile(key)
+    if path is not None:
+        return Path(path).read_bytes()
+    package, _, name = f"tzdata.zoneinfo.{key.replace('/', '.')}".rpartition(".")
+    return resources.files(package).joinpath(name).read_bytes()
