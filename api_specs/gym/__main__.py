@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import socket
 import sys
-from datetime import datetime
+from datetime import date, datetime
 
 import uvicorn
 
@@ -22,9 +22,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8137, help="0 picks a free one (default: %(default)s)")
     parser.add_argument("--token", required=True, help="the bearer token that every operation asks for")
     parser.add_argument("--database", default=":memory:", help="a file to keep the data in (default: memory)")
-    parser.add_argument(
-        "--clock", type=datetime.fromisoformat, default=DEFAULT_CLOCK, help="the moment at which the gym stands"
-    )
+    parser.add_argument("--clock", type=_moment, default=DEFAULT_CLOCK, help="the moment at which the gym stands")
     options = parser.parse_args()
     app = create_app(options.database, token=options.token, clock=options.clock)
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
@@ -35,6 +33,10 @@ def main() -> None:
         host = f"[{options.host}]" if ":" in options.host else options.host
         server = _Announced(uvicorn.Config(app, log_level="warning"), f"http://{host}:{listener.getsockname()[1]}")
         asyncio.run(server.serve([listener]))
+
+
+def _moment(text: str) -> date | datetime:
+    return date.fromisoformat(text) if len(text) == len("2026-03-02") else datetime.fromisoformat(text)
 
 
 class _Announced(uvicorn.Server):

@@ -44,7 +44,7 @@ def create_app(database: Path | str = ":memory:", *, token: str, clock: date | d
     # fixed segments before parameters, so that /clients/merge is not client "merge"
     for operation in sorted(document.operations.values(), key=lambda operation: operation.path.replace("{", "~")):
         endpoint = _endpoint(document, operation, _handler(db, operation), db, token)
-        app.add_api_route(operation.path, endpoint, methods=[operation.method], name=operation.id)
+        app.add_route(operation.path, endpoint, methods=[operation.method], name=operation.id)
     return app
 
 
@@ -77,12 +77,9 @@ def _handler(db: Database, operation: Operation) -> Handler:
 def _endpoint(
     document: Document, operation: Operation, handler: Handler, db: Database, token: str
 ) -> Callable[[Request], Any]:
-    expected = f"Bearer {token}".encode()
-
     async def answer(request: Request) -> Response:
         try:
-            if not secrets.compare_digest(request.headers.get("authorization", "").encode(), expected):
-                raise Problem(401, "Send the token of the service as a bearer token: Authorization: Bearer TOKEN.")
+            _require_token(request, token)
             body = await request.body()
             # No await from here on: a request is one transaction.
             parameters = _parameters(document, operation, request)
@@ -102,6 +99,12 @@ def _endpoint(
         return _response(document, operation, value)
 
     return answer
+
+
+def _require_token(request: Request, token: str) -> None:
+    scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not secrets.compare_digest(given.encode(), token.encode()):
+        raise Problem(401, "Send the token of the service as a bearer token: Authorization: Bearer TOKEN.")
 
 
 def _parameters(document: Document, operation: Operation, request: Request) -> Arguments:
