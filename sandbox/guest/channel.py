@@ -67,6 +67,11 @@ class Channel:
         """Whether calls have collected that the host does not know of."""
         return bool(self._calls)
 
+    @property
+    def has_input(self) -> bool:
+        """Whether the host has said more than was read, so that reading on does not wait."""
+        return bool(self._buffer)
+
     def call(self, path: str, tool: str, arguments: bytes, answer: Callable[[dict[str, Any]], None]) -> int:
         """Note a call, to be sent when the program waits. `answer` gets the message that answers it."""
         self._last_id += 1

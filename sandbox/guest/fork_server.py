@@ -18,6 +18,7 @@ from traceback import format_exception
 from typing import Protocol, cast
 
 from sandbox.isolation.descriptors import CHANNEL, keep_only, silence
+from sandbox.isolation.kernel import fork
 from sandbox.isolation.lockdown import Lock, lock_server, lock_worker
 from sandbox.isolation.probe import probe
 from sandbox.protocol.control import DATAGRAM_BYTES, Exit, Fork, Kind, Purpose, Report
@@ -83,7 +84,7 @@ class _Server:
             return False
         request = Fork.unpack(datagram)
         try:
-            process = os.fork()
+            process = fork()
         except OSError as error:
             self.control.send(Report(Kind.FAILED, request.worker, errno=error.errno or 0).pack())
         else:

@@ -53,7 +53,8 @@ def _serve(channel: Channel) -> None:
         _finish(channel, compiled.status, failure=compiled.failure)
         return
     channel.send(encode_sites(compiled.sites))
-    channel.flush()
+    if not channel.has_input:
+        channel.flush()
     channel.read()  # go: whoever does not want the program to run ends the worker instead
     sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION + 60 + _depth()))
     run = Run(channel, message, compiled)
@@ -102,7 +103,7 @@ def warm_up() -> None:
     load_all()
     keep_zones()
     _read_late_imports()
-    _rehearsal_frames()
+    _rehearse_for_all()
 
 
 def _read_late_imports() -> None:
@@ -146,11 +147,30 @@ asyncio.run(main())
 """
 
 
+#: What every program goes through, and nothing else: each page that a waiting worker makes its own is memory.
+_LEAST = "1 + 1"
+
+#: The interpreter rewrites a function while it runs it for the first times. Done before the workers are forked, they
+#: share what was rewritten; without it each of them copies it first.
+_REHEARSALS, _LEAST_REHEARSALS = 3, 12
+
+
 def rehearse() -> None:
-    """Run a small program against nobody, so that the memory which a real one touches is this worker's own."""
+    """Run a tiny program against nobody, so that the memory which a real one touches is this worker's own."""
+    _run_against_nobody(_frames(_LEAST))
+
+
+def _rehearse_for_all() -> None:
+    for _ in range(_REHEARSALS):
+        _run_against_nobody(_frames(_REHEARSAL))
+    for _ in range(_LEAST_REHEARSALS):
+        _run_against_nobody(_frames(_LEAST))
+
+
+def _run_against_nobody(frames: bytes) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        theirs.sendall(_rehearsal_frames())
+        theirs.sendall(frames)
         serve(ours.fileno())
         theirs.setblocking(False)
         theirs.recv(1 << 16)
@@ -158,12 +178,11 @@ def rehearse() -> None:
 
 
 @cache
-def _rehearsal_frames() -> bytes:
+def _frames(code: str) -> bytes:
     from sandbox.limits import Limits  # noqa: PLC0415  # not needed by a run
     from sandbox.protocol.host_messages import encode_go, encode_run  # noqa: PLC0415
 
-    start = encode_run(_REHEARSAL, names=["ns"], seed=b"\0" * 32, now=0, limits=Limits(), inputs={})
-    return start + encode_go()
+    return encode_run(code, names=["ns"], seed=b"\0" * 32, now=0, limits=Limits(), inputs={}) + encode_go()
 
 
 __all__ = ["Ended", "failure_of", "rehearse", "serve", "warm_up"]
