@@ -6,6 +6,7 @@ import json
 import re
 import sqlite3
 import threading
+import weakref
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,8 @@ class Database:
         self._lock = threading.Lock()
         self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         self._connection.row_factory = _row
+        # The file is let go of with the last reference to this object, whether or not anybody says so.
+        self.close = weakref.finalize(self, self._connection.close)
         self._columns: dict[str, frozenset[str]] = {}
         self.is_new = not self.rows("select 1 from sqlite_master where name = 'clock'")
         if self.is_new:
@@ -113,10 +116,6 @@ class Database:
             found = self.rows("select name from pragma_table_info(:table)", table=table)
             self._columns[table] = frozenset(row["name"] for row in found)
         return self._columns[table]
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._connection.close()
 
 
 def _statements(text: str) -> dict[str, str]:

@@ -12,7 +12,8 @@ QUERIES = read_yaml(PATH.with_name("queries.yaml"))["queries"]
 def test_every_label_is_an_operation() -> None:
     for query in QUERIES:
         alternatives = query.get("alternatives", {})
-        assert {*query["gold"], *(name for names in alternatives.values() for name in names)} <= load().operations.keys()
+        named = {*query["gold"], *(name for names in alternatives.values() for name in names)}
+        assert named <= load().operations.keys(), query
         assert alternatives.keys() <= set(query["gold"]), query
 
 
