@@ -57,11 +57,7 @@ def validate(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
             valid[slot.parameter.name] = None
     if plan.takes_whole_body and WHOLE_BODY in arguments:
         return _with_whole_body(tool, plan, valid, arguments[WHOLE_BODY])
-    missing = [name for name in plan.required if name not in valid]
-    if missing:
-        raise _missing(tool, missing)
-    if plan.checks_body:
-        _check_body(tool, plan, valid)
+    _check_together(tool, plan, valid)
     return valid
 
 
@@ -100,8 +96,15 @@ class _Plan:
         self.required = tuple(parameter.name for parameter in parameters if parameter.required)
         self.fields = {p.name: p.wire_name for p in parameters if p.location is Location.BODY_FIELD}
         self.body = tool.details.body
+        self.body_needs = self._needs()  # fields that must be there once any other is
         self.takes_whole_body = bool(self.fields) and WHOLE_BODY not in self.slots
         self.checks_body = bool(self.fields) and self.body is not None and _has_rules_across_fields(self.body)
+
+    def _needs(self) -> frozenset[str]:
+        if self.body is None or not self.fields or self.body.resolved().variants():
+            return frozenset()
+        required = self.body.required()
+        return frozenset(name for name, wire in self.fields.items() if wire in required and name not in self.required)
 
 
 _plans: WeakKeyDictionary[Tool, _Plan] = WeakKeyDictionary()
@@ -153,9 +156,20 @@ def _with_whole_body(tool: Tool, plan: _Plan, valid: dict[str, Any], body: Any) 
     return {**valid, WHOLE_BODY: body}
 
 
+def _check_together(tool: Tool, plan: _Plan, valid: dict[str, Any]) -> None:
+    """What must be there at all, what must be there once a body is sent, and rules across the body's fields."""
+    missing = [name for name in plan.required if name not in valid]
+    if not missing and any(name in plan.fields for name in valid):
+        missing = sorted(plan.body_needs - set(valid))
+    if missing:
+        raise _missing(tool, missing)
+    if plan.checks_body:
+        _check_body(tool, plan, valid)
+
+
 def _check_body(tool: Tool, plan: _Plan, valid: dict[str, Any]) -> None:
     fields = {wire: valid[name] for name, wire in plan.fields.items() if name in valid}
-    if not fields or plan.body is None or quick_check(plan.body)(fields):
+    if (not fields and not tool.details.body_required) or plan.body is None or quick_check(plan.body)(fields):
         return
     error = first_error(plan.body, fields)
     if error is not None:

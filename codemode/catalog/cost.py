@@ -28,7 +28,7 @@ COUNTED_TOOLS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class ModeCost:
-    """One way of giving the catalog to a model: definitions sent, their tokens, and whether it fits, with the reason."""
+    """One way of giving the catalog to a model: definitions sent, their tokens, and whether it fits and why."""
 
     name: str
     definitions: int

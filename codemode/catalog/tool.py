@@ -55,6 +55,7 @@ class Details:
     invocation: Any = None
     returns: Schema | None = None
     body: Schema | None = None  # of which the body fields are a part
+    body_required: bool = False
 
 
 class Tool:

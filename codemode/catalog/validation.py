@@ -63,7 +63,8 @@ def _made(graph: Graph, base: str) -> Any:
         for keyword, is_usable in _USABLE.items()
         if keyword in draft.VALIDATORS
     }
-    keywords |= {"type": _type, "required": _required, "oneOf": keywords["anyOf"], "pattern": _pattern}
+    keywords |= {"type": _type, "oneOf": keywords["anyOf"], "pattern": _pattern}
+    keywords["required"] = _required(graph, base)
     keywords["allOf"] = _all_of(graph, base)
     keywords |= dict.fromkeys(("$ref", "$dynamicRef", "$recursiveRef"), _reference(graph, base))
     made = create(
@@ -134,16 +135,22 @@ def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[Va
     yield ValidationError(f"{instance!r} is not of type {', '.join(map(repr, names))}")
 
 
-def _required(validator: Any, required: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
-    if not isinstance(required, list) or not isinstance(instance, Mapping):
-        return
-    properties = schema.get("properties")
-    for name in required:
-        if name in instance or not isinstance(name, str):
-            continue
-        declared = properties.get(name) if isinstance(properties, Mapping) else None
-        if not (isinstance(declared, Mapping) and declared.get("readOnly") is True):
-            yield ValidationError(f"{name!r} is a required property")
+def _required(graph: Graph, base: str) -> Check:
+    def checked(validator: Any, required: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+        if not isinstance(required, list) or not isinstance(instance, Mapping):
+            return
+        for name in required:
+            if isinstance(name, str) and name not in instance and not _is_read_only(name, Schema(schema, graph, base)):
+                yield ValidationError(f"{name!r} is a required property")
+
+    return checked
+
+
+def _is_read_only(name: str, schema: Schema) -> bool:
+    """Whether the property is declared `readOnly`, by the schema itself or by any member of its union."""
+    places = (schema, *(variant.resolved() for variant in schema.variants()))
+    declared = [properties[name] for place in places if name in (properties := place.properties())]
+    return any(found.first("readOnly") is True for found in declared)
 
 
 def _pattern(validator: Any, pattern: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:

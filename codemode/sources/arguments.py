@@ -211,14 +211,27 @@ def flat_fields(body: BodyPlan) -> tuple[dict[str, Schema], frozenset[str]] | No
     if schema.types() not in ((), ("object",)):
         return None
     fields = dict(own)
-    for member, _ in members:
-        for name, value in member.items():
-            fields.setdefault(name, value)
+    for name in dict.fromkeys(name for member, _ in members for name in member):
+        fields.setdefault(name, _either([member[name] for member, _ in members if name in member]))
     common = frozenset.intersection(*(names for _, names in members)) if members else frozenset()
     return fields, (required | common) & frozenset(fields)
 
 
+def _either(schemas: list[Schema]) -> Schema:
+    """The field of a union: whatever one of its members allows."""
+    distinct = list({id(schema.value): schema for schema in schemas}.values())
+    if len(distinct) == 1:
+        return distinct[0]
+    if len({schema.base for schema in distinct}) > 1:  # references would be read from the wrong document
+        return distinct[0].at(True)
+    return distinct[0].at({"anyOf": [schema.value for schema in distinct]})
+
+
 def _sendable(schema: Schema) -> tuple[dict[str, Schema], frozenset[str]]:
+    """The properties that a request may have; one that is required though nobody declares it may be anything."""
     properties = schema.properties()
+    required = schema.required()
     fields = {name: value for name, value in properties.items() if value.first("readOnly") is not True}
-    return fields, schema.required() & frozenset(fields)
+    if properties:
+        fields |= {name: schema.at(True) for name in sorted(required - properties.keys())}
+    return fields, frozenset(required & fields.keys())

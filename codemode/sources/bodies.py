@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.schema import Dialect, Schema
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 
 #: Which kind is sent where several are declared: JSON says most about types.
 _PREFERENCE = (BodyKind.JSON, BodyKind.FORM, BodyKind.MULTIPART, BodyKind.LINES, BodyKind.TEXT, BodyKind.BYTES)
+
+#: Methods whose requests have a body by nature (RFC 9110, 9.3).
+_WITH_BODY = ("POST", "PUT", "PATCH")
 
 _LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/json-seq")
 
@@ -29,6 +33,8 @@ def body_of(operation: Operation) -> BodyPlan | None:
     if not isinstance(content, Mapping) or not content:
         return None
     plan = _plan(node, content, required=node.get("required") is True)
+    if not plan.required and operation.method in _WITH_BODY and plan.schema.required():
+        plan = replace(plan, required=True)  # `required: true` is often forgotten; what must be in it tells
     return None if _is_empty(plan) else plan
 
 

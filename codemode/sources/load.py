@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from codemode.sources.loaded import Surface, Warned
     from codemode.transports.content import ContentStore
 
+#: Warnings that are repeated where nothing at all could be read.
+_REASONS = 3
+
 
 @dataclass(frozen=True, slots=True)
 class LoadedSource:
@@ -64,6 +67,10 @@ async def read_surface(name: str, settings: SourceSettings) -> Surface:
         tree = FileTree(Path(location))
         uri = tree.entry
     surface = await asyncio.to_thread(_surface, document, name, uri, location, tree)
+    if not surface.tools:
+        unread = "".join(f"; {pointer}: {reason}" for pointer, reason in surface.warnings[:_REASONS])
+        message = f"has no operations that can be called: look under 'paths'{unread}"
+        raise SourceError(message, location=location)
     return replace(surface, warnings=(*surface.warnings, *tree.warnings))
 
 

@@ -35,8 +35,9 @@ def load_openapi(
 ) -> Surface:
     """The tools of a parsed document, under the namespace `name`.
 
-    `retrieve` gives other documents that it refers to, by URI. An operation that cannot be read is missing and stands in the warnings; so does what costs it a type. `given` are
-    ids by operation (`GET /path`) that were given before and are kept. Raises SourceError where it is no API document.
+    An operation that cannot be read is missing and stands in the warnings; so does what costs it a type. `given` are
+    ids by operation (`GET /path`) that were given before and are kept; `retrieve` gives other documents that this one
+    refers to, by URI. Raises SourceError where it is no API document.
     """
     api = ApiDocument(document, uri=uri, retrieve=retrieve)
     warnings: list[Warned] = []
@@ -80,7 +81,13 @@ def details_of(operation: Operation) -> Details:
         is_json=bool(accept) and all(is_json(name) for name in accept),
         slashed=frozenset(name for name in operation.placeholders if _may_hold_slashes(operation, name)),
     )
-    return Details(parameters_of(operation, body), invocation, returns, body.schema if body else None)
+    return Details(
+        parameters_of(operation, body),
+        invocation,
+        returns,
+        body.schema if body else None,
+        body is not None and body.required,
+    )
 
 
 def _effect(method: str) -> Effect:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 LONGEST_URL = 16_000
 
 _HOLE = re.compile(r"\{([^{}]*)\}")
+_MEDIA_TYPE = re.compile(r"[\w!#$&^.+*-]+/[\w!#$&^.+*-]+(;[ -~]*)?")
 _LITERAL_SAFE = "!$&'()*+,;=:@~%"
 
 
@@ -123,7 +124,7 @@ class RequestPlan:
         if plan is None:
             return None, ""
         fields = self._by_location.get(Location.BODY_FIELD)
-        if fields is None or "body" in arguments:
+        if fields is None or self._has_whole_body(arguments):
             whole = self._by_location.get(Location.BODY)
             value = arguments.get(whole[0].name if whole else "body")
         else:
@@ -135,6 +136,9 @@ class RequestPlan:
                 return None, ""
             value = {}
         return encode_body(plan, value, contents)
+
+    def _has_whole_body(self, arguments: Mapping[str, Any]) -> bool:
+        return "body" in arguments and self._tool.parameter("body") is None
 
     def _given(self, location: Location, arguments: Mapping[str, Any]) -> Iterator[tuple[Parameter, Any]]:
         for parameter in self._by_location.get(location, ()):
@@ -216,10 +220,7 @@ def _joined(key: str, value: str) -> str:
 
 
 def _accept(invocation: HttpInvocation) -> str:
-    names = [
-        name for name in dict.fromkeys(invocation.accept) if re.fullmatch(r"[\w!#$&^.+*-]+/[\w!#$&^.+*-]+(;.*)?", name)
-    ]
+    """What the operation says it answers with, JSON alone where that is among it; anything where it says nothing."""
+    names = [name for name in dict.fromkeys(invocation.accept) if _MEDIA_TYPE.fullmatch(name)]
     as_json = [name for name in names if "json" in name]
-    if not names:
-        return "application/json, */*;q=0.5"
-    return ", ".join([*(as_json or names)[:4], "*/*;q=0.1"])
+    return ", ".join((as_json or names)[:4]) or "application/json, */*;q=0.5"

@@ -110,6 +110,18 @@ def test_rules_across_fields_are_checked() -> None:
         validate(_tool(body), {"owner": "o", "title": "t", "labels": []})
 
 
+def test_a_field_that_an_optional_body_requires_is_missed_once_the_body_has_another() -> None:
+    whole = Schema.of(BODY)
+    parameters = tuple(
+        Parameter(name, name, Location.BODY_FIELD, required=False, schema=whole.at(BODY["properties"][name]))
+        for name in ("title", "labels")
+    )
+    tool = Tool("gh.x.y", source="gh", details=lambda: Details(parameters, body=whole))
+    assert validate(tool, {}) == {}
+    with pytest.raises(ArgumentsInvalid, match="missing required argument title: str"):
+        validate(tool, {"labels": []})
+
+
 def test_preflight_can_ask_by_name_alone() -> None:
     assert [accepts(TOOL, name) for name in ("owner", "per-page", "body", "nope")] == [True, True, True, False]
     assert missing(TOOL, ("title",)) == ("owner",)

@@ -38,6 +38,7 @@ NEW = Dialect.OPENAPI_3_1
         (OLD, {"required": ["id"], "properties": {"id": {"readOnly": True}}}, {}, ...),
         (OLD, {"allOf": [{"properties": {"a": {}}, "additionalProperties": False}, {"properties": {"b": {}}}]},
          {"a": 1, "b": 2}, {"c": 1}),
+        (OLD, {"required": ["id"], "oneOf": [{"properties": {"id": {"readOnly": True}}}]}, {}, ...),
         (OLD, {"uniqueItems": True, "type": "array"}, [1, True], [1, 1]),
         (OLD, {"minimum": "3"}, 1, ...),
         (NEW, False, ..., 1),

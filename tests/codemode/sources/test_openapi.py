@@ -126,7 +126,11 @@ def test_the_fields_of_an_object_body_are_arguments() -> None:
                     {"type": "object", "required": ["kind"], "properties": {"kind": {"enum": ["y"]}, "b": {}}},
                 ]
             },
-            'api.t.op(*, kind: Literal["x"], a: Any = None, b: Any = None) -> Any',
+            'api.t.op(*, kind: Literal["x", "y"], a: Any = None, b: Any = None) -> Any',
+        ),
+        (
+            {"type": "object", "required": ["a", "undeclared"], "properties": {"a": {"type": "integer"}}},
+            "api.t.op(*, a: int, undeclared: Any) -> Any",
         ),
     ],
 )
@@ -134,6 +138,13 @@ def test_bodies_that_are_no_plain_objects(schema: dict[str, Any], expected: str)
     body = {"required": True, "content": {"application/json": {"schema": schema}}}
     signature = _signature({"requestBody": body})
     assert signature.replace("dict", '{"a"?: Any}') == expected
+
+
+def test_a_body_that_must_have_something_in_it_is_required_though_nobody_says_so() -> None:
+    schema = {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}}
+    body = {"content": {"application/json": {"schema": schema}}}
+    assert _signature({"requestBody": body}) == "api.t.op(*, a: int) -> Any"
+    assert _signature({"requestBody": body}, method="delete") == "api.t.op(*, a: int | None = None) -> Any"
 
 
 def test_a_body_that_can_hold_nothing_is_no_argument() -> None:
@@ -239,7 +250,10 @@ _COUNTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", _COUNTS)
+_QUICK = ("notion.json", "slack.json", "discord.json")
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in _QUICK else pytest.mark.slow) for n in _COUNTS])
 def test_real_documents_load_whole(name: str, shared_data: Callable[[str], Path]) -> None:
     text = lzma.decompress((shared_data("specs") / f"{name}.xz").read_bytes()).decode()
     surface = load_openapi(parse_document(text, location=name), name="api")
@@ -252,6 +266,7 @@ def test_real_documents_load_whole(name: str, shared_data: Callable[[str], Path]
     assert len(untyped) <= len(parameters) * 0.05
 
 
+@pytest.mark.slow
 def test_ids_are_those_that_programs_are_written_for(shared_data: Callable[[str], Path]) -> None:
     lines = (shared_data("programs") / "programs.jsonl").read_text(encoding="utf-8").splitlines()
     called = {name for line in lines for name in json.loads(line)["operations"] if name.startswith("github.")}

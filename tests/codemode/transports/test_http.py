@@ -98,6 +98,18 @@ async def test_a_json_body_is_made_of_its_fields(recorder: Recorder) -> None:
     assert json.loads(received.body) == {"a": 1, "from": "é"}
 
 
+async def test_a_field_that_is_called_body_is_a_field(recorder: Recorder) -> None:
+    schema = {"type": "object", "required": ["body"], "properties": {"body": {"type": "string"}}}
+    received = await _sent(recorder, _tool(method="post", requestBody=_body(schema)), {"body": "text"})
+    assert json.loads(received.body) == {"body": "text"}
+
+
+async def test_a_whole_body_is_sent_as_it_is(recorder: Recorder) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    received = await _sent(recorder, _tool(method="post", requestBody=_body(schema)), {"body": {"a": 1, "more": [2]}})
+    assert json.loads(received.body) == {"a": 1, "more": [2]}
+
+
 @pytest.mark.parametrize(
     ("media_type", "schema", "argument", "expected_type", "expected"),
     [
