@@ -1,0 +1,71 @@
+"""One number from a process of its own: `python -m benchmarks.one_process cold|throughput|memory ENGINE SECONDS`."""
+
+from __future__ import annotations
+
+import time
+
+_STARTED = time.perf_counter()
+
+import asyncio  # noqa: E402 - the clock starts before the imports
+import re  # noqa: E402
+import sys  # noqa: E402
+from concurrent.futures import ThreadPoolExecutor  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import Any  # noqa: E402
+
+#: Programs under way at a time in each process: enough to keep a core busy.
+_AT_A_TIME = 3
+
+
+async def cold(engine: Any, seconds: float) -> float:
+    """Seconds from before the import to the first answer."""
+    await engine.start()
+    await engine.run("1 + 1")
+    ended = time.perf_counter()
+    await engine.stop()
+    return ended - _STARTED
+
+
+async def throughput(engine: Any, seconds: float) -> float:
+    """Runs per second."""
+    await engine.start()
+    await engine.run("1 + 1")
+    deadline = time.perf_counter() + seconds
+    is_ours = engine.name == "sandbox"
+
+    async def work() -> int:
+        count = 0
+        while time.perf_counter() < deadline:
+            await engine.run("1 + 1")
+            count += 1
+        return count
+
+    started = time.perf_counter()
+    if is_ours:
+        counts = await asyncio.gather(*(work() for _ in range(_AT_A_TIME)))
+    else:  # their calls block: threads keep them as busy
+        with ThreadPoolExecutor(_AT_A_TIME) as executor:
+            counts = list(executor.map(lambda _: asyncio.run(work()), range(_AT_A_TIME)))
+    rate = sum(counts) / (time.perf_counter() - started)
+    await engine.stop()
+    return rate
+
+
+async def memory(engine: Any, seconds: float) -> float:
+    """MiB that one idle, warm worker adds: proportional set size, after the rehearsal."""
+    await engine.start()
+    await asyncio.sleep(1)
+    sizes = [
+        int(re.search(r"Pss:\s+(\d+)", Path(f"/proc/{worker._process}/smaps_rollup").read_text())[1])  # noqa: SLF001
+        for worker in engine.sandbox._pool._idle  # noqa: SLF001
+    ]
+    await engine.stop()
+    return sum(sizes) / len(sizes) / 1024
+
+
+if __name__ == "__main__":
+    from benchmarks import engine_adapters
+
+    what, name, duration = sys.argv[1:]
+    measure = {"cold": cold, "throughput": throughput, "memory": memory}[what]
+    print(asyncio.run(measure(getattr(engine_adapters, name)(), float(duration))))
