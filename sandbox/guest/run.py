@@ -102,6 +102,7 @@ class Run:
             ".mark": MARK,
             ".import": self._modules.import_module,
             ".from": self._modules.import_from,
+            ".star": self._modules.import_all,
             ".later": self._calls.later,
             ".awaitable": awaitable,
             ".return": TopLevelReturn,

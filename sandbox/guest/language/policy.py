@@ -80,7 +80,7 @@ class LanguagePolicy(RestrictingNodeTransformer):  # type: ignore[misc]
         advice = UNAVAILABLE.get(name)
         if advice is not None and name not in self._bound:
             self.refusals.add(node, "name", f"{name} is not available: {advice.reason}", advice.instead)
-        elif is_dunder(name) and name not in READABLE and not (name in BINDABLE and name in self._bound):
+        elif is_dunder(name) and name not in READABLE and not (name in self._bound and name in BINDABLE | DEFINABLE):
             self._refuse_name(node, name)
 
     def _check_bound(self, node: ast.AST, name: str | None) -> None:
@@ -195,11 +195,8 @@ class LanguagePolicy(RestrictingNodeTransformer):  # type: ignore[misc]
         if node.level:
             self.refusals.add(node, "import", "relative imports need a package", "import the module by its full name")
             return node
-        if is_star(node):
-            self.refusals.add(
-                node, "import", f"from {node.module} import * is not available", "name what you want to import"
-            )
-            return node
+        if is_star(node):  # only at the top level, as the grammar has it: the names go among the program's variables
+            return _located(ast.Expr(_call(".star", [ast.Constant(node.module)], node)), node)
         return self._import(node)
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> Any:

@@ -7,9 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.names import async_names, language_names, random_names, system_names, text_names, thread_names, time_names
+from sandbox.guest.names.inheritable import inheritable
 from sandbox.guest.names.refused import NOT_OFFERED, WITHHELD
 from sandbox.guest.names.vetted import VETTED
-from sandbox.guest.runtime.tables import Table, explain_missing
+from sandbox.guest.runtime.classes import BASES
+from sandbox.guest.runtime.tables import Table, explain_missing, table_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -57,6 +59,7 @@ def load_all() -> None:
     """Read all stateless tables, so that no import is left for when files are out of reach."""
     for module in VETTED:
         _STATELESS.setdefault(module, vetted_names(module))
+    BASES.update(inheritable())
 
 
 _STATELESS: dict[str, dict[str, Any]] = {}
@@ -89,6 +92,17 @@ class Modules:
             return getattr(table, name)
         except AttributeError:
             raise ImportError(f"cannot import name {name!r}: {explain_missing(table, name)}", name=module) from None
+
+    def import_all(self, module: str) -> None:
+        """Do what `from module import *` does at the top level of a program."""
+        if module not in OFFERED:
+            self._other(module, module)
+            message = f"{module} is a namespace of tools: call {module}.group.operation(name=value)"
+            raise ImportError(message, name=module)
+        table = self.table(module)
+        self._scene.program_globals.update(
+            {name: getattr(table, name) for name in table_names(table) if not name.startswith("_")}
+        )
 
     def import_submember(self, module: str, name: str) -> Any:
         """Take a name out of a namespace of tools that is imported as if it were a module."""

@@ -10,6 +10,7 @@ import xml.etree.ElementTree as ElementTree  # noqa: ICN001  # not an alias that
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.runtime.access import WRITABLE
+from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.formatting import formatter_class
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ def _json(scene: Scene) -> dict[str, Any]:
 
 
 def _string(scene: Scene) -> dict[str, Any]:
-    return {"Formatter": formatter_class(scene.access.get)}
+    made = formatter_class(scene.access.get)
+    BASES.add(made)
+    return {"Formatter": made}
 
 
 def _pprint(scene: Scene) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import types
 from abc import ABCMeta
 from collections.abc import Callable
@@ -22,7 +23,7 @@ _NAMED_TUPLE = frozenset({"_asdict", "_replace", "_fields", "_make", "_field_def
 _ENUM = frozenset({"_value_", "_name_", "_member_map_", "_member_names_", "_value2member_map_", "_missing_"})
 
 #: Kinds besides the program's own whose attributes may be written; `names` adds those of vetted modules.
-WRITABLE: set[type] = {types.SimpleNamespace}
+WRITABLE: set[type] = {types.SimpleNamespace, decimal.Context}
 #: Kinds that answer to any attribute name by themselves: tools, and what they return.
 OPEN: set[type] = set()
 

@@ -62,7 +62,7 @@ class Classes:
             self._check(base)
         if all(base is object for base in bases):
             return (Object,)
-        if len(bases) == 1 and bases[0] in (abc.ABC, typing.Protocol):
+        if len(bases) == 1 and bases[0] is abc.ABC:
             return (*bases, Object)
         return bases
 

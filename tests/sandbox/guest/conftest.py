@@ -1,0 +1,12 @@
+"""Guests in this process need what the fork server imports."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.guest import program
+
+
+@pytest.fixture(scope="session", autouse=True)
+def warm_guest() -> None:
+    program.warm_up()
