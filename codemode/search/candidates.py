@@ -15,70 +15,82 @@ if TYPE_CHECKING:
     from codemode.search.groups import Group
     from codemode.search.postings import Postings
 
+    Worths = tuple[NDArray[np.int32], NDArray[np.float32]]
+
+_REMEMBERED = 2_000_000  # postings of merged groups kept, 8 bytes each
+_CUTS = (0.4, 0.2, 0.1, 0.0)  # of the highest sum: below the cut no document is looked at, if enough are above it
+
 
 class Scorer:
-    """Adds up postings. Keeps two rows of numbers per thread, all zero between queries."""
+    """Adds up postings. Keeps one row of numbers per thread, all zero between queries."""
 
     def __init__(self, postings: Postings) -> None:
         self._postings = postings
         self._local = threading.local()
+        self._merged: dict[tuple[tuple[int, float], ...], Worths] = {}
+        self._remembered = 0
 
     def best(
         self, groups: Sequence[Group], count: int, allowed: NDArray[np.bool_] | None = None
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """The `count` best documents and their sums, best first; ties go to the earlier document."""
-        total, scratch = self._rows()
-        touched = []
+        total = self._row()
         for group in groups:
-            touched += self._add_group(group, total, scratch)
-        if not touched:
-            return np.zeros(0, np.int32), np.zeros(0, np.float32)
-        found = self._found(touched, total)
+            if group.alternatives:
+                documents, values = self._worths(group.alternatives)
+                total[documents] += values * np.float32(group.weight)
         if allowed is not None:
-            found = found[allowed[found]]
+            total *= allowed
+        found = _highest(total, count)
         sums = total[found]
-        for documents in touched:
-            total[documents] = 0
+        total.fill(0)
         if len(found) > count:
             kept = np.argpartition(sums, len(sums) - count)[-count:]
             found, sums = found[kept], sums[kept]
         order = np.lexsort((found, -sums))
         return found[order], sums[order]
 
-    def _rows(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        rows: tuple[NDArray[np.float32], NDArray[np.float32]] | None = getattr(self._local, "rows", None)
-        if rows is None:
-            size = self._postings.size
-            rows = self._local.rows = (np.zeros(size, np.float32), np.zeros(size, np.float32))
-        return rows
+    def _row(self) -> NDArray[np.float32]:
+        row: NDArray[np.float32] | None = getattr(self._local, "row", None)
+        if row is None:
+            row = self._local.row = np.zeros(self._postings.size, np.float32)
+        return row
 
-    def _add_group(
-        self, group: Group, total: NDArray[np.float32], scratch: NDArray[np.float32]
-    ) -> list[NDArray[np.int32]]:
-        """Add the best alternative of a group to each document that has one."""
+    def _worths(self, alternatives: tuple[tuple[int, float], ...]) -> Worths:
+        """The documents that hold any of the alternatives, each with what its best one is worth."""
+        if len(alternatives) == 1:
+            return self._one(*alternatives[0])
+        merged = self._merged.get(alternatives)
+        if merged is None:
+            merged = self._merge([self._one(term, worth) for term, worth in alternatives])
+            self._remembered += len(merged[0])
+            if self._remembered > _REMEMBERED:
+                self._merged.clear()
+                self._remembered = len(merged[0])
+            self._merged[alternatives] = merged
+        return merged
+
+    def _one(self, term: int, worth: float) -> Worths:
         postings = self._postings
-        lists: list[NDArray[np.int32]] = []
-        for term, worth in group.alternatives:
-            start, end = postings.starts[term], postings.starts[term + 1]
-            documents = postings.documents[start:end]
-            values = postings.impacts[start:end] * (postings.rarity[term] * np.float32(worth))
-            if lists:
-                before = scratch[documents]
-                more = np.maximum(values - before, 0)
-                total[documents] += more
-                scratch[documents] = before + more
-            else:
-                total[documents] += values
-                if len(group.alternatives) > 1:
-                    scratch[documents] = values
-            lists.append(documents)
-        if len(lists) > 1:
-            for documents in lists:
-                scratch[documents] = 0
-        return lists
+        rows = slice(postings.starts[term], postings.starts[term + 1])
+        return postings.documents[rows], postings.impacts[rows] * (postings.rarity[term] * np.float32(worth))
 
-    def _found(self, touched: list[NDArray[np.int32]], total: NDArray[np.float32]) -> NDArray[np.int32]:
-        """Documents with any sum: from the lists when these are short, else from the whole row."""
-        if sum(map(len, touched)) < self._postings.size // 4:
-            return np.unique(np.concatenate(touched))
-        return np.flatnonzero(total).astype(np.int32)
+    def _merge(self, lists: Sequence[Worths]) -> Worths:
+        documents, values = lists[0]
+        best = np.zeros(self._postings.size, np.float32)
+        best[documents] = values
+        for documents, values in lists[1:]:
+            best[documents] = np.maximum(best[documents], values)
+        held = np.flatnonzero(best).astype(np.int32)
+        return held, best[held]
+
+
+def _highest(total: NDArray[np.float32], count: int) -> NDArray[np.int32]:
+    """At least `count` documents with the highest sums, or all that have any."""
+    highest = float(total.max(initial=0))
+    found = np.zeros(0, np.intp)
+    for cut in _CUTS:
+        found = np.flatnonzero(total > cut * highest)
+        if len(found) >= count:
+            break
+    return found.astype(np.int32)

@@ -2,112 +2,126 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codemode.search import text, wordlists
+from codemode.search.salience import telling_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
     from codemode.search.postings import Postings
     from codemode.search.spelling import Spelling
     from codemode.search.vocabulary import Vocabulary
     from codemode.search.weights import Weights
 
-_NUMBER = re.compile(r"\d+")
-_LONGEST_QUERY = 2_000  # characters; a longer one is cut: no search needs more
-_LONGEST_ABBREVIATED = 3  # words
+_REMEMBERED = 20_000  # words whose meaning is kept
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """One word of a query. A document scores with the best of `alternatives`: (term number, worth).
 
-    `known` is whether the word itself is in the vocabulary; `corrected` is what it was taken for otherwise.
+    `weight` is how much the word says; `known` is whether it is in the vocabulary itself, and `corrected` what it was
+    taken for otherwise.
     """
 
     surface: str
     alternatives: tuple[tuple[int, float], ...]
-    known: bool
+    weight: float = 1.0
+    known: bool = True
     corrected: str = ""
 
 
 class Interpreter:
-    """Turns a query's text into groups."""
+    """Turns a query's text into groups, remembering what single words mean."""
 
     def __init__(self, vocabulary: Vocabulary, postings: Postings, spelling: Spelling, weights: Weights) -> None:
         self._vocabulary = vocabulary
         self._postings = postings
         self._spelling = spelling
         self._weights = weights
+        self._meanings: dict[tuple[str, bool], Group] = {}
 
     def groups(self, query: str) -> list[Group]:
         """Groups in the order of the words; a word that is repeated makes one group, and unknown ones are kept."""
-        words = list(query_words(query))
+        words = telling_words(query, self._weights)
+        terms = [text.term(word.surface) for word in words]
+        shorts = _short_forms(terms)
         found: dict[str, Group] = {}
-        for place, word in enumerate(words):
-            term = text.term(word)
-            if term not in found:
-                found[term] = self._group(word, term, _short_forms(words, place))
+        for place, (word, term) in enumerate(zip(words, terms, strict=True)):
+            before = found.get(term)
+            if before is None:
+                group = self._meaning(word.surface, is_name=word.is_name)
+                alternatives = self._with(group.alternatives, shorts[place]) if place in shorts else group.alternatives
+                found[term] = replace(group, alternatives=alternatives, weight=word.weight)
+            elif before.weight < word.weight:
+                found[term] = replace(before, weight=word.weight)
         return list(found.values())
 
-    def _group(self, word: str, term: str, short: list[str]) -> Group:
-        alternatives: dict[int, float] = {}
+    def _meaning(self, surface: str, *, is_name: bool) -> Group:
+        group = self._meanings.get((surface, is_name))
+        if group is None:
+            if len(self._meanings) >= _REMEMBERED:
+                self._meanings.clear()
+            group = self._meanings[surface, is_name] = self._look_up(surface, is_name=is_name)
+        return group
+
+    def _look_up(self, surface: str, *, is_name: bool) -> Group:
+        term = text.term(surface)
+        worths: dict[int, float] = {}
         own = self._frequent(term)
         corrected = ""
         if own is not None:
-            alternatives[own] = 1.0
-        elif not _NUMBER.fullmatch(word):
-            corrected = self._correct(word, alternatives)
+            worths[own] = 1.0
+        elif not surface.isdigit():
+            corrected = self._correct(surface, worths, self._weights.name_typo if is_name else 1.0)
         meant = text.term(corrected) if corrected else term
-        self._add(alternatives, wordlists.synonyms().get(meant, ()), self._weights.synonym)
-        self._add(alternatives, wordlists.abbreviations().get(meant, ()), self._weights.abbreviation)
-        self._add(alternatives, short, self._weights.abbreviation)
-        return Group(word, tuple(alternatives.items()), own is not None, corrected)
+        share = self._weights.typo if corrected else 1.0
+        self._add(worths, wordlists.synonyms().get(meant, ()), share * self._weights.synonym)
+        self._add(worths, wordlists.abbreviations().get(meant, ()), share * self._weights.abbreviation)
+        return Group(surface, tuple(worths.items()), 1.0, own is not None, corrected)
 
     def _frequent(self, term: str) -> int | None:
         number = self._vocabulary.number(term)
         return number if number is not None and self._postings.frequency(number) else None
 
-    def _correct(self, word: str, alternatives: dict[int, float]) -> str:
+    def _correct(self, surface: str, worths: dict[int, float], share: float) -> str:
+        """Add the nearest known words; the most frequent one, or "" when there is none."""
         ranked = sorted(
-            ((edits, -self._postings.frequency(term), known, term)
-             for known, term, edits in self._spelling.corrections(word) if self._postings.frequency(term))
-        )  # fmt: skip
+            (edits, -self._postings.frequency(term), known, term)
+            for known, term, edits in self._spelling.corrections(surface)
+            if self._postings.frequency(term)
+        )
         best = ""
         for edits, _, known, term in ranked:
-            if edits > ranked[0][0] or len(alternatives) >= self._weights.corrections:
+            if edits > ranked[0][0] or len(worths) >= self._weights.corrections:
                 break
             best = best or known
-            alternatives.setdefault(term, self._weights.typo)
+            worths.setdefault(term, self._weights.typo * share)
         return best
 
-    def _add(self, alternatives: dict[int, float], terms: tuple[str, ...] | list[str], worth: float) -> None:
+    def _add(self, worths: dict[int, float], terms: Iterable[str], worth: float) -> None:
         if worth <= 0:
             return
         for other in terms:
             number = self._frequent(other)
             if number is not None:
-                alternatives.setdefault(number, worth)
+                worths.setdefault(number, worth)
+
+    def _with(self, alternatives: tuple[tuple[int, float], ...], short: str) -> tuple[tuple[int, float], ...]:
+        worths = dict(alternatives)
+        self._add(worths, (short,), self._weights.abbreviation)
+        return tuple(worths.items())
 
 
-def query_words(query: str) -> Iterator[str]:
-    """Surface forms of a query without the words that say nothing, unless it has no others."""
-    words = [form for raw in text.raw_words(query[:_LONGEST_QUERY]) for form in text.surface_forms(raw)]
-    stop = wordlists.stop_words()
-    telling = [word for word in words if word not in stop]
-    return iter(telling or words)
-
-
-def _short_forms(words: list[str], place: int) -> list[str]:
-    """Short forms of the spelled-out words that start here or hold this word."""
+def _short_forms(terms: list[str]) -> dict[int, str]:
+    """The short form of the spelled-out words that a word is one of, by the place of the word."""
     known = wordlists.abbreviated()
-    found = []
-    for length in range(1, _LONGEST_ABBREVIATED + 1):
-        for start in range(max(0, place - length + 1), place + 1):
-            run = tuple(text.term(word) for word in words[start : start + length])
-            if len(run) == length and run in known:
-                found.append(known[run])
+    found: dict[int, str] = {}
+    for start, first in enumerate(terms):
+        for run in wordlists.abbreviated_from().get(first, ()):
+            if tuple(terms[start : start + len(run)]) == run:
+                found.update((place, known[run]) for place in range(start, start + len(run)))
     return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING
 
@@ -13,14 +15,17 @@ from codemode.search.exact import ExactNames
 from codemode.search.facets import Facets
 from codemode.search.groups import Interpreter
 from codemode.search.postings import build_postings
+from codemode.search.profile import build_profile
 from codemode.search.query import Hit, Hits, Query
+from codemode.search.ranking import Question, Ranker, weigh
+from codemode.search.salience import kinds_of_action
 from codemode.search.segment import join, read_segment
 from codemode.search.spelling import Spelling
 from codemode.search.vocabulary import Reader, Vocabulary
 from codemode.search.weights import Weights
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -52,11 +57,10 @@ class Index:
         self.weights = weights
         self._exact = ExactNames.of(tools)
         self._facets = Facets(tools)
-        surfaces = vocabulary.surfaces
-        terms = np.fromiter((term for _, term in surfaces), np.int32, len(surfaces))
-        self._spelling = Spelling([surface for surface, _ in surfaces], terms)
+        self._spelling = Spelling(vocabulary.surfaces, vocabulary.term_of_surface)
         self._interpreter = Interpreter(vocabulary, postings, self._spelling, weights)
         self._scorer = Scorer(postings)
+        self._ranker = Ranker(documents, postings, build_profile(documents, postings, vocabulary), vocabulary)
 
     @classmethod
     def build(cls, catalog: Iterable[Tool], *, previous: Index | None = None, weights: Weights | None = None) -> Index:
@@ -93,27 +97,44 @@ class Index:
         """The hits of a query: each search ranked, then merged in turn, so that none is starved."""
         asked = Query((query,)) if isinstance(query, str) else query
         allowed = self._facets.allowed(asked)
-        lists = [self._ranked(place, text, allowed) for place, text in enumerate(asked.queries)]
+        questions = [Question(tuple(self._interpreter.groups(text)), *kinds_of_action(text)) for text in asked.queries]
+        lists = [self._ranked(question, text, allowed) for question, text in zip(questions, asked.queries, strict=True)]
         merged = _merge(lists)
+        page = merged[asked.offset : asked.offset + asked.limit]
         return Hits(
             asked,
-            tuple(merged[asked.offset : asked.offset + asked.limit]),
+            tuple(self._hits(page, lists, questions)),
             len(merged),
-            empty=tuple(place for place, hits in enumerate(lists) if not hits),
+            empty=tuple(place for place, found in enumerate(lists) if not found.documents),
             nearest=() if merged else self._nearest(asked, allowed),
         )
 
-    def _ranked(self, place: int, text: str, allowed: NDArray[np.bool_] | None) -> list[Hit]:
-        groups = self._interpreter.groups(text)
-        documents, scores = self._scorer.best(groups, _CANDIDATES, allowed)
+    def _ranked(self, question: Question, text: str, allowed: NDArray[np.bool_] | None) -> _Found:
+        """The documents of one search, best first: exact names, then what was looked at closely, then the rest."""
+        documents, sums = self._scorer.best(question.groups, _CANDIDATES, allowed)
+        close = documents[: self.weights.ranked]
+        scores = sums
+        if len(close):
+            features = self._ranker.features(question, close, sums[: len(close)])
+            ranked = weigh(features, self.weights.ranking)
+            order = np.argsort(-ranked, kind="stable")
+            documents = np.concatenate((close[order], documents[len(close) :]))
+            far = sums[len(close) :]
+            least = float(ranked.min())
+            scores = np.concatenate((ranked[order], least * far / max(float(far.max(initial=0)), 1e-6)))
         exact = [found for found in self._exact.find(text) if allowed is None or allowed[found]]
-        ranked = dict.fromkeys(exact, float(scores.max(initial=0)) + 1)
+        found = dict.fromkeys(exact, float(scores.max(initial=0)) + 1)
         for document, score in zip(documents.tolist(), scores.tolist(), strict=True):
-            ranked.setdefault(document, score)
-        return [
-            Hit(self.tools[document], score, query=place, rank=rank, exact=rank < len(exact))
-            for rank, (document, score) in enumerate(ranked.items())
-        ]
+            found.setdefault(document, score)
+        return _Found(list(found), list(found.values()), len(exact))
+
+    def _hits(
+        self, page: Sequence[tuple[int, int, int]], lists: Sequence[_Found], questions: Sequence[Question]
+    ) -> Iterator[Hit]:
+        for search, rank, document in page:
+            found = lists[search]
+            explain = partial(self._ranker.matched, questions[search].groups, document)
+            yield Hit(self.tools[document], found.scores[rank], search, rank, rank < found.exact, explain)
 
     def _nearest(self, query: Query, allowed: NDArray[np.bool_] | None) -> tuple[str, ...]:
         """Ids close to the first search; namespaces close to the one asked for, when there is no such namespace."""
@@ -136,11 +157,22 @@ def _by_source(catalog: Iterable[Tool]) -> dict[str, tuple[Tool, ...]]:
     return {source: tuple(tools) for source, tools in sources.items()}
 
 
-def _merge(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """Rank by rank in turn; a tool that several searches found stands at its best place."""
-    merged: dict[str, Hit] = {}
-    for row in zip_longest(*lists):
-        for hit in row:
-            if hit is not None:
-                merged.setdefault(hit.tool.id, hit)
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The documents of one search and their scores, best first; the first `exact` were asked for by name."""
+
+    documents: list[int]
+    scores: list[float]
+    exact: int
+
+
+def _merge(lists: Sequence[_Found]) -> list[tuple[int, int, int]]:
+    """(search, rank, document), rank by rank in turn; a document that several searches found stands at its best."""
+    if len(lists) == 1:
+        return [(0, rank, document) for rank, document in enumerate(lists[0].documents)]
+    merged: dict[int, tuple[int, int, int]] = {}
+    for rank, row in enumerate(zip_longest(*(found.documents for found in lists))):
+        for search, document in enumerate(row):
+            if document is not None:
+                merged.setdefault(document, (search, rank, document))
     return list(merged.values())

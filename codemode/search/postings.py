@@ -39,7 +39,7 @@ def build_postings(documents: Segment, weights: Weights, terms: int) -> Postings
     found = np.bincount(keys, minlength=terms)
     starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(found)))
     order = _stable_order(keys)
-    rarity = np.log1p((size - found + 0.5) / (found + 0.5)).astype(np.float32)
+    rarity = np.log1p((size - found + 0.5) / (found + 0.5)).astype(np.float32) ** weights.rarity_power
     return Postings(size, starts, holders[order], impacts[order], rarity)
 
 
@@ -47,7 +47,10 @@ def _worth(documents: Segment, weights: Weights) -> tuple[NDArray[np.int32], NDA
     """Documents, terms and worth, one row for each term of each document."""
     b = np.asarray(weights.length_b)
     average = np.maximum(documents.lengths.mean(axis=0) if len(documents) else b, 1.0)
-    per_field = (np.asarray(weights.fields) / (1 - b + b * documents.lengths / average)).astype(np.float32)
+    w = np.asarray(weights.fields)
+    present = (documents.lengths > 0) @ w
+    fill = (w.sum() / np.maximum(present, 1.0)) ** weights.fill
+    per_field = (w / (1 - b + b * documents.lengths / average) * fill[:, None]).astype(np.float32)
     holders = np.repeat(np.arange(len(documents), dtype=np.int32), np.diff(documents.starts))
     weighted = documents.counts * per_field[holders, documents.fields]
     first = np.ones(len(holders), bool)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from codemode.catalog.tool import Effect, Tool
 
 DEFAULT_LIMIT = 10
@@ -29,7 +31,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A tool that fits. `matched` says why: the words of the query it answers, and in which fields.
+    """A tool that fits.
 
     `query` is the place in `Query.queries` of the search that found it, `rank` its place (from 0) in that search;
     `exact` is whether the search was, or held, an exact name of the tool.
@@ -37,10 +39,15 @@ class Hit:
 
     tool: Tool
     score: float
-    matched: tuple[str, ...] = ()
     query: int = 0
     rank: int = 0
     exact: bool = False
+    explain: Callable[[], tuple[str, ...]] = field(default=tuple, repr=False, compare=False)
+
+    @property
+    def matched(self) -> tuple[str, ...]:
+        """Why it was found: the words of the query it answers, each with the fields that do; worked out when asked."""
+        return self.explain()
 
     @property
     def namespace(self) -> str:

@@ -27,7 +27,7 @@ class Segment:
     """What documents say, as rows (document, term, field, occurrences) in that order.
 
     `starts[d]:starts[d + 1]` are the rows of document `d`. `lengths` is documents x fields: terms in each field.
-    `names[name_starts[d]:name_starts[d + 1]]` are the terms of its name field in the order of the name.
+    `names[name_starts[d]:name_starts[d + 1]]` are the surface forms of its name field in the order of the name.
     """
 
     starts: NDArray[np.int64]
@@ -91,7 +91,8 @@ def _places(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _read_batch(tools: Sequence[Tool], reader: Reader) -> Segment:
-    terms, places = reader.read([text for tool in tools for text in fields_of(tool)])
+    surfaces, places = reader.read([text for tool in tools for text in fields_of(tool)])
+    terms = reader.vocabulary.term_of_surface[surfaces]
     lengths = np.bincount(places, minlength=len(tools) * FIELDS).reshape(-1, FIELDS)
     in_name = places % FIELDS == Field.NAME
     documents, fields = np.divmod(places.astype(np.int64), FIELDS)
@@ -105,6 +106,6 @@ def _read_batch(tools: Sequence[Tool], reader: Reader) -> Segment:
         row_fields.astype(np.uint8),
         np.minimum(counts, _MOST).astype(np.uint8),
         np.minimum(lengths, np.iinfo(np.uint16).max).astype(np.uint16),
-        terms[in_name],
+        surfaces[in_name],
         _places(lengths[:, Field.NAME]),
     )

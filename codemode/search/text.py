@@ -13,6 +13,8 @@ from functools import lru_cache
 
 import Stemmer
 
+from codemode.search.words import lines
+
 # Vowel signs and accents that stand apart belong to the word, which `\w` does not know.
 _MARKS = "".join(chr(code) for code in range(0x300, 0xFFFF) if unicodedata.category(chr(code)) in ("Mn", "Mc"))
 RAW_WORD = re.compile(rf"[^\W_]+(?:[{_MARKS}]+[^\W_]*)*")
@@ -53,7 +55,10 @@ def surface_forms(raw: str) -> tuple[str, ...]:
 @lru_cache(maxsize=65_536)
 def term(surface: str) -> str:
     """The term of a surface form: its English stem when it is plain Latin letters, else itself."""
-    return _STEMMER.stemWord(surface) if _STEMMED.fullmatch(surface) else surface
+    if not _STEMMED.fullmatch(surface):
+        return surface
+    stem: str = _STEMMER.stemWord(_FORMS.get(surface, surface))
+    return stem
 
 
 def terms(text: str) -> list[str]:
@@ -92,5 +97,6 @@ def _without_accents(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(kept))
 
 
+_FORMS = {form: words[0] for words in map(str.split, lines("forms.txt")) for form in words[1:]}
 _STEMMER = Stemmer.Stemmer("english")
 _STEMMER.maxCacheSize = 0  # `term` and the index's own vocabulary remember

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 class Vocabulary:
     """Numbers for terms. It only grows: a number once given stays, so that segments made at different times agree."""
 
-    def __init__(self, terms: Iterable[str] = (), surfaces: Iterable[tuple[str, int]] = ()) -> None:
+    def __init__(self, terms: Iterable[str] = (), surfaces: Iterable[str] = (), of_surface: Iterable[int] = ()) -> None:
         self._terms: dict[str, int] = {term: number for number, term in enumerate(terms)}
-        self._surfaces: dict[str, int] = dict(surfaces)
+        self._surfaces: dict[str, int] = {surface: number for number, surface in enumerate(surfaces)}
+        self._of_surface = array("i", of_surface)
 
     def __len__(self) -> int:
         return len(self._terms)
@@ -29,13 +30,16 @@ class Vocabulary:
         """The number of a term, or None if it was never seen."""
         return self._terms.get(term)
 
+    def surface(self, surface: str) -> int | None:
+        """The number of a surface form, or None if it was never seen."""
+        return self._surfaces.get(surface)
+
     def add(self, surface: str) -> int:
-        """The number of the term of a surface form, seen now or before."""
+        """The number of a surface form, seen now or before."""
         number = self._surfaces.get(surface)
         if number is None:
-            term = text.term(surface)
-            number = self._terms.setdefault(term, len(self._terms))
-            self._surfaces[surface] = number
+            number = self._surfaces[surface] = len(self._surfaces)
+            self._of_surface.append(self._terms.setdefault(text.term(surface), len(self._terms)))
         return number
 
     @property
@@ -44,19 +48,25 @@ class Vocabulary:
         return tuple(self._terms)
 
     @property
-    def surfaces(self) -> Sequence[tuple[str, int]]:
-        """All surface forms with the numbers of their terms."""
-        return list(self._surfaces.items())
+    def surfaces(self) -> tuple[str, ...]:
+        """All surface forms; the place of a form is its number."""
+        return tuple(self._surfaces)
+
+    @property
+    def term_of_surface(self) -> NDArray[np.int32]:
+        """The number of the term of each surface form."""
+        return np.array(self._of_surface, np.int32)
 
 
 class Reader:
-    """Reads texts as term numbers, remembering each raw word: a catalog repeats the same few ten thousand."""
+    """Reads texts as numbers of surface forms, remembering raw words: a catalog repeats the same few ten thousand."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
         self._known = _Remembered(vocabulary)
 
     def read(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Term numbers of all texts, and for each the place of its text in `texts`."""
+        """The surface forms of all texts, and for each the place of its text in `texts`."""
         known = self._known
         words = text.RAW_WORD.findall(_joined(texts))
         raw = np.fromiter(map(known.__getitem__, words), np.int32, len(words))
@@ -80,7 +90,7 @@ def _joined(texts: Sequence[str]) -> str:
 
 
 class _Remembered(dict[str, int]):
-    """Raw word -> its own number; `expansions` leads from that number to term numbers."""
+    """Raw word -> its own number; `expansions` leads from that number to surface forms."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         super().__init__()
@@ -97,5 +107,5 @@ class _Remembered(dict[str, int]):
         return number
 
     def expansions(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Where the terms of each raw word start, with one end more, and all terms in a row."""
+        """Where the surface forms of each raw word start, with one end more, and all of them in a row."""
         return np.array(self._starts, np.int32), np.array(self._numbers, np.int32)

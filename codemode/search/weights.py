@@ -1,18 +1,62 @@
-"""The numbers that ranking turns on. How each was found, and what it is worth: docs/search.md."""
+"""The numbers that search turns on. How each was found, and what it is worth: docs/search.md."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: What a feature of `ranking` adds to the score of a candidate; `sum` itself counts once.
+RANKING = MappingProxyType(
+    {
+        "name_covered": 0.17,
+        "home_covered": 0.06,
+        "summary_covered": 0.15,
+        "query_covered": 0.6,
+        "query_in_home": 0.12,
+        "query_in_text": -0.2,
+        "query_in_parameters": -0.1,
+        "words_found": 0.15,
+        "name_in_order": 0.2,
+        "name_opens": 0.05,
+        "name_length": -0.05,
+        "name_verbatim": 0.15,
+        "action_differs": -0.2,
+        "no_action_agrees": -0.07,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """BM25F: per field a weight and how much its length counts (`length_b`), in the order of `documents.Field`."""
+    """How much fields, words and features count.
+
+    `fields` and `length_b` (how much a field's length counts) are in the order of `documents.Field`; `fill` is how far
+    tools without some fields are made up for it. `rarity_power` is the power that the rarity of a term is raised to.
+    """
 
     fields: tuple[float, ...] = (2.0, 1.5, 1.0, 1.0, 0.7, 0.6, 1.0)
     length_b: tuple[float, ...] = (0.3, 0.3, 0.6, 0.7, 0.7, 0.75, 0.6)
+    fill: float = 0.5
     saturation_k1: float = 1.5
+    rarity_power: float = 1.2
+
+    #: Of words that say little, of actions, of sentences that only tell the circumstances, of quoted values.
+    faint: float = 0.6
+    action: float = 0.7
+    circumstance: float = 0.7
+    quoted: float = 0.4
+
+    #: Of what stands for a word: its synonyms, its short or long form, what it was a typo of (less for a proper name).
     synonym: float = 0.2
     abbreviation: float = 0.5
     typo: float = 0.7
+    name_typo: float = 0.3
     corrections: int = 3
+
+    #: How many candidates are looked at closely.
+    ranked: int = 60
+    ranking: Mapping[str, float] = field(default_factory=lambda: RANKING)

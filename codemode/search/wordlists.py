@@ -4,26 +4,42 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from codemode.search import text
+from codemode.search.words import lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 
 @cache
 def stop_words() -> frozenset[str]:
     """Words, not terms, that say nothing about which tool is meant."""
-    return frozenset(form for line in _lines("stop.txt") for form in _forms(line))
+    return frozenset(form for line in lines("stop.txt") for form in _forms(line))
+
+
+@cache
+def faint_words() -> frozenset[str]:
+    """Words, not terms, that say little."""
+    return frozenset(form for line in lines("faint.txt") for form in _forms(line))
+
+
+@cache
+def actions() -> Mapping[str, int]:
+    """Term -> the kinds of action it stands for, one bit each."""
+    found: defaultdict[str, int] = defaultdict(int)
+    for bit, line in enumerate(lines("actions.txt")):
+        for term in _terms(line.partition(":")[2]):
+            found[term] |= 1 << bit
+    return dict(found)
 
 
 @cache
 def synonyms() -> Mapping[str, tuple[str, ...]]:
     """Term -> terms that may stand for it, best first."""
     found: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    for line in _lines("synonyms.txt"):
+    for line in lines("synonyms.txt"):
         narrow, arrow, broad = line.partition(">")
         words = _terms(narrow)
         for word in words:
@@ -36,7 +52,7 @@ def synonyms() -> Mapping[str, tuple[str, ...]]:
 def abbreviations() -> Mapping[str, tuple[str, ...]]:
     """Short form (a term) -> the terms that it is short for; several stand together or are alternatives."""
     found = {}
-    for line in _lines("abbreviations.txt"):
+    for line in lines("abbreviations.txt"):
         short, _, long = line.partition(":")
         found[_terms(short)[0]] = tuple(_terms(long))
     return found
@@ -48,11 +64,13 @@ def abbreviated() -> Mapping[tuple[str, ...], str]:
     return {long: short for short, long in abbreviations().items()}
 
 
-def _lines(name: str) -> Iterator[str]:
-    content = files("codemode.search").joinpath("words", name).read_text(encoding="utf-8")
-    for line in content.splitlines():
-        if line.strip() and not line.startswith("#"):
-            yield line
+@cache
+def abbreviated_from() -> Mapping[str, tuple[tuple[str, ...], ...]]:
+    """The keys of `abbreviated` by their first term."""
+    found: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for run in abbreviated():
+        found[run[0]].append(run)
+    return {first: tuple(runs) for first, runs in found.items()}
 
 
 def _forms(line: str) -> list[str]:

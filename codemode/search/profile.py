@@ -1,0 +1,60 @@
+"""Profiles: what ranking needs to know of each document beforehand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from codemode.search import wordlists
+from codemode.search.documents import Field
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from codemode.search.postings import Postings
+    from codemode.search.segment import Segment
+    from codemode.search.vocabulary import Vocabulary
+
+COVERED = (Field.NAME, Field.HOME, Field.SUMMARY)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """`rarity` is documents x `COVERED`: the summed rarity of the terms of a field. `actions` are kinds of action."""
+
+    rarity: NDArray[np.float32]
+    actions: NDArray[np.uint64]
+
+
+def build_profile(documents: Segment, postings: Postings, vocabulary: Vocabulary) -> Profile:
+    """Sum up each document."""
+    holders = np.repeat(np.arange(len(documents), dtype=np.int32), np.diff(documents.starts))
+    rarity = np.zeros((len(documents), len(COVERED)), np.float32)
+    for column, field in enumerate(COVERED):
+        rows = documents.fields == field
+        worth = postings.rarity[documents.terms[rows]]
+        rarity[:, column] = np.bincount(holders[rows], worth, minlength=len(documents))
+    return Profile(rarity, _actions(documents, _kinds_of_surfaces(vocabulary)))
+
+
+def _kinds_of_surfaces(vocabulary: Vocabulary) -> NDArray[np.uint64]:
+    kinds = np.zeros(len(vocabulary), np.uint64)
+    for term, bits in wordlists.actions().items():
+        number = vocabulary.number(term)
+        if number is not None:
+            kinds[number] = bits
+    return kinds[vocabulary.term_of_surface]
+
+
+def _actions(documents: Segment, kinds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The kinds of the first word of each name if it is an action, else of the last, else of all."""
+    found = np.zeros(len(documents), np.uint64)
+    starts, ends = documents.name_starts[:-1], documents.name_starts[1:]
+    named = np.flatnonzero(ends > starts)
+    of_names = kinds[documents.names]
+    np.bitwise_or.at(found, np.repeat(np.arange(len(documents)), ends - starts), of_names)
+    for place in (ends[named] - 1, starts[named]):
+        found[named] = np.where(of_names[place] > 0, of_names[place], found[named])
+    return found

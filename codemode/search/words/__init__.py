@@ -1,0 +1,11 @@
+"""The word lists as files: one entry a line, `#` for remarks."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+
+def lines(name: str) -> list[str]:
+    """The entries of a word list."""
+    content = files(__name__).joinpath(name).read_text(encoding="utf-8")
+    return [line for line in content.splitlines() if line.strip() and not line.startswith("#")]
