@@ -15,6 +15,7 @@ BUDGET_TOKENS = 1_200
 Detail = Literal["auto", "full"]
 
 _CLOSING_TOKENS = 60  # kept free for the last lines
+_LOOK_UP_TOKENS = 40  # of a related tool
 _QUERY_SHOWN = 80  # characters of a query that are repeated to the reader
 
 
@@ -79,8 +80,11 @@ def _lines(hit: Hit, hits: Hits, detail: Detail, left: int) -> Iterator[str]:
     share = left // max(1, searches - hit.query)
     if detail == "full" and hit.exact:
         yield stubs.full(hit.tool, budget_tokens=share)
-    else:
-        yield stubs.stub(hit.tool, budget_tokens=min(stubs.STUB_TOKENS, share))
+        return
+    yield stubs.stub(hit.tool, budget_tokens=min(stubs.STUB_TOKENS, share))
+    for look_up in hit.look_ups:
+        what = f"{look_up.parameter} from" if look_up.parameter else "see also"
+        yield f"#   {what}: {stubs.one_liner(look_up.tool, budget_tokens=_LOOK_UP_TOKENS)}"
 
 
 def _closing(hits: Hits, shown: int) -> Iterator[str]:

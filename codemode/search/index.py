@@ -11,9 +11,11 @@ import numpy as np
 from rapidfuzz import fuzz, process
 
 from codemode.search.candidates import Scorer
+from codemode.search.confidence import UNSURE, confidence
 from codemode.search.exact import ExactNames
 from codemode.search.facets import Facets
 from codemode.search.groups import Interpreter
+from codemode.search.lookups import find_look_ups
 from codemode.search.postings import build_postings
 from codemode.search.profile import build_profile
 from codemode.search.query import Hit, Hits, Query
@@ -105,6 +107,8 @@ class Index:
             asked,
             tuple(self._hits(page, lists, questions)),
             len(merged),
+            confidence=tuple(found.confidence for found in lists),
+            unsure=tuple(place for place, found in enumerate(lists) if found.documents and found.confidence < UNSURE),
             empty=tuple(place for place, found in enumerate(lists) if not found.documents),
             nearest=() if merged else self._nearest(asked, allowed),
         )
@@ -114,10 +118,12 @@ class Index:
         documents, sums = self._scorer.best(question.groups, _CANDIDATES, allowed)
         close = documents[: self.weights.ranked]
         scores = sums
+        sure = 0.0
         if len(close):
             features = self._ranker.features(question, close, sums[: len(close)])
             ranked = weigh(features, self.weights.ranking)
             order = np.argsort(-ranked, kind="stable")
+            sure = confidence(features, ranked, order)
             documents = np.concatenate((close[order], documents[len(close) :]))
             far = sums[len(close) :]
             least = float(ranked.min())
@@ -126,7 +132,7 @@ class Index:
         found = dict.fromkeys(exact, float(scores.max(initial=0)) + 1)
         for document, score in zip(documents.tolist(), scores.tolist(), strict=True):
             found.setdefault(document, score)
-        return _Found(list(found), list(found.values()), len(exact))
+        return _Found(list(found), list(found.values()), len(exact), 1.0 if exact else sure)
 
     def _hits(
         self, page: Sequence[tuple[int, int, int]], lists: Sequence[_Found], questions: Sequence[Question]
@@ -134,7 +140,12 @@ class Index:
         for search, rank, document in page:
             found = lists[search]
             explain = partial(self._ranker.matched, questions[search].groups, document)
-            yield Hit(self.tools[document], found.scores[rank], search, rank, rank < found.exact, explain)
+            look_up = partial(find_look_ups, self.tools[document], self.search, self._by_id)
+            yield Hit(self.tools[document], found.scores[rank], search, rank, rank < found.exact, explain, look_up)
+
+    def _by_id(self, name: str) -> Tool | None:
+        places = self._exact.find(name)
+        return self.tools[places[0]] if places else None
 
     def _nearest(self, query: Query, allowed: NDArray[np.bool_] | None) -> tuple[str, ...]:
         """Ids close to the first search; namespaces close to the one asked for, when there is no such namespace."""
@@ -164,6 +175,7 @@ class _Found:
     documents: list[int]
     scores: list[float]
     exact: int
+    confidence: float
 
 
 def _merge(lists: Sequence[_Found]) -> list[tuple[int, int, int]]:

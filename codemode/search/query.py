@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from codemode.catalog.tool import Effect, Tool
+    from codemode.search.lookups import LookUp
 
 DEFAULT_LIMIT = 10
 
@@ -43,11 +44,17 @@ class Hit:
     rank: int = 0
     exact: bool = False
     explain: Callable[[], tuple[str, ...]] = field(default=tuple, repr=False, compare=False)
+    look_up: Callable[[], Sequence[LookUp]] = field(default=tuple, repr=False, compare=False)
 
     @property
     def matched(self) -> tuple[str, ...]:
         """Why it was found: the words of the query it answers, each with the fields that do; worked out when asked."""
         return self.explain()
+
+    @property
+    def look_ups(self) -> Sequence[LookUp]:
+        """Tools that give what this one requires, such as an id; worked out when asked."""
+        return self.look_up()
 
     @property
     def namespace(self) -> str:
@@ -64,13 +71,15 @@ class Hit:
 class Hits:
     """The answer to a `Query`: one page of hits, best first, and how many there are in all.
 
-    `unsure` holds the places of the searches whose hits may all be wrong, `empty` those that found nothing. `nearest`
+    `confidence` is, for each search, how likely it is that its first hit can be right (0 to 1); `unsure` holds the
+    places of those whose hits may all be wrong, `empty` of those that found nothing. `nearest`
     are the ids, or with an unknown namespace the namespaces, that come closest when there is no hit at all.
     """
 
     query: Query
     hits: tuple[Hit, ...]
     total: int
+    confidence: tuple[float, ...] = ()
     unsure: tuple[int, ...] = ()
     empty: tuple[int, ...] = ()
     nearest: tuple[str, ...] = ()
