@@ -1,15 +1,19 @@
-"""Which names a program binds, how often, and where: in one walk over its tree."""
+"""Which names a program binds, and how often: in one walk over its nodes."""
 
 from __future__ import annotations
 
 import ast
 from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
-def bound_names(tree: ast.AST) -> Counter[str]:
+def bound_names(nodes: Iterable[ast.AST]) -> Counter[str]:
     """Count the bindings of each name anywhere in the program: assignments, parameters, imports, definitions …"""
     found: Counter[str] = Counter()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Name):
             if not isinstance(node.ctx, ast.Load):
                 found[node.id] += 1

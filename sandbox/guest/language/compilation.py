@@ -45,10 +45,10 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
     """Compile a program. Raises SourceRefused and SyntaxError; what the policy refuses stands in `refusals`."""
     source = parse(code, limit_bytes=limit_bytes, limit_depth=limit_depth)
     tree = source.tree
-    bound = bound_names(tree)
-    sites = tuple(call_sites(tree, names, bound))
+    bound = bound_names(source.nodes)
+    sites = tuple(call_sites(source.nodes, names, bound))
     refusals = Refusals()
-    shadowing_imports(tree, names, refusals)
+    shadowing_imports(source.nodes, names, refusals)
     deferred = deferred_calls(tree, names, bound) if "await" in code or "asyncio" in code else frozenset()
     flags = future_flags(tree) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     returns = keep_value(tree)

@@ -13,7 +13,7 @@ from sandbox.outcome import CallSite
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from sandbox.guest.language.refusals import Refusals
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 _CALLERS = frozenset({"partial", "submit", "to_thread"})
 
 
-def call_sites(tree: ast.Module, names: Collection[str], bound: Counter[str]) -> list[CallSite]:
+def call_sites(nodes: Sequence[ast.AST], names: Collection[str], bound: Counter[str]) -> list[CallSite]:
     """Return the call sites in the order of the source."""
-    roots = _roots(tree, names, bound)
+    roots = _roots(nodes, names, bound)
     sites = []
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Call):
             site = _direct(node, roots) or _handed_over(node, roots)
             if site is not None:
@@ -33,16 +33,16 @@ def call_sites(tree: ast.Module, names: Collection[str], bound: Counter[str]) ->
     return sorted(sites, key=lambda site: (site.line, site.column))
 
 
-def shadowing_imports(tree: ast.Module, names: Collection[str], refusals: Refusals) -> None:
+def shadowing_imports(nodes: Sequence[ast.AST], names: Collection[str], refusals: Refusals) -> None:
     """Refuse `import openai` … `openai.OpenAI()` where the API is bound under that name: no library comes with it."""
     imported = {
         alias.name: node
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Import)
         for alias in node.names
         if alias.name in names and alias.asname is None
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         parts = dotted(node.func) if isinstance(node, ast.Call) else None
         if parts is None or parts[0] not in imported or not parts[-1][:1].isupper():
             continue
@@ -67,15 +67,15 @@ def dotted(node: ast.AST) -> list[str] | None:
     return [node.id, *reversed(parts)]
 
 
-def _roots(tree: ast.Module, names: Collection[str], bound: Counter[str]) -> dict[str, list[str]]:
+def _roots(nodes: Sequence[ast.AST], names: Collection[str], bound: Counter[str]) -> dict[str, list[str]]:
     """Map each name that surely stands for a namespace or a tool to its dotted parts."""
-    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    imported = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     roots = {
         name: [name] for name in names if not bound[name] or (name in imported and bound[name] == 1)
     }
     if not bound["tools"]:
         roots["tools"] = []
-    for node in ast.walk(tree):  # in the order of the source, so that aliases of aliases are followed
+    for node in nodes:  # in the order of the source, so that aliases of aliases are followed
         if not (isinstance(node, ast.Assign) and len(node.targets) == 1):
             continue
         target = node.targets[0]

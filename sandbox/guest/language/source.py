@@ -38,10 +38,14 @@ class SourceRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A program that parses: the text whose lines the tree counts, and the tree."""
+    """A program that parses: the text whose lines the tree counts, the tree, and all its nodes, level by level.
+
+    Each look at the program goes over `nodes`: finding them takes longer than looking.
+    """
 
     text: str
     tree: ast.Module
+    nodes: tuple[ast.AST, ...]
 
 
 def parse(code: str, *, limit_bytes: int, limit_depth: int) -> Source:
@@ -57,8 +61,7 @@ def parse(code: str, *, limit_bytes: int, limit_depth: int) -> Source:
         except SyntaxError as error:
             failure = failure or error
             continue
-        _check_tree(tree, limit_depth)
-        return Source(text, tree)
+        return Source(text, tree, _all_nodes(tree, limit_depth))
     assert failure is not None  # noqa: S101  # there is always one reading
     raise failure
 
@@ -132,16 +135,34 @@ def _check_nesting(text: str, limit_depth: int) -> None:
         raise SourceRefused(message, "use a dict or match")
 
 
-def _check_tree(tree: ast.Module, limit_depth: int) -> None:
+def _all_nodes(tree: ast.Module, limit_depth: int) -> tuple[ast.AST, ...]:
+    """Return the nodes, level by level. Raises SourceRefused when there are too many nodes or levels."""
+    nodes: list[ast.AST] = []
     level: list[ast.AST] = [tree]
-    nodes = depth = 0
+    depth = 0
     while level:
-        nodes += len(level)
+        nodes += level
         depth += 1
-        if nodes > MOST_NODES:
+        if len(nodes) > MOST_NODES:
             message = f"the program has more than {MOST_NODES:,} syntax nodes"
             raise SourceRefused(message, "do it in smaller steps")
         if depth > limit_depth:
             message = f"the program is nested more than {limit_depth} deep"
             raise SourceRefused(message, "use intermediate variables")
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        level = _children(level)
+    return tuple(nodes)
+
+
+def _children(level: list[ast.AST]) -> list[ast.AST]:
+    found: list[ast.AST] = []
+    for node in level:
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if isinstance(value, list):
+                found += [item for item in value if isinstance(item, _NODE)]
+            elif isinstance(value, _NODE):
+                found.append(value)
+    return found
+
+
+_NODE = ast.AST
