@@ -8,13 +8,14 @@ runs in parallel. A miss costs parallelism, never a result: awaiting a value giv
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.scopes import Scopes
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
 
 #: Methods and functions of asyncio that take awaitables, whatever they are called on.
 _SINKS = frozenset({"gather", "create_task", "ensure_future", "wait_for", "shield", "run_until_complete"})
@@ -30,6 +31,24 @@ _TAKE = frozenset({"values", "items", "copy", "pop", "popleft"})
 _HARMLESS_CALLS = frozenset({"len", "bool", "range"})
 
 
+class Use(IntEnum):
+    """What happens to a value at one place, or at all its places."""
+
+    LOOKED_AT = 0  # or not known: the call must run
+    HARMLESS = 1  # put away, counted: says nothing
+    AWAITED = 2
+
+
+def _worst(uses: Iterable[Use]) -> Use:
+    """Join what happens at several places: one look spoils it, and somebody must await."""
+    worst = Use.HARMLESS
+    for use in uses:
+        if use is Use.LOOKED_AT:
+            return use
+        worst = max(worst, use)
+    return worst
+
+
 def deferred_calls(tree: ast.Module, names: Collection[str], bound: Counter[str]) -> frozenset[int]:
     """Return the ids of the call nodes that are deferred."""
     flow = _Flow(tree)
@@ -40,7 +59,7 @@ def deferred_calls(tree: ast.Module, names: Collection[str], bound: Counter[str]
             continue
         if isinstance(node.func, ast.Name) and node.func.id == "super":
             continue
-        if flow.only_awaited(node):
+        if flow.follow(node) is Use.AWAITED:
             found.add(id(node))
     return frozenset(found)
 
@@ -58,154 +77,138 @@ class _Flow:
             for alias in node.names
         }
         self._following: set[tuple[ast.AST, str]] = set()
-        self._rules: dict[type[ast.AST], Callable[[ast.AST, ast.AST], bool]] = {
-            ast.Await: lambda parent, node: True,
+        self._rules: dict[type[ast.AST], Callable[[Any, ast.AST], Use]] = {
+            ast.Await: lambda parent, node: Use.AWAITED,
             ast.Call: self._in_call,
             ast.keyword: lambda parent, node: self._in_call(self._parents[parent], parent),
             ast.Attribute: self._in_attribute,
-            ast.Assign: self._in_assignment,
-            ast.AnnAssign: self._in_assignment,
+            ast.Assign: lambda parent, node: _worst(self._target(each, node, parent) for each in parent.targets),
+            ast.AnnAssign: lambda parent, node: self._target(parent.target, node, parent),
+            ast.AugAssign: self._in_addition,
             ast.NamedExpr: self._in_walrus,
             ast.Return: self._in_return,
             ast.Lambda: self._in_lambda,
-            ast.For: self._in_loop,
+            ast.For: lambda parent, node: self._item(parent.target, node) if node is parent.iter else Use.LOOKED_AT,
             ast.comprehension: self._in_comprehension,
-            ast.Dict: lambda parent, node: node not in getattr(parent, "keys", ()) and self.only_awaited(parent),
-            ast.DictComp: lambda parent, node: node is getattr(parent, "value", None) and self.only_awaited(parent),
+            ast.Dict: lambda parent, node: Use.LOOKED_AT if node in parent.keys else self.follow(parent),
+            ast.DictComp: lambda parent, node: self.follow(parent) if node is parent.value else Use.LOOKED_AT,
             ast.Subscript: self._in_subscript,
-            ast.IfExp: lambda parent, node: node is getattr(parent, "test", None) or self.only_awaited(parent),
-            ast.BinOp: lambda parent, node: isinstance(getattr(parent, "op", None), ast.Add)
-            and self.only_awaited(parent),
+            ast.IfExp: lambda parent, node: Use.HARMLESS if node is parent.test else self.follow(parent),
+            ast.BinOp: lambda parent, node: self.follow(parent) if isinstance(parent.op, ast.Add) else Use.LOOKED_AT,
             ast.If: self._in_condition,
             ast.While: self._in_condition,
-            ast.UnaryOp: lambda parent, node: isinstance(getattr(parent, "op", None), ast.Not),
-            ast.AugAssign: self._in_addition,
+            ast.UnaryOp: lambda parent, node: Use.HARMLESS if isinstance(parent.op, ast.Not) else Use.LOOKED_AT,
         }
         for kind in (ast.List, ast.Tuple, ast.Set, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.Starred):
-            self._rules[kind] = lambda parent, node: self.only_awaited(parent)
+            self._rules[kind] = lambda parent, node: self.follow(parent)
 
-    def only_awaited(self, node: ast.AST) -> bool:
-        """Tell whether the value of this expression can only be awaited, or be handed to asyncio."""
+    def follow(self, node: ast.AST) -> Use:
+        """Tell what happens to the value of this expression."""
         parent = self._parents.get(node)
-        rule = self._rules.get(type(parent)) if parent is not None else None
-        return rule is not None and parent is not None and rule(parent, node)
+        rule = self._rules.get(type(parent))
+        return Use.LOOKED_AT if rule is None else rule(parent, node)
 
     # --- calls ---------------------------------------------------------------------------------------------------
 
-    def _in_call(self, parent: ast.AST, node: ast.AST) -> bool:
-        if not isinstance(parent, ast.Call) or node is parent.func:
-            return isinstance(parent, ast.Call) and isinstance(node, ast.Lambda) and self.only_awaited(parent)
+    def _in_call(self, parent: Any, node: ast.AST) -> Use:
         func = parent.func
+        if node is func:  # a call of what was called, `(lambda: ns.op())()`
+            return self.follow(parent) if isinstance(node, ast.Lambda) else Use.LOOKED_AT
         if isinstance(func, ast.Attribute):
-            return self._in_method_call(parent, func)
+            return self._in_method_call(func)
         if not isinstance(func, ast.Name):
-            return False
+            return Use.LOOKED_AT
         if func.id in self._from_asyncio and func.id in (_SINKS | _ASYNCIO_SINKS):
-            return True
-        if func.id in _PASS_ON:
-            return self.only_awaited(parent)
+            return Use.AWAITED
+        if func.id in _PASS_ON or (func.id == "map" and isinstance(node, ast.Lambda)):
+            return self.follow(parent)
         if func.id in _HARMLESS_CALLS:
-            return isinstance(node, ast.Name)
-        if func.id == "map":
-            return isinstance(node, ast.Lambda) and self.only_awaited(parent)
+            return Use.HARMLESS if isinstance(node, ast.Name) else Use.LOOKED_AT
         return self._in_own_call(parent, func.id, node)
 
-    def _in_method_call(self, parent: ast.Call, func: ast.Attribute) -> bool:
-        if func.attr in _SINKS:
-            return True
-        if func.attr in _ASYNCIO_SINKS:
-            return isinstance(func.value, ast.Name) and func.value.id == "asyncio"
-        return func.attr in _PUT and isinstance(func.value, ast.Name) and self._variable_only_awaited(func.value)
+    def _in_method_call(self, func: ast.Attribute) -> Use:
+        on = func.value.id if isinstance(func.value, ast.Name) else ""
+        if func.attr in _SINKS or (func.attr in _ASYNCIO_SINKS and on == "asyncio"):
+            return Use.AWAITED
+        if func.attr in _PUT and isinstance(func.value, ast.Name):
+            return self._variable(func.value)
+        return Use.LOOKED_AT
 
-    def _in_own_call(self, parent: ast.Call, name: str, node: ast.AST) -> bool:
+    def _in_own_call(self, parent: ast.Call, name: str, node: ast.AST) -> Use:
         """`limited(sem, ns.op(…))`: where the function is the program's own, follow the parameter."""
         function = self.scopes.functions.get(name)
         if function is None or isinstance(function, ast.Lambda):
-            return False
+            return Use.LOOKED_AT
         parameter = _parameter(function, parent, node)
-        return parameter is not None and self._name_only_awaited(function, parameter)
+        if parameter is None:
+            return Use.LOOKED_AT
+        return self._uses(function, parameter, self.scopes.uses(function, parameter))
 
     # --- names ---------------------------------------------------------------------------------------------------
 
-    def _in_assignment(self, parent: ast.AST, node: ast.AST) -> bool:
-        targets = parent.targets if isinstance(parent, ast.Assign) else [getattr(parent, "target", None)]
-        return all(self._target_only_awaited(target, node, parent) for target in targets)
-
-    def _target_only_awaited(self, target: ast.AST | None, value: ast.AST, statement: ast.AST) -> bool:
+    def _target(self, target: ast.AST, value: ast.AST, statement: ast.AST) -> Use:
         if isinstance(target, ast.Name):
-            return self._variable_only_awaited(target, statement)
+            return self._variable(target, statement)
         if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-            return self._variable_only_awaited(target.value)
+            return self._variable(target.value)
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-            return all(self._target_only_awaited(item, value, statement) for item in target.elts)
-        return False
+            return _worst(self._target(item, value, statement) for item in target.elts)
+        return Use.LOOKED_AT
 
-    def _in_walrus(self, parent: ast.AST, node: ast.AST) -> bool:
-        target = getattr(parent, "target", None)
-        return isinstance(target, ast.Name) and self._variable_only_awaited(target) and self.only_awaited(parent)
+    def _in_walrus(self, parent: Any, node: ast.AST) -> Use:
+        return _worst((self._variable(parent.target), self.follow(parent)))
 
-    def _in_addition(self, parent: ast.AST, node: ast.AST) -> bool:
-        target = getattr(parent, "target", None)
-        return isinstance(target, ast.Name) and node is not target and self._variable_only_awaited(target)
+    def _in_addition(self, parent: Any, node: ast.AST) -> Use:
+        is_value = node is parent.value and isinstance(parent.target, ast.Name)
+        return self._variable(parent.target) if is_value else Use.LOOKED_AT
 
-    def _variable_only_awaited(self, name: ast.Name, statement: ast.AST | None = None) -> bool:
+    def _variable(self, name: ast.Name, statement: ast.AST | None = None) -> Use:
         scope = self.scopes.scope_of(name, name.id)
         if scope is None:
-            return False
-        uses = self.scopes.uses_until_rebound(scope, name.id, statement)
-        return self._uses_only_awaited(scope, name.id, uses)
+            return Use.LOOKED_AT
+        return self._uses(scope, name.id, self.scopes.uses_until_rebound(scope, name.id, statement))
 
-    def _name_only_awaited(self, scope: ast.AST, name: str) -> bool:
-        return self._uses_only_awaited(scope, name, self.scopes.uses(scope, name))
-
-    def _uses_only_awaited(self, scope: ast.AST, name: str, uses: list[ast.Name]) -> bool:
+    def _uses(self, scope: ast.AST, name: str, uses: list[ast.Name]) -> Use:
         if (scope, name) in self._following:
-            return True  # a cycle adds no use of its own
-        if not uses:
-            return False
+            return Use.HARMLESS  # a cycle adds no use of its own
         self._following.add((scope, name))
         try:
-            return all(self.only_awaited(use) for use in uses)
+            return _worst(self.follow(use) for use in uses)
         finally:
             self._following.discard((scope, name))
 
     # --- uses of a variable ----------------------------------------------------------------------------------------
 
-    def _in_attribute(self, parent: ast.AST, node: ast.AST) -> bool:
+    def _in_attribute(self, parent: Any, node: ast.AST) -> Use:
         """`calls.append(x)` as a statement does not look at the values; `calls.values()` hands them on."""
         call = self._parents.get(parent)
-        if not isinstance(parent, ast.Attribute) or not isinstance(call, ast.Call) or call.func is not parent:
-            return False
+        if not isinstance(call, ast.Call) or call.func is not parent:
+            return Use.LOOKED_AT
         if parent.attr in _PUT:
-            return isinstance(self._parents.get(call), ast.Expr)
-        return parent.attr in _TAKE and self.only_awaited(call)
+            return Use.HARMLESS if isinstance(self._parents.get(call), ast.Expr) else Use.LOOKED_AT
+        return self.follow(call) if parent.attr in _TAKE else Use.LOOKED_AT
 
-    def _in_subscript(self, parent: ast.AST, node: ast.AST) -> bool:
-        if not isinstance(parent, ast.Subscript) or node is not parent.value:
-            return False
-        return isinstance(parent.ctx, ast.Store) or self.only_awaited(parent)
+    def _in_subscript(self, parent: Any, node: ast.AST) -> Use:
+        if node is not parent.value:
+            return Use.LOOKED_AT
+        return Use.HARMLESS if isinstance(parent.ctx, ast.Store) else self.follow(parent)
 
-    def _in_condition(self, parent: ast.AST, node: ast.AST) -> bool:
-        return node is getattr(parent, "test", None) and isinstance(node, ast.Name)
+    def _in_condition(self, parent: Any, node: ast.AST) -> Use:
+        return Use.HARMLESS if node is parent.test and isinstance(node, ast.Name) else Use.LOOKED_AT
 
-    def _in_loop(self, parent: ast.AST, node: ast.AST) -> bool:
-        return isinstance(parent, ast.For) and node is parent.iter and self._item_only_awaited(parent.target, node)
-
-    def _in_comprehension(self, parent: ast.AST, node: ast.AST) -> bool:
-        if not isinstance(parent, ast.comprehension):
-            return False
+    def _in_comprehension(self, parent: Any, node: ast.AST) -> Use:
         if node is not parent.iter:
-            return isinstance(node, ast.Name)  # a condition
-        return self._item_only_awaited(parent.target, node)
+            return Use.HARMLESS if isinstance(node, ast.Name) else Use.LOOKED_AT  # a condition
+        return self._item(parent.target, node)
 
-    def _item_only_awaited(self, target: ast.AST, source: ast.AST) -> bool:
+    def _item(self, target: ast.AST, source: ast.AST) -> Use:
         """Follow the loop variable, or the part of it that holds the values (`for k, v in d.items()`)."""
         if isinstance(target, ast.Tuple):
             index = self._value_index(source)
             if index is None or index >= len(target.elts):
-                return False
+                return Use.LOOKED_AT
             target = target.elts[index]
-        return isinstance(target, ast.Name) and self._variable_only_awaited(target)
+        return self._variable(target) if isinstance(target, ast.Name) else Use.LOOKED_AT
 
     def _value_index(self, source: ast.AST) -> int | None:
         if not isinstance(source, ast.Call):
@@ -225,35 +228,32 @@ class _Flow:
 
     # --- functions ---------------------------------------------------------------------------------------------------
 
-    def _in_return(self, parent: ast.AST, node: ast.AST) -> bool:
+    def _in_return(self, parent: ast.AST, node: ast.AST) -> Use:
         function = self.scopes.function_around(parent)
         if not isinstance(function, ast.FunctionDef) or function.decorator_list:
-            return False
-        return self._results_only_awaited(function, function.name)
+            return Use.LOOKED_AT
+        return self._results(function, function.name)
 
-    def _in_lambda(self, parent: ast.AST, node: ast.AST) -> bool:
+    def _in_lambda(self, parent: ast.AST, node: ast.AST) -> Use:
         outer = self._parents.get(parent)
         if isinstance(outer, ast.Call):
             return self._in_call(outer, parent)
         if isinstance(outer, ast.Assign) and len(outer.targets) == 1 and isinstance(outer.targets[0], ast.Name):
-            return self._results_only_awaited(parent, outer.targets[0].id)
-        return False
+            return self._results(parent, outer.targets[0].id)
+        return Use.LOOKED_AT
 
-    def _results_only_awaited(self, function: ast.AST, name: str) -> bool:
-        """Tell whether every use of the function is a call whose value is only awaited."""
+    def _results(self, function: ast.AST, name: str) -> Use:
+        """Join what happens to the value of each call of the function."""
         if self.scopes.functions.get(name) is not function:
-            return False
-        uses = self.scopes.uses_of_function(name)
-        return bool(uses) and all(self._use_of_function(use) for use in uses)
+            return Use.LOOKED_AT
+        return _worst(self._use_of_function(use) for use in self.scopes.uses_of_function(name))
 
-    def _use_of_function(self, use: ast.Name) -> bool:
+    def _use_of_function(self, use: ast.Name) -> Use:
         parent = self._parents.get(use)
         if not isinstance(parent, ast.Call):
-            return False
-        if parent.func is use:
-            return self.only_awaited(parent)
+            return Use.LOOKED_AT
         is_mapped = isinstance(parent.func, ast.Name) and parent.func.id == "map" and parent.args[0] is use
-        return is_mapped and self.only_awaited(parent)
+        return self.follow(parent) if parent.func is use or is_mapped else Use.LOOKED_AT
 
 
 def _parameter(function: ast.FunctionDef | ast.AsyncFunctionDef, call: ast.Call, node: ast.AST) -> str | None:

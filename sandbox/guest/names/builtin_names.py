@@ -67,7 +67,12 @@ def seen_id(value: object, /) -> int:
 
 
 #: What C code imports by itself when a program calls it (`strftime` does), through the builtins of that program.
-_IMPORTED_BY_C = frozenset({"_strptime", "time", "datetime", "zoneinfo", "collections.abc", "copyreg", "re", "warnings", "io"})
+_IMPORTED_BY_C = frozenset(
+    """
+    _io _strptime abc collections collections.abc contextvars copyreg datetime decimal enum functools io math numbers
+    operator re string time types typing warnings zoneinfo
+    """.split()
+)
 
 
 def import_for_c(name: str, *_: Any) -> Any:

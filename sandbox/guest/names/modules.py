@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -119,7 +120,8 @@ class Modules:
         return found
 
     def _make(self, name: str) -> Table:
-        names = dict(_STATELESS.get(name) or _STATELESS.setdefault(name, vetted_names(name)))
+        stateless = _STATELESS.get(name) or _STATELESS.setdefault(name, vetted_names(name))
+        names = {key: copy(value) if isinstance(value, list | dict | set) else value for key, value in stateless.items()}
         builder = BUILDERS.get(name)
         if builder is not None:
             names |= builder(self._scene)

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from sandbox.guest.runtime.access import Access
     from sandbox.guest.runtime.own import OwnClasses
 
-_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType)
+#: In the namespace of a class, and of no use to a program.
+_UNSEEN = frozenset({MARK_NAME, "__dict__", "__weakref__"})
 
 
 class Inspection:
@@ -60,7 +61,7 @@ class Inspection:
     def variables(self, value: Any) -> dict[str, Any]:
         """Return what `vars(value)` shows: the live dict of an object of the program, a copy for a class."""
         if self._own.is_class(value):
-            return {name: item for name, item in type.__getattribute__(value, "__dict__").items() if name != MARK_NAME}
+            return {name: item for name, item in type.__getattribute__(value, "__dict__").items() if name not in _UNSEEN}
         if self._own.is_instance(value) or type(value) is types.SimpleNamespace:
             found: dict[str, Any] = value.__dict__
             return found

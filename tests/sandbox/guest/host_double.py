@@ -93,10 +93,10 @@ class HostDouble:
         self._buffer.feed(data)
         while (body := self._buffer.next_frame(budget=BUDGET)) is not None:
             if self._expects_value:
-                self.ended.value = json.loads(body)
+                self.ended.value = json.loads(bytes(body))
                 self._expects_value = False
             else:
-                self._handle(json.loads(body))
+                self._handle(json.loads(bytes(body)))
         return size
 
     def read(self, size: int) -> bytes:

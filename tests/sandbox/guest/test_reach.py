@@ -1,0 +1,228 @@
+"""What a program can reach by the names it may write is walked, not believed."""
+
+from __future__ import annotations
+
+import types
+from collections import Counter, deque
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from sandbox.guest.channel import Channel
+from sandbox.guest.concurrency.hub import fresh_context
+from sandbox.guest.language.attributes import Decision, decide
+from sandbox.guest.language.compilation import compile_program
+from sandbox.guest.names.modules import OFFERED
+from sandbox.guest.names.vetted import VETTED
+from sandbox.guest.run import Run
+from sandbox.guest.runtime.classes import BASES
+from sandbox.guest.runtime.tables import Table
+from sandbox.guest.tools import Record
+from sandbox.limits import Limits
+from sandbox.protocol.host_messages import decode_host_message, encode_run
+from tests.sandbox.guest.host_double import HostDouble
+
+#: Objects of every kind that a program can make or be given.
+SAMPLES = """
+import array, asyncio, calendar, collections, contextlib, copy, csv, dataclasses, datetime, decimal, difflib, email.utils
+import enum, fractions, functools, graphlib, hashlib, hmac, html.parser, inspect, io, ipaddress, itertools, json, logging
+import math, numbers, operator, pprint, queue, random, re, statistics, string, struct, sys, textwrap, threading, time
+import traceback, types, typing, urllib.parse, uuid, xml.etree.ElementTree, zlib, zoneinfo, concurrent.futures, abc
+samples = {}
+def function(a, b=1): return a
+def generator():
+    yield 1
+async def coroutine(): return 1
+async def asyncgen():
+    yield 1
+class Own:
+    x: int = 1
+    def method(self): return self
+    @property
+    def prop(self): return 1
+class Color(enum.Enum):
+    RED = 1
+@dataclasses.dataclass
+class Data:
+    a: int = 1
+class Tup(typing.NamedTuple):
+    a: int
+class Abstract(abc.ABC): pass
+errors = []
+for bad in (lambda: [].nothing, lambda: {}["k"], lambda: 1 / 0, lambda: int("x"), lambda: nothing, lambda: [][1],
+            lambda: json.loads("{"), lambda: json.nothing, lambda: ns.fail(), lambda: "a".encode("ascii").decode("x"),
+            lambda: math.nothing, lambda: sys.exit(), lambda: next(iter([])), lambda: re.compile("("),
+            lambda: uuid.UUID("x"), lambda: zoneinfo.ZoneInfo("No/Zone")):
+    try:
+        bad()
+    except BaseException as e:
+        errors.append(e)
+class Manager:
+    def __enter__(self): return self
+    def __exit__(self, *details):
+        samples["exit"] = details
+        return True
+with Manager():
+    1 / 0
+@functools.singledispatch
+def dispatched(x): return x
+@contextlib.contextmanager
+def managed(): yield 1
+pending = coroutine()
+task = asyncio.create_task(asyncio.sleep(0))
+samples.update(
+    errors=errors, function=function, generator=generator(), pending=pending, asyncgen=asyncgen(), own=Own(), Own=Own,
+    bound=Own().method, color=Color.RED, Color=Color, data=Data(), fields=dataclasses.fields(Data), tup=Tup(1), Tup=Tup,
+    Abstract=Abstract, builtin=len, lru=functools.lru_cache(function), partial=functools.partial(function, 1),
+    prop=Own.prop, date=datetime.datetime.now(), delta=datetime.timedelta(1), zone=zoneinfo.ZoneInfo("UTC"),
+    decimal=decimal.Decimal(1), context=decimal.getcontext(), fraction=fractions.Fraction(1, 2), match=re.match("a", "a"),
+    pattern=re.compile("a"), counter=collections.Counter("a"), deque=collections.deque([1]), chain=collections.ChainMap(),
+    text=io.StringIO(), raw=io.BytesIO(), reader=csv.reader([]), writer=csv.writer(io.StringIO()),
+    dict_reader=csv.DictReader(io.StringIO("a")), sha=hashlib.sha256(), mac=hmac.new(b"k", b"m", "sha256"), uuid=uuid.uuid4(),
+    net=ipaddress.ip_network("10.0.0.0/30"), element=xml.etree.ElementTree.fromstring("<a/>"), url=urllib.parse.urlparse("http://a/"),
+    logger=logging.getLogger("x"), thread=threading.Thread(target=function), lock=threading.Lock(), local=threading.local(),
+    queue=queue.Queue(), pool=concurrent.futures.ThreadPoolExecutor(2), job=concurrent.futures.ThreadPoolExecutor(1).submit(function, 1),
+    loop=asyncio.get_event_loop(), task=task, future=asyncio.get_event_loop().create_future(), alock=asyncio.Lock(),
+    aqueue=asyncio.Queue(), sem=asyncio.Semaphore(1), event=asyncio.Event(), group=asyncio.TaskGroup(), cond=asyncio.Condition(),
+    timeout=asyncio.timeout(1), gathered=asyncio.gather(), handle=asyncio.get_event_loop().call_soon(function, 1),
+    random=random.Random(1), template=string.Template("$a"), formatter=string.Formatter(), dispatched=dispatched,
+    managed=managed(), stack=contextlib.ExitStack(), space=types.SimpleNamespace(a=1), proxy=types.MappingProxyType({}),
+    topo=graphlib.TopologicalSorter(), seq=difflib.SequenceMatcher(None, "a", "b"), wrapper=textwrap.TextWrapper(),
+    signature=inspect.signature(function), normal=statistics.NormalDist(), compressed=zlib.compressobj(), struct=struct.Struct("I"),
+    array=array.array("i"), calendar=calendar.TextCalendar(), printer=pprint.PrettyPrinter(), stdout=sys.stdout,
+    tool=ns.op, namespace=ns, answer=ns.op(), tools=tools, parser=html.parser.HTMLParser(), alias=list[int],
+    union=int | str, var=typing.TypeVar("T"), generic=typing.List[int], getter=operator.itemgetter(1), attr=operator.attrgetter("a"),
+    trace=errors[0].__traceback__, kind=type(1), kind_of_kind=type(int), sup=super(Own, Own()), map=map(str, []),
+    zip=zip(), enumerate=enumerate([]), range=range(3), slice=slice(1), view={}.keys(), iterator=iter([]), globals=globals(),
+    cycle=itertools.cycle([1]), tee=itertools.tee([1]), encoder=json.JSONEncoder(), decoder=json.JSONDecoder(), now=time.gmtime(),
+    excinfo=sys.exc_info(), version=sys.version_info, cached=functools.cached_property(function), static=staticmethod(function),
+    later=concurrent.futures.Future(), code=function.__name__, meta=abc.ABCMeta, kinds=types.FunctionType, method=types.MethodType,
+)
+pending.close()
+"""
+
+_DATA = (str, int, float, complex, bytes, bool, type(None), range, slice)
+_FORBIDDEN = (types.ModuleType, types.FrameType, types.CodeType, types.CellType)
+_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
+
+
+#: Objects of one class are alike: so many of each are looked into. Containers and classes are looked into without limit.
+OF_ONE_CLASS = 12
+_UNLIMITED = (dict, list, tuple, set, frozenset, type, Table)
+
+
+class Reached(Exception):
+    """Something that must be out of reach is not."""
+
+
+@pytest.fixture(scope="module")
+def execution() -> Run:
+    """An execution that has ended, with its names and its samples."""
+    host = HostDouble({"ns.op": lambda: {"a": {"b": [1]}}, "ns.fail": lambda: 1 / 0})
+    code = SAMPLES
+    start = encode_run(code, names=["ns"], seed=b"\1" * 32, now=10**15, limits=Limits(), inputs={})
+    message = decode_host_message(start[4:])
+    program = compile_program(code, names=["ns"], limit_bytes=100_000, limit_depth=160)
+    assert program.refusals == ()
+
+    def run() -> Run:
+        made = Run(Channel(host, Record), message, program)
+        ended = made.execute()
+        assert ended.status == "completed", ended.failure
+        return made
+
+    return fresh_context().run(run)
+
+
+def visible_builtins(run: Run) -> dict[str, Any]:
+    """The builtins that a program can spell: not the guards, and not what C code imports with."""
+    names = run._variables["__builtins__"]
+    return {name: value for name, value in names.items() if not name.startswith((".", "__"))}
+
+
+def roots(run: Run) -> dict[str, Any]:
+    tables = {name: run._modules.table(name) for name in sorted(OFFERED)}
+    return {**visible_builtins(run), **tables, **run._variables["samples"]}
+
+
+def check(value: Any, path: str) -> None:
+    if isinstance(value, _FORBIDDEN):
+        raise Reached(f"{path} is a {type(value).__name__}")
+    if isinstance(value, type) and issubclass(value, type):
+        raise Reached(f"{path} is a metaclass")
+    if isinstance(value, _DESCRIPTORS) and decide(value.__name__) is Decision.REFUSED:
+        raise Reached(f"{path} is a descriptor of {value.__name__}")
+
+
+def readable(run: Run, value: Any, *, private: bool = False) -> list[tuple[str, Any]]:
+    """What the names that may be written read on an object, as compiled code and the guards read it."""
+    found = []
+    access = run._scene.access
+    for name in dir(value):
+        decision = decide(name)
+        try:
+            if decision is Decision.PLAIN or (private and decision is Decision.PRIVATE):
+                found.append((name, getattr(value, name)))
+            elif decision in (Decision.GUARDED, Decision.DUNDER, Decision.PRIVATE):
+                found.append((name, access.get(value, name)))
+        except Exception:  # noqa: BLE001, S112 - what raises is out of reach
+            continue
+    return found
+
+
+def walk(run: Run, starts: dict[str, Any], *, private: bool = False) -> int:
+    return fresh_context().run(_walk, run, starts, private)
+
+
+def _walk(run: Run, starts: dict[str, Any], private: bool) -> int:
+    pending = deque((name, value, 0) for name, value in starts.items())
+    seen: set[int] = set()
+    counts: Counter[type] = Counter()
+    kept: list[Any] = []
+    while pending:
+        path, value, depth = pending.popleft()
+        check(value, path)
+        if isinstance(value, _DATA) or id(value) in seen:
+            continue
+        counts[type(value)] += 1
+        if counts[type(value)] > OF_ONE_CLASS and not isinstance(value, _UNLIMITED):
+            continue
+        seen.add(id(value))
+        kept.append(value)
+        if depth >= 6:
+            continue
+        for name, inner in readable(run, value, private=private and depth == 0):
+            pending.append((f"{path}.{name}", inner, depth + 1))
+        if isinstance(value, dict | types.MappingProxyType):
+            pending.extend((f"{path}[{key!r}]", inner, depth + 1) for key, inner in list(value.items())[:200])
+        elif isinstance(value, list | tuple | set | frozenset):
+            pending.extend((f"{path}[]", inner, depth + 1) for inner in list(value)[:200])
+    return len(seen)
+
+
+def test_no_module_frame_code_metaclass_or_raw_descriptor_is_in_reach(execution: Run) -> None:
+    assert walk(execution, roots(execution)) > 1_000
+
+
+def test_private_names_of_inheritable_classes_reach_none_either(execution: Run) -> None:
+    bases = {f"{base.__module__}.{base.__qualname__}": base for base in BASES if isinstance(base, type)}
+
+    assert walk(execution, bases, private=True) > 100
+
+
+def test_tables_hold_no_container_that_one_program_could_change_for_another(execution: Run) -> None:
+    shared = []
+    for name in VETTED:
+        real = import_module(name)
+        for key, value in readable(execution, execution._modules.table(name)):
+            if isinstance(value, list | dict | set | bytearray) and value is getattr(real, key, None):
+                shared.append(f"{name}.{key}")
+
+    assert shared == []
+
+
+def test_the_walk_finds_what_it_looks_for(execution: Run) -> None:
+    for planted in (types, (lambda: 0).__code__, type(type)):
+        with pytest.raises(Reached):
+            walk(execution, {"planted": {"deep": [planted]}})
