@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from sandbox.guest.output import Output
 
-_CHUNK = 1 << 16
+_CHUNK = 1 << 13
 
 
 class Connection(Protocol):

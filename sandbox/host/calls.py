@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sandbox.errors import CallFailed
 from sandbox.protocol.host_messages import encode_value
 from sandbox.protocol.strict_json import InvalidJson, JsonValue
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable
 
     from sandbox.limits import Limits
     from sandbox.outcome import Call
@@ -36,12 +37,14 @@ class CallDesk:
         on_value: Callable[[int, bytes], None],
         on_error: Callable[[int, CallFailed], None],
     ) -> None:
+        self._loop = asyncio.get_running_loop()
         self._handler = handler
         self._limits = limits
         self._on_value = on_value
         self._on_error = on_error
         self._waiting: deque[Call] = deque()
         self._under_way: dict[int, asyncio.Task[None]] = {}
+        self._is_starting = False
 
     def take(self, calls: Iterable[Call]) -> None:
         """Start these calls, or let them wait for their turn."""
@@ -66,10 +69,15 @@ class CallDesk:
             await asyncio.wait(tasks)
 
     def _start_waiting(self) -> None:
+        if self._is_starting:
+            return  # a call that was answered at once: the loop below goes on
+        self._is_starting = True
         while self._waiting and len(self._under_way) < self._limits.calls_in_flight:
             call = self._waiting.popleft()
-            task = asyncio.get_running_loop().create_task(self._answer(call))
-            self._under_way[call.id] = task
+            task = _start_task(self._answer(call), self._loop)
+            if not task.done():
+                self._under_way[call.id] = task
+        self._is_starting = False
 
     async def _answer(self, call: Call) -> None:
         try:
@@ -79,8 +87,9 @@ class CallDesk:
         else:
             self._on_value(call.id, data)
         finally:
-            del self._under_way[call.id]
-            self._start_waiting()
+            self._under_way.pop(call.id, None)
+            if self._waiting:
+                self._start_waiting()
 
     async def _ask(self, call: Call) -> bytes:
         if self._handler is None:
@@ -106,6 +115,16 @@ class CallDesk:
             )
             raise CallFailed(message, kind="answer_too_large")
         return data
+
+
+def _start_task(work: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop) -> asyncio.Task[None]:
+    """Start a task at once where Python can (3.12): a handler that waits for nothing answers within this call."""
+    if _CAN_START_AT_ONCE:
+        return asyncio.Task(work, loop=loop, eager_start=True)  # type: ignore[call-arg,unused-ignore]
+    return loop.create_task(work)
+
+
+_CAN_START_AT_ONCE = sys.version_info >= (3, 12)
 
 
 def _presentable(error: CallFailed) -> CallFailed:

@@ -35,38 +35,48 @@ class FrameBuffer:
     (b'one', None)
     """
 
-    __slots__ = ("_data", "_start")
+    __slots__ = ("_body_bytes", "_chunks", "_size")
 
     def __init__(self) -> None:
-        self._data = bytearray()
-        self._start = 0
+        self._chunks: list[bytes] = []
+        self._size = 0
+        #: Length of the body that comes next, once its header was read.
+        self._body_bytes: int | None = None
 
     def __len__(self) -> int:
         """Count the bytes that were fed and not yet taken."""
-        return len(self._data) - self._start
+        return self._size
 
-    def feed(self, chunk: bytes | memoryview) -> None:
+    def feed(self, chunk: bytes) -> None:
         """Append what was read."""
-        if self._start:
-            del self._data[: self._start]
-            self._start = 0
-        self._data += chunk
+        self._chunks.append(chunk)
+        self._size += len(chunk)
 
     def next_frame(self, *, budget: int) -> bytes | None:
         """Take the next whole frame, or None when more bytes are needed.
 
         Raises FrameTooLarge as soon as the length is known, whether or not the body has arrived.
         """
-        available = len(self._data) - self._start
-        if available < HEADER_BYTES:
+        size = self._body_bytes
+        if size is None:
+            if self._size < HEADER_BYTES:
+                return None
+            (size,) = HEADER.unpack(self._take(HEADER_BYTES))
+            if size > budget:
+                raise FrameTooLarge(size, budget)
+            self._body_bytes = size
+        if self._size < size:
             return None
-        (size,) = HEADER.unpack_from(self._data, self._start)
-        if size > budget:
-            raise FrameTooLarge(size, budget)
-        end = self._start + HEADER_BYTES + size
-        if len(self._data) < end:
-            return None
-        with memoryview(self._data) as view:
-            body = bytes(view[self._start + HEADER_BYTES : end])
-        self._start = end
-        return body
+        self._body_bytes = None
+        return self._take(size)
+
+    def _take(self, size: int) -> bytes:
+        """Cut off the first bytes. Chunks are joined once, when a whole frame is there, not as they come."""
+        chunks = self._chunks
+        data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        self._size = len(data) - size
+        if not self._size:
+            self._chunks = []
+            return data
+        self._chunks = [data[size:]]
+        return data[:size]

@@ -10,8 +10,12 @@ from __future__ import annotations
 import json
 import re
 from json import encoder as _json_encoder
+from json import scanner as _json_scanner
 from math import isfinite
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 JsonValue = Any
 
@@ -22,6 +26,9 @@ RESULT_DIGITS = 4_300
 #: Nesting of a message that is not a result.
 MESSAGE_DEPTH = 72
 
+#: Text that is shorter cannot hold too long a number: one search for the rest.
+_SHORT = 100
+_MAY_BE_UNREAL = re.compile(rb"[0-9][eE]\+?[0-9]{3}|\\u[dD]")
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _ONE_KIND = bytes.maketrans(b"{}", b"[]")
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'[]{}"'))
@@ -38,12 +45,12 @@ class InvalidJson(ValueError):
 
 def loads(data: bytes, *, depth: int = MESSAGE_DEPTH, digits: int = MESSAGE_DIGITS) -> JsonValue:
     """Parse a message; keys that come twice are refused. Raises InvalidJson."""
-    return _loads(data, _MESSAGE_DECODER, depth, digits)
+    return _loads(data, _SCAN_MESSAGE, depth, digits)
 
 
 def loads_result(data: bytes, *, depth: int, digits: int = RESULT_DIGITS) -> JsonValue:
     """Parse a result, which may be large: as in any JSON reader the last of equal keys wins. Raises InvalidJson."""
-    return _loads(data, _RESULT_DECODER, depth, digits)
+    return _loads(data, _SCAN_RESULT, depth, digits)
 
 
 def dumps(value: JsonValue, *, depth: int = MESSAGE_DEPTH, digits: int = MESSAGE_DIGITS) -> bytes:
@@ -75,25 +82,33 @@ def check_shape(data: bytes, *, depth: int, digits: int) -> bool:
     if _is_deeper(data, depth):
         message = f"nested more than {depth} deep"
         raise InvalidJson(message)
+    if len(data) <= _SHORT and digits >= _SHORT:
+        return _MAY_BE_UNREAL.search(data) is not None
     shapes = data.translate(_NUMBER_SHAPES)
-    if b"0" * (digits + 1) in shapes and b"0" * (digits + 1) in _STRING.sub(b"", data).translate(_NUMBER_SHAPES):
-        message = f"a number of more than {digits} digits"
-        raise InvalidJson(message)
+    if digits < RESULT_DIGITS:  # longer ones `int` refuses by itself, in time that does not grow with their square
+        run = b"0" * (digits + 1)
+        if run in shapes and run in _STRING.sub(b"", data).translate(_NUMBER_SHAPES):
+            message = f"a number of more than {digits} digits"
+            raise InvalidJson(message)
     may_overflow = b"0e000" in shapes or b"0e+000" in shapes or b"0" * 300 in shapes
     return may_overflow or b"\\ud" in data or b"\\uD" in data
 
 
-def _loads(data: bytes, decoder: json.JSONDecoder, depth: int, digits: int) -> JsonValue:
+def _loads(data: bytes, scan: Callable[[str, int], tuple[JsonValue, int]], depth: int, digits: int) -> JsonValue:
     must_walk = check_shape(data, depth=depth, digits=digits)
     try:
         text = str(data, "utf-8")
-        value = decoder.decode(text)
+        value, end = scan(text, 0)
+    except StopIteration:
+        raise InvalidJson("not JSON") from None
     except UnicodeDecodeError as error:
         message = f"not UTF-8: {error.reason} at byte {error.start}"
         raise InvalidJson(message) from None
     except (ValueError, RecursionError) as error:
         message = f"not JSON: {error}"
         raise InvalidJson(message) from None
+    if end != len(text):
+        raise InvalidJson("not JSON: there is more text after the value")
     if must_walk:
         _refuse_unreal_values(value)
     return value
@@ -161,8 +176,12 @@ def _refuse_type(value: object) -> NoReturn:
     raise TypeError(message)
 
 
-_MESSAGE_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeated_keys)
-_RESULT_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+# The scanner itself, without the search for white space around the value: what comes here has none.
+_make_scanner: Any = _json_scanner.make_scanner
+_SCAN_MESSAGE = _make_scanner(
+    json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeated_keys)
+)
+_SCAN_RESULT = _make_scanner(json.JSONDecoder(parse_constant=_refuse_constant))
 
 
 def _make_encoder() -> Any:
