@@ -77,9 +77,7 @@ class _Server:
                     os._exit(0)  # the host is gone; the workers go with this process
 
     def _take_request(self) -> bool:
-        datagram, descriptors, _, _ = socket.recv_fds(
-            self.control, DATAGRAM_BYTES, 1, socket.MSG_CMSG_CLOEXEC
-        )
+        datagram, descriptors, _, _ = socket.recv_fds(self.control, DATAGRAM_BYTES, 1, socket.MSG_CMSG_CLOEXEC)
         if not datagram:
             return False
         request = Fork.unpack(datagram)

@@ -83,7 +83,9 @@ class Stream(io.TextIOBase):
 def make_print(output: Output) -> Any:
     """Return the `print` of a program."""
 
-    def print(*values: object, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False) -> None:  # noqa: A001
+    def print(
+        *values: object, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False
+    ) -> None:  # noqa: A001
         sep = " " if sep is None else sep
         end = "\n" if end is None else end
         for what, given in (("sep", sep), ("end", end)):

@@ -19,6 +19,7 @@ from sandbox.guest.names.zones import keep_zones
 from sandbox.guest.report import Failed, failure_of, refusal_of_source, refused, syntax_failure
 from sandbox.guest.run import Ended, Run
 from sandbox.guest.runtime.own import IDENTITIES
+from sandbox.guest.runtime.tables import forget_tables
 from sandbox.guest.tools import Record
 from sandbox.protocol.guest_messages import encode_final, encode_sites
 
@@ -47,6 +48,7 @@ def converse(connection: Connection) -> None:
 
 def _serve(channel: Channel) -> None:
     IDENTITIES.clear()
+    forget_tables()
     message = channel.read()
     compiled = _compile(message)
     if isinstance(compiled, Failed):
@@ -80,8 +82,14 @@ def _compile(message: dict[str, Any]) -> Program | Failed:
     return refused(program) if program.code is None else program
 
 
-def _finish(channel: Channel, status: str, *, value: bytes | None = None, failure: dict[str, Any] | None = None,
-            notes: list[str] | None = None) -> None:
+def _finish(
+    channel: Channel,
+    status: str,
+    *,
+    value: bytes | None = None,
+    failure: dict[str, Any] | None = None,
+    notes: list[str] | None = None,
+) -> None:
     channel.send(encode_final(status, value=value, failure=failure, notes=notes or []))
     channel.flush()
 

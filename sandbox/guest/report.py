@@ -45,7 +45,11 @@ def refused(program: Program) -> Failed:
     first = program.refusals[0]
     message = "; ".join(f"line {refusal.line}: {refusal.message}" for refusal in program.refusals)
     failure = _failure(
-        "PolicyViolation", message, program.text, line=first.line, column=first.column,
+        "PolicyViolation",
+        message,
+        program.text,
+        line=first.line,
+        column=first.column,
         hint="\n".join(dict.fromkeys(refusal.hint for refusal in program.refusals if refusal.hint)),
     )
     return Failed("refused", {**failure, "refusals": [_row(refusal) for refusal in program.refusals]})
@@ -93,14 +97,20 @@ class Reporter:
         except Exception:  # noqa: BLE001  # a hint is a courtesy: data of the program may do anything
             hint = ""
         return _failure(
-            kind, message, self._program.text,
-            line=place.line if place else None, column=place.column if place else None,
-            hint=hint, traceback=self._traceback(error, f"{kind}: {message}" if message else kind),
+            kind,
+            message,
+            self._program.text,
+            line=place.line if place else None,
+            column=place.column if place else None,
+            hint=hint,
+            traceback=self._traceback(error, f"{kind}: {message}" if message else kind),
         )
 
     def out_of_memory(self) -> dict[str, Any]:
         """Return the report of a program that asked for more memory than there is."""
-        return _failure("MemoryError", "the program needs more memory than it may have", "", hint="keep less at one time")
+        return _failure(
+            "MemoryError", "the program needs more memory than it may have", "", hint="keep less at one time"
+        )
 
     def _traceback(self, error: BaseException, last: str) -> str:
         lines = self._program.text.split("\n")
@@ -156,8 +166,16 @@ def _kind(error: BaseException) -> str:
     return name if isinstance(name, str) else "Exception"
 
 
-def _failure(kind: str, message: str, text: str, *, line: int | None = None, column: int | None = None, hint: str = "",
-             traceback: str = "") -> dict[str, Any]:
+def _failure(
+    kind: str,
+    message: str,
+    text: str,
+    *,
+    line: int | None = None,
+    column: int | None = None,
+    hint: str = "",
+    traceback: str = "",
+) -> dict[str, Any]:
     return {
         "type": _clean(kind)[:200],
         "message": _clean(message),
@@ -190,5 +208,3 @@ def _clean(text: str) -> str:
 def failure_of(kind: str, message: str) -> dict[str, Any]:
     """Return a report without a place."""
     return _failure(kind, message, "")
-
-

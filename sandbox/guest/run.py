@@ -42,7 +42,6 @@ class TopLevelReturn(BaseException):
         super().__init__()
 
 
-
 @dataclass(frozen=True, slots=True)
 class Ended:
     """How a program ended."""
@@ -69,9 +68,18 @@ class Run:
         access = Access(own, clock_now(self._clock))
         seed = bytes.fromhex(message["seed"])
         self._scene = Scene(
-            own=own, access=access, clock=self._clock, hub=self._hub, loop=self._loop, calls=self._calls,
-            output=self._output, random=random.Random(seed), seed=seed, program_globals=self._variables,  # noqa: S311  # repeatable on purpose
-            note=self._note, is_async=program.is_async,
+            own=own,
+            access=access,
+            clock=self._clock,
+            hub=self._hub,
+            loop=self._loop,
+            calls=self._calls,
+            output=self._output,
+            random=random.Random(seed),
+            seed=seed,
+            program_globals=self._variables,  # noqa: S311  # repeatable on purpose
+            note=self._note,
+            is_async=program.is_async,
         )
         self._modules = Modules(self._scene, message["names"], self._root)
         self._variables["__builtins__"] = self._builtins(message)

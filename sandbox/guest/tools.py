@@ -54,8 +54,15 @@ OPEN.add(Record)
 class ToolError(Exception):
     """A call failed. `status` is the HTTP status where there was one, `kind` a short word, `body` what came with it."""
 
-    def __init__(self, message: str = "", *, kind: str = "failed", status: int | None = None, body: Any = None,
-                 retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        kind: str = "failed",
+        status: int | None = None,
+        body: Any = None,
+        retry_after: float | None = None,
+    ) -> None:
         self.message = message
         self.kind = kind
         self.status = self.status_code = status
@@ -227,7 +234,9 @@ class ToolCalls:
     def _count(self, tool: str, request: bytes) -> None:
         self._made += 1
         if self._made > self._limit:
-            message = f"the program made {self._limit} calls, more are not allowed in one execution; the last was {tool}()"
+            message = (
+                f"the program made {self._limit} calls, more are not allowed in one execution; the last was {tool}()"
+            )
             raise RuntimeError(message)
         same = (tool, request) == self._last
         self._repeats = self._repeats + 1 if same else 1
@@ -268,5 +277,3 @@ def tool_error(fields: dict[str, Any]) -> ToolError:
         body=fields["body"],
         retry_after=fields["retry_after_s"],
     )
-
-

@@ -136,7 +136,18 @@ class _Plain:
         return found
 
 
-_SEQUENCES = (list, tuple, deque, range, KeysView, ValuesView, ItemsView, type({}.keys()), type({}.values()), type({}.items()))
+_SEQUENCES = (
+    list,
+    tuple,
+    deque,
+    range,
+    KeysView,
+    ValuesView,
+    ItemsView,
+    type({}.keys()),
+    type({}.values()),
+    type({}.items()),
+)
 
 _TEXTS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (datetime.date, lambda value: value.isoformat()),
@@ -239,7 +250,9 @@ def _check_argument(name: str, value: Any, path: str, depth: int = 0) -> None:
         message = f"{path} is {value}, which JSON cannot carry"
         raise ArgumentInvalid(message)
     elif not (value is None or isinstance(value, str | int | float)):
-        kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.").removeprefix("__main__.")
+        kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.").removeprefix(
+            "__main__."
+        )
         message = f"{path} must be JSON data (text, number, list, dict), given a {kind}{_instead(value)}"
         raise ArgumentInvalid(message)
 

@@ -32,7 +32,9 @@ class Adapter:
     def run(self, code: str, tools: dict[str, Any], record: dict[str, Any]) -> tuple[Any, str]:
         shown = record.get("now") or "2026-01-15T12:00:00Z"
         now = int(datetime.fromisoformat(shown.replace("Z", "+00:00")).timestamp() * 1_000_000)
-        host = HostDouble(tools, now=now, delays=lambda call_id: 0, preflight=lambda sites: check(sites, record["operations"]))
+        host = HostDouble(
+            tools, now=now, delays=lambda call_id: 0, preflight=lambda sites: check(sites, record["operations"])
+        )
         names = sorted({name.partition(".")[0] for name in record["operations"]})
         ended = run_guest(code, tools, names=names, now=now, host=host)
         if ended.status != "completed":
@@ -54,7 +56,9 @@ def check(sites: list[list[Any]], operations: dict[str, Any]) -> str | None:
         for keyword in keywords:
             if keyword not in valid:
                 near = get_close_matches(keyword, valid, n=3, cutoff=0.3)
-                problems.append(f"line {line}: {name} has no argument {keyword}; near: {near}; it takes {', '.join(valid)}")
+                problems.append(
+                    f"line {line}: {name} has no argument {keyword}; near: {near}; it takes {', '.join(valid)}"
+                )
         missing = [each for each in operation["required"] if each not in keywords]
         if missing and not open_ended and not positional:
             problems.append(f"line {line}: {name} needs {', '.join(missing)}")

@@ -153,8 +153,13 @@ def make_names(hub: Hub, numbers: Iterator[int]) -> dict[str, Any]:
     class ThreadPoolExecutor:
         """Runs jobs, at most `max_workers` of them begun and not ended at one time."""
 
-        def __init__(self, max_workers: int | None = None, thread_name_prefix: str = "", initializer: Any = None,
-                     initargs: tuple[Any, ...] = ()) -> None:
+        def __init__(
+            self,
+            max_workers: int | None = None,
+            thread_name_prefix: str = "",
+            initializer: Any = None,
+            initargs: tuple[Any, ...] = (),
+        ) -> None:
             if max_workers is not None and max_workers <= 0:
                 raise ValueError("max_workers must be greater than 0")
             self._room = max_workers or WORKERS
@@ -175,8 +180,9 @@ def make_names(hub: Hub, numbers: Iterator[int]) -> dict[str, Any]:
             self._begin()
             return future
 
-        def map(self, fn: Callable[..., Any], *iterables: Iterable[Any], timeout: float | None = None,
-                chunksize: int = 1) -> Iterator[Any]:
+        def map(
+            self, fn: Callable[..., Any], *iterables: Iterable[Any], timeout: float | None = None, chunksize: int = 1
+        ) -> Iterator[Any]:
             """Start a job for each item, and give their values in order."""
             futures = [self.submit(fn, *items) for items in zip(*iterables, strict=False)]
 

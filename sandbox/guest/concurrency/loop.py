@@ -22,7 +22,9 @@ class Handle:
 
     __slots__ = ("_arguments", "_callback", "_cancelled", "_context", "_loop", "_timer", "_when")
 
-    def __init__(self, loop: Loop, callback: Callable[..., Any], arguments: tuple[Any, ...], context: Context | None) -> None:
+    def __init__(
+        self, loop: Loop, callback: Callable[..., Any], arguments: tuple[Any, ...], context: Context | None
+    ) -> None:
         self._loop = loop
         self._callback = callback
         self._arguments = arguments
@@ -57,7 +59,9 @@ class Handle:
 class Task(asyncio.Task[Any]):
     """The interpreter's task, numbered, and cancelled at once where it waits in sync code."""
 
-    def __init__(self, coroutine: Coroutine[Any, Any, Any], *, loop: Loop, number: int, name: str, context: Context) -> None:
+    def __init__(
+        self, coroutine: Coroutine[Any, Any, Any], *, loop: Loop, number: int, name: str, context: Context
+    ) -> None:
         self._number = number
         super().__init__(coroutine, loop=loop, name=name, context=context)  # type: ignore[arg-type]
 
@@ -111,7 +115,9 @@ class Loop(asyncio.AbstractEventLoop):
 
     call_soon_threadsafe = call_soon  # type: ignore[assignment]
 
-    def call_later(self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> Handle:  # type: ignore[override]
+    def call_later(
+        self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> Handle:  # type: ignore[override]
         """Run a callback after a delay in seconds."""
         handle = Handle(self, callback, args, context)
         handle._when = self.time() + delay
@@ -226,7 +232,11 @@ class Loop(asyncio.AbstractEventLoop):
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         """Note an error that nobody waits for."""
         error = context.get("exception")
-        self._note(f"{context.get('message', 'error')}: {type(error).__name__}: {error}" if error else str(context.get("message")))
+        self._note(
+            f"{context.get('message', 'error')}: {type(error).__name__}: {error}"
+            if error
+            else str(context.get("message"))
+        )
 
 
 def install(loop: Loop) -> None:

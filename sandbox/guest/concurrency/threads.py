@@ -249,8 +249,16 @@ def make_threads(hub: Hub, numbers: Iterator[int]) -> tuple[type, Callable[[], A
     class Thread:
         """A job with a name."""
 
-        def __init__(self, group: None = None, target: Any = None, name: str | None = None, args: Any = (),
-                     kwargs: Any = None, *, daemon: bool | None = None) -> None:
+        def __init__(
+            self,
+            group: None = None,
+            target: Any = None,
+            name: str | None = None,
+            args: Any = (),
+            kwargs: Any = None,
+            *,
+            daemon: bool | None = None,
+        ) -> None:
             number = next(numbers)
             self.name = name or f"Thread-{number}"
             self.ident: int | None = None
@@ -404,5 +412,11 @@ def make_queue(hub: Hub) -> dict[str, Any]:
         def _take(self) -> Any:
             return heapq.heappop(self._items)
 
-    return {"Queue": Queue, "SimpleQueue": Queue, "LifoQueue": LifoQueue, "PriorityQueue": PriorityQueue, "Empty": Empty,
-            "Full": Full}
+    return {
+        "Queue": Queue,
+        "SimpleQueue": Queue,
+        "LifoQueue": LifoQueue,
+        "PriorityQueue": PriorityQueue,
+        "Empty": Empty,
+        "Full": Full,
+    }

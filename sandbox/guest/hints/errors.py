@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sandbox.guest.hints.idioms import ATTRIBUTES, NAMES
 from sandbox.guest.hints.values import UNKNOWN, first_none, keys_of, known_names, source, value_of
 from sandbox.guest.names.modules import OFFERED
+from sandbox.guest.runtime.tables import Table, explain_missing
 from sandbox.guest.tools import PendingCall, Record, Tool, ToolError, tool_path
 
 if TYPE_CHECKING:
@@ -97,6 +98,8 @@ def _attribute(at: Situation) -> str:
         return ""
     if isinstance(value, dict) and name in value:
         return f'write {text}["{name}"]'
+    if isinstance(value, Table):
+        return explain_missing(value, name)
     idiom = ATTRIBUTES.get(name)
     if idiom is not None:
         return idiom.replace("{x}", text)
@@ -107,7 +110,11 @@ def _attribute(at: Situation) -> str:
     if _is_unawaited(value):
         return f"{text} was not awaited: write `await` in front of the call"
     kind = value if isinstance(value, type) else type(value)
-    near = [] if value is UNKNOWN else get_close_matches(name, [each for each in dir(kind) if not each.startswith("_")], n=3)
+    near = (
+        []
+        if value is UNKNOWN
+        else get_close_matches(name, [each for each in dir(kind) if not each.startswith("_")], n=3)
+    )
     return f"did you mean {', '.join(near)}?" if near else ""
 
 
@@ -121,7 +128,9 @@ def _no_field(value: Any, name: str, text: str) -> str:
 
 def _is_list(value: Any, text: str) -> str:
     if isinstance(value, list):
-        inside = f" of {len(value)} items" + (f", each with the keys {keys_of(value[0])}" if value and isinstance(value[0], dict) else "")
+        inside = f" of {len(value)} items" + (
+            f", each with the keys {keys_of(value[0])}" if value and isinstance(value[0], dict) else ""
+        )
         return f"{text} is a list{inside}: loop over it, or take one item with {text}[0]"
     return f"{text} is a list: loop over it, or take one item with {text}[0]"
 
@@ -220,7 +229,7 @@ def _method_used(at: Situation) -> str:
     for name, value in at.variables.items():
         if type(value) is Record and "items" in value and isinstance(at.node, ast.AST):
             return f'x.items is the method of dict: for the field write {name}["items"]; for the method write {name}.items()'
-    return "a method was used without calling it: write () after it; for a field named like a method of dict write [\"name\"]"
+    return 'a method was used without calling it: write () after it; for a field named like a method of dict write ["name"]'
 
 
 def _parts(node: ast.AST | None) -> list[ast.AST]:
@@ -310,7 +319,9 @@ def _value(at: Situation) -> str:
     if type(at.error).__name__ == "JSONDecodeError":
         return "the text is not JSON: answers of tools are data already, without json.loads"
     if "isoformat string" in at.message:
-        return "datetime.fromisoformat takes 2026-01-31T12:00:00+00:00; for other forms use datetime.strptime(text, form)"
+        return (
+            "datetime.fromisoformat takes 2026-01-31T12:00:00+00:00; for other forms use datetime.strptime(text, form)"
+        )
     if "not enough values to unpack" in at.message or "too many values to unpack" in at.message:
         return "count the names on the left; a loop over a dict gives keys, over .items() pairs"
     if "empty" in at.message and ("max()" in at.message or "min()" in at.message):

@@ -46,7 +46,11 @@ def _innermost(traceback: TracebackType | None) -> tuple[FrameType, TracebackTyp
 def _variables(frame: FrameType) -> dict[str, Any]:
     """Return what the frame sees: its own variables, and those of the functions around a comprehension."""
     variables: dict[str, Any] = {}
-    if frame.f_code.co_name.startswith("<") and frame.f_back is not None and frame.f_back.f_code.co_filename == FILENAME:
+    if (
+        frame.f_code.co_name.startswith("<")
+        and frame.f_back is not None
+        and frame.f_back.f_code.co_filename == FILENAME
+    ):
         variables.update(frame.f_back.f_locals)
     variables.update(frame.f_locals)
     return variables

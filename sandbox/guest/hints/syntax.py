@@ -45,7 +45,11 @@ def _foreign(code: str) -> list[str]:
         for pattern, advice in _FOREIGN:
             match = re.search(pattern, bare)
             if match:
-                found.append(f"line {number}: {advice.format(*(match.groups() or ('',)))}" if "{0}" in advice else f"line {number}: {advice}")
+                found.append(
+                    f"line {number}: {advice.format(*(match.groups() or ('',)))}"
+                    if "{0}" in advice
+                    else f"line {number}: {advice}"
+                )
     return found[:6]
 
 
@@ -53,7 +57,7 @@ def _general(message: str, code: str) -> str:
     if _CURLY_QUOTES.search(code):
         return "use straight quotes (\" or ') instead of typographic ones"
     if "f-string" in message:
-        return "inside of f\"...\" use the other kind of quotes, no backslashes, and no comments; or compute the value in a variable first"
+        return 'inside of f"..." use the other kind of quotes, no backslashes, and no comments; or compute the value in a variable first'
     if "expected an indented block" in message or "indent" in message:
         return "indent each block by four spaces, and all lines of a block alike"
     if "was never closed" in message or "unexpected EOF" in message or "unterminated" in message:

@@ -1,8 +1,8 @@
 """Import statements, as assignments of what the run time looks up in its tables.
 
-    import a.b.c          a = .import("a.b.c", "a")
-    import a.b as x       x = .import("a.b", "a.b")
-    from a import b as x  x = .from("a", "b")
+import a.b.c          a = .import("a.b.c", "a")
+import a.b as x       x = .import("a.b", "a.b")
+from a import b as x  x = .from("a", "b")
 """
 
 from __future__ import annotations

@@ -50,7 +50,29 @@ class LanguagePolicy(RestrictingNodeTransformer):  # type: ignore[misc]
         """Dispatch, leaving out the nodes that hold nothing."""
         if isinstance(node, _LEAVES):
             return node
-        return super().visit(node)
+        visitor = getattr(self, "visit_" + type(node).__name__, None)
+        return self.generic_visit(node) if visitor is None else visitor(node)
+
+    def node_contents_visit(self, node: Any) -> Any:
+        """Visit the parts of a node and put what comes back in their places: as `ast.NodeTransformer` does, sooner."""
+        for field in node._fields:
+            part = getattr(node, field, None)
+            if isinstance(part, list):
+                part[:] = self._visit_all(part)
+            elif isinstance(part, ast.AST) and not isinstance(part, _LEAVES):
+                setattr(node, field, self.visit(part))
+        return node
+
+    def _visit_all(self, parts: list[Any]) -> list[Any]:
+        """Visit a list of nodes; one statement may become several. Names, and None for `**x`, stay as they are."""
+        done: list[Any] = []
+        for part in parts:
+            new = self.visit(part) if isinstance(part, ast.AST) else part
+            if isinstance(new, list):
+                done += new
+            else:
+                done.append(new)
+        return done
 
     def not_allowed(self, node: ast.AST) -> None:
         """Refuse a construct that no method here knows."""
@@ -130,7 +152,9 @@ class LanguagePolicy(RestrictingNodeTransformer):  # type: ignore[misc]
         node = self.node_contents_visit(node)
         if not isinstance(node.ctx, ast.Load):
             return self._guard_write(node, decision)
-        if decision is Decision.PLAIN or (is_super and decision is not Decision.GUARDED and node.attr not in _NOT_SUPER):
+        if decision is Decision.PLAIN or (
+            is_super and decision is not Decision.GUARDED and node.attr not in _NOT_SUPER
+        ):
             return node
         if decision is Decision.PRIVATE:
             return self._guard_owner(node, ".private")
@@ -156,13 +180,11 @@ class LanguagePolicy(RestrictingNodeTransformer):  # type: ignore[misc]
         if isinstance(value, ast.Name):
             if value.id in self._trusted:
                 return node
-            checked: ast.expr = ast.IfExp(
-                test=_is_own(value.id), body=value, orelse=_call(guard, [_load(value.id), name], value)
-            )
+            slow = _call(guard, [_load(value.id, value), ast.copy_location(name, value)], value)
+            checked: ast.expr = ast.IfExp(test=_is_own(value.id, value), body=value, orelse=slow)
         else:
-            checked = _call(guard, [value, name], value)
+            checked = _call(guard, [value, ast.copy_location(name, value)], value)
         node.value = ast.copy_location(checked, value)
-        ast.fix_missing_locations(node)
         return node
 
     # --- calls -----------------------------------------------------------------------------------------------
@@ -173,7 +195,7 @@ class LanguagePolicy(RestrictingNodeTransformer):  # type: ignore[misc]
         node = self.node_contents_visit(node)
         if deferred:
             node.args.insert(0, node.func)
-            node.func = ast.copy_location(_load(".later"), node)
+            node.func = _load(".later", node)
         return node
 
     def visit_Await(self, node: ast.Await) -> ast.AST:
@@ -225,7 +247,7 @@ class LanguagePolicy(RestrictingNodeTransformer):  # type: ignore[misc]
         trust = first is not None and is_untouched(first, node)
         parameters = _parameter_names(node.args)
         self._trusted = (trusted - parameters) | ({first} if trust and first else frozenset())
-        node.body = [statement for child in node.body for statement in _as_list(self.visit(child))]
+        node.body = self._visit_all(node.body)
         self._in_class, self._trusted = in_class, trusted
         if trust and first:
             _check_receiver_first(node, first)
@@ -269,10 +291,11 @@ class LanguagePolicy(RestrictingNodeTransformer):  # type: ignore[misc]
         bases = _call(".bases", [self.visit(base) for base in node.bases], node)
         node.bases = [_located(ast.Starred(value=bases, ctx=ast.Load()), node)]
         self._in_class = True
-        _check_match_args(node, self.refusals)
-        node.body = [statement for child in node.body for statement in _as_list(self.visit(child))]
+        if "__match_args__" in self._bound:
+            _check_match_args(node, self.refusals)
+        node.body = self._visit_all(node.body)
         self._in_class = in_class
-        mark = ast.Assign(targets=[ast.Name("_abc_.own", ast.Store())], value=_load(".mark"))
+        mark = ast.Assign(targets=[ast.Name("_abc_.own", ast.Store())], value=_load(".mark", node))
         node.body.insert(1 if ast.get_docstring(node, clean=False) is not None else 0, _located(mark, node))
         return node
 
@@ -292,7 +315,7 @@ class LanguagePolicy(RestrictingNodeTransformer):  # type: ignore[misc]
         catches_all = node.type is None or (isinstance(node.type, ast.Name) and node.type.id == "BaseException")
         node = self.node_contents_visit(node)
         if catches_all:
-            node.type = ast.copy_location(_load(".everything"), node.type or node)
+            node.type = _load(".everything", node.type or node)
         return node
 
     def visit_TryStar(self, node: ast.AST) -> ast.AST:
@@ -365,29 +388,44 @@ def _is_super_call(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
 
 
-def _load(name: str) -> ast.Name:
-    return ast.Name(name, ast.Load())
+def _load(name: str, at: ast.AST) -> ast.Name:
+    return ast.copy_location(ast.Name(name, ast.Load()), at)
 
 
 def _call(name: str, arguments: list[Any], at: ast.AST) -> ast.Call:
-    return _located(ast.Call(func=_load(name), args=arguments, keywords=[]), at)
+    """Call a guard. The arguments have their locations; constants get that of the call."""
+    for argument in arguments:
+        if isinstance(argument, ast.Constant) and not hasattr(argument, "lineno"):
+            ast.copy_location(argument, at)
+    return ast.copy_location(ast.Call(func=_load(name, at), args=arguments, keywords=[]), at)
 
 
 def _located(node: Any, at: ast.AST) -> Any:
+    """Give a statement, and all that is new in it, the location of another."""
     ast.copy_location(node, at)
-    ast.fix_missing_locations(node)
+    for child in ast.iter_child_nodes(node):
+        if "lineno" in child._attributes and not hasattr(child, "lineno"):
+            ast.copy_location(child, at)
     return node
 
 
-def _is_own(name: str, *, negated: bool = False) -> ast.Compare:
-    kind = ast.Call(func=_load(".type"), args=[_load(name)], keywords=[])
-    return ast.Compare(left=kind, ops=[ast.NotIn() if negated else ast.In()], comparators=[_load(".own")])
+def _is_own(name: str, at: ast.AST, *, negated: bool = False) -> ast.Compare:
+    kind = ast.copy_location(ast.Call(func=_load(".type", at), args=[_load(name, at)], keywords=[]), at)
+    operator: ast.cmpop = ast.NotIn() if negated else ast.In()
+    return ast.copy_location(ast.Compare(left=kind, ops=[operator], comparators=[_load(".own", at)]), at)
 
 
 def _check_receiver_first(node: FunctionNode, name: str) -> None:
-    """Look at the receiver once, where the method begins, instead of at each use."""
-    refuse = ast.Expr(_call(".receiver", [_load(name)], node.body[0]))
-    check = _located(ast.If(test=_is_own(name, negated=True), body=[refuse], orelse=[]), node.body[0])
+    """Look at the receiver once, where the method begins, instead of at each use.
+
+        if type(self) is not __class__ and type(self) not in OWN: receiver(self)
+    """
+    at = node.body[0]
+    kind = ast.copy_location(ast.Call(func=_load(".type", at), args=[_load(name, at)], keywords=[]), at)
+    other = ast.copy_location(ast.Compare(left=kind, ops=[ast.IsNot()], comparators=[_load("__class__", at)]), at)
+    test = ast.copy_location(ast.BoolOp(op=ast.And(), values=[other, _is_own(name, at, negated=True)]), at)
+    refuse = ast.copy_location(ast.Expr(_call(".receiver", [_load(name, at)], at)), at)
+    check = ast.copy_location(ast.If(test=test, body=[refuse], orelse=[]), at)
     node.body.insert(1 if ast.get_docstring(node, clean=False) is not None else 0, check)
 
 
@@ -419,7 +457,3 @@ def _parameters(arguments: ast.arguments) -> list[ast.arg]:
 
 def _parameter_names(arguments: ast.arguments) -> frozenset[str]:
     return frozenset(argument.arg for argument in _parameters(arguments))
-
-
-def _as_list(result: Any) -> list[ast.stmt]:
-    return result if isinstance(result, list) else [result]

@@ -116,7 +116,11 @@ class Scopes:
     def _assigned_lambda(self, scope: ast.AST, name: str) -> Function | None:
         """Find `name = lambda …` in the body of a scope."""
         for statement in getattr(scope, "body", ()) if not isinstance(scope, ast.Lambda) else ():
-            if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Lambda) and _rebinds(statement, name):
+            if (
+                isinstance(statement, ast.Assign)
+                and isinstance(statement.value, ast.Lambda)
+                and _rebinds(statement, name)
+            ):
                 return statement.value
         return None
 

@@ -70,9 +70,7 @@ def dotted(node: ast.AST) -> list[str] | None:
 def _roots(nodes: Sequence[ast.AST], names: Collection[str], bound: Counter[str]) -> dict[str, list[str]]:
     """Map each name that surely stands for a namespace or a tool to its dotted parts."""
     imported = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    roots = {
-        name: [name] for name in names if not bound[name] or (name in imported and bound[name] == 1)
-    }
+    roots = {name: [name] for name in names if not bound[name] or (name in imported and bound[name] == 1)}
     if not bound["tools"]:
         roots["tools"] = []
     for node in nodes:  # in the order of the source, so that aliases of aliases are followed
@@ -110,7 +108,9 @@ def _handed_over(node: ast.Call, roots: dict[str, list[str]]) -> CallSite | None
     if not parts or len(parts) < 2:
         return None
     site = _site(node, parts, node.args[1:])
-    return CallSite(site.name, site.keywords, site.positional, name == "partial" or site.open_ended, site.line, site.column)
+    return CallSite(
+        site.name, site.keywords, site.positional, name == "partial" or site.open_ended, site.line, site.column
+    )
 
 
 def _site(node: ast.Call, parts: list[str], arguments: list[ast.expr]) -> CallSite:

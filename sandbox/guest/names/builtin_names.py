@@ -34,7 +34,15 @@ _EXCEPTIONS = [
 def static_builtins() -> dict[str, Any]:
     """Return the builtins that are the same for every program."""
     names = {name: getattr(builtins, name) for name in (*_DATA.split(), *_EXCEPTIONS)}
-    return {**names, "__import__": import_for_c, "type": SeenType, "id": seen_id, "exit": leave, "quit": leave, "locals": program_locals}
+    return {
+        **names,
+        "__import__": import_for_c,
+        "type": SeenType,
+        "id": seen_id,
+        "exit": leave,
+        "quit": leave,
+        "locals": program_locals,
+    }
 
 
 def bound_builtins(access: Access, program_globals: dict[str, Any], print_: Callable[..., None]) -> dict[str, Any]:

@@ -205,7 +205,9 @@ def _types(scene: Scene) -> dict[str, Any]:
 
 
 def _dataclasses(scene: Scene) -> dict[str, Any]:
-    def make_dataclass(cls_name: str, fields: Any, *, bases: tuple[Any, ...] = (), namespace: Any = None, **options: Any) -> Any:
+    def make_dataclass(
+        cls_name: str, fields: Any, *, bases: tuple[Any, ...] = (), namespace: Any = None, **options: Any
+    ) -> Any:
         listed = [(field, Any) if isinstance(field, str) else tuple(field) for field in fields]
         for name in (cls_name, *(field[0] for field in listed), *(namespace or ())):
             _check_field_name(name)
@@ -215,7 +217,9 @@ def _dataclasses(scene: Scene) -> dict[str, Any]:
     return {"make_dataclass": make_dataclass, "Field": dataclasses.Field}
 
 
-def _make_dataclass(name: str, fields: Any, bases: tuple[Any, ...], namespace: dict[str, Any], options: dict[str, Any]) -> Any:
+def _make_dataclass(
+    name: str, fields: Any, bases: tuple[Any, ...], namespace: dict[str, Any], options: dict[str, Any]
+) -> Any:
     options.pop("module", None)
     made = dataclasses.make_dataclass(name, fields, bases=bases, namespace=namespace, **options)
     made.__module__ = "__main__"
@@ -239,7 +243,9 @@ def _enum(scene: Scene) -> dict[str, Any]:
 def _collections(scene: Scene) -> dict[str, Any]:
     import collections  # noqa: PLC0415  # wraps one function of it
 
-    def namedtuple(typename: str, field_names: Any, *, rename: bool = False, defaults: Any = None, module: Any = None) -> Any:
+    def namedtuple(
+        typename: str, field_names: Any, *, rename: bool = False, defaults: Any = None, module: Any = None
+    ) -> Any:
         return collections.namedtuple(typename, field_names, rename=rename, defaults=defaults, module="__main__")  # noqa: PYI024
 
     return {"namedtuple": namedtuple}

@@ -134,8 +134,16 @@ def logging_names(scene: Scene) -> dict[str, Any]:
     def getLogger(name: str | None = None) -> Logger:
         return loggers.setdefault(name or "root", Logger(name or "root", settings))
 
-    def basicConfig(*, level: int | str | None = None, format: str | None = None, datefmt: str | None = None,  # noqa: A002
-                    stream: Any = None, force: bool = False, style: str = "%", **_: Any) -> None:
+    def basicConfig(
+        *,
+        level: int | str | None = None,
+        format: str | None = None,
+        datefmt: str | None = None,  # noqa: A002
+        stream: Any = None,
+        force: bool = False,
+        style: str = "%",
+        **_: Any,
+    ) -> None:
         if settings.is_set and not force:
             return
         settings.is_set = True
@@ -149,7 +157,9 @@ def logging_names(scene: Scene) -> dict[str, Any]:
         **{name: getattr(root, name) for name in methods},
         "getLogger": getLogger,
         "basicConfig": basicConfig,
-        "getLevelName": lambda level: _NAMES.get(level, f"Level {level}") if isinstance(level, int) else LEVELS.get(level),
+        "getLevelName": lambda level: (
+            _NAMES.get(level, f"Level {level}") if isinstance(level, int) else LEVELS.get(level)
+        ),
         "StreamHandler": Handler,
         "NullHandler": Handler,
         "Formatter": Formatter,
@@ -202,7 +212,9 @@ class _Fields(dict[str, Any]):
             return time.strftime(form, moment) if form else time.strftime("%Y-%m-%d %H:%M:%S", moment) + ",000"
         if key in ("created", "relativeCreated", "msecs"):
             return clock.read()
-        return {"threadName": "MainThread", "filename": "program", "module": "program", "funcName": "<module>"}.get(key, 0)
+        return {"threadName": "MainThread", "filename": "program", "module": "program", "funcName": "<module>"}.get(
+            key, 0
+        )
 
 
 def _error_lines(exc_info: Any) -> str:

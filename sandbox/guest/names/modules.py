@@ -7,7 +7,15 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.names import async_names, language_names, random_names, system_names, text_names, thread_names, time_names
+from sandbox.guest.names import (
+    async_names,
+    language_names,
+    random_names,
+    system_names,
+    text_names,
+    thread_names,
+    time_names,
+)
 from sandbox.guest.names.inheritable import inheritable
 from sandbox.guest.names.refused import NOT_OFFERED, WITHHELD
 from sandbox.guest.names.vetted import VETTED
@@ -121,7 +129,9 @@ class Modules:
 
     def _make(self, name: str) -> Table:
         stateless = _STATELESS.get(name) or _STATELESS.setdefault(name, vetted_names(name))
-        names = {key: copy(value) if isinstance(value, list | dict | set) else value for key, value in stateless.items()}
+        names = {
+            key: copy(value) if isinstance(value, list | dict | set) else value for key, value in stateless.items()
+        }
         builder = BUILDERS.get(name)
         if builder is not None:
             names |= builder(self._scene)

@@ -85,7 +85,13 @@ def _uuid(scene: Scene) -> dict[str, Any]:
         node = source.getrandbits(48) | 1 << 40 if node is None else node
         clock_seq = source.getrandbits(14) if clock_seq is None else clock_seq
         ticks = scene.clock.read_us() * 10 + 0x01B21DD213814000
-        fields = (ticks & 0xFFFFFFFF, ticks >> 32 & 0xFFFF, ticks >> 48 & 0x0FFF, clock_seq >> 8 & 0x3F, clock_seq & 0xFF)
+        fields = (
+            ticks & 0xFFFFFFFF,
+            ticks >> 32 & 0xFFFF,
+            ticks >> 48 & 0x0FFF,
+            clock_seq >> 8 & 0x3F,
+            clock_seq & 0xFF,
+        )
         return uuid.UUID(fields=(*fields, node), version=1)
 
     names = ("UUID", "uuid3", "uuid5", "NAMESPACE_DNS", "NAMESPACE_URL", "NAMESPACE_OID", "NAMESPACE_X500", "SafeUUID")

@@ -110,7 +110,9 @@ def format_exception_only(*arguments: Any, **_: Any) -> list[str]:
     if error is None:
         return ["NoneType: None\n"]
     kind = type(error)
-    name = kind.__qualname__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__qualname__}"
+    name = (
+        kind.__qualname__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__qualname__}"
+    )
     text = str(error)
     return [f"{name}: {text}\n" if text else f"{name}\n"]
 

@@ -39,10 +39,20 @@ def _string(scene: Scene) -> dict[str, Any]:
 
 
 def _pprint(scene: Scene) -> dict[str, Any]:
-    def show(value: Any, stream: Any = None, indent: int = 1, width: int = 80, depth: int | None = None, *,
-             compact: bool = False, sort_dicts: bool = True, underscore_numbers: bool = False) -> None:
-        text = pprint.pformat(value, indent, width, depth, compact=compact, sort_dicts=sort_dicts,
-                              underscore_numbers=underscore_numbers)
+    def show(
+        value: Any,
+        stream: Any = None,
+        indent: int = 1,
+        width: int = 80,
+        depth: int | None = None,
+        *,
+        compact: bool = False,
+        sort_dicts: bool = True,
+        underscore_numbers: bool = False,
+    ) -> None:
+        text = pprint.pformat(
+            value, indent, width, depth, compact=compact, sort_dicts=sort_dicts, underscore_numbers=underscore_numbers
+        )
         if stream is None:
             scene.output.write(text + "\n")
         else:
@@ -52,7 +62,9 @@ def _pprint(scene: Scene) -> dict[str, Any]:
         show(value, *args, sort_dicts=sort_dicts, **options)
 
     class PrettyPrinter(pprint.PrettyPrinter):
-        def __init__(self, indent: int = 1, width: int = 80, depth: int | None = None, stream: Any = None, **options: Any) -> None:
+        def __init__(
+            self, indent: int = 1, width: int = 80, depth: int | None = None, stream: Any = None, **options: Any
+        ) -> None:
             super().__init__(indent, width, depth, _Collected(scene, stream), **options)
 
     PrettyPrinter.__module__, PrettyPrinter.__qualname__ = "pprint", "PrettyPrinter"
@@ -105,8 +117,18 @@ def _element_tree(scene: Scene) -> dict[str, Any]:
     def parse(source: Any, parser: None = None) -> Any:
         return ElementTree.ElementTree(fromstring(source.read()))
 
-    names = ("Comment", "Element", "ParseError", "ProcessingInstruction", "QName", "SubElement", "indent", "iselement",
-             "tostring", "tostringlist")
+    names = (
+        "Comment",
+        "Element",
+        "ParseError",
+        "ProcessingInstruction",
+        "QName",
+        "SubElement",
+        "indent",
+        "iselement",
+        "tostring",
+        "tostringlist",
+    )
     WRITABLE.add(ElementTree.Element)
     return {
         **{name: getattr(ElementTree, name) for name in names},

@@ -34,7 +34,9 @@ VETTED: dict[str, Vetted] = {
         "groupby islice pairwise permutations product repeat starmap takewhile tee zip_longest",
         "iterators over what they are given; endless ones are ended by the clock of the process",
     ),
-    "heapq": Vetted("heapify heappop heappush heappushpop heapreplace merge nlargest nsmallest", "lists of the program"),
+    "heapq": Vetted(
+        "heapify heappop heappush heappushpop heapreplace merge nlargest nsmallest", "lists of the program"
+    ),
     "bisect": Vetted("bisect bisect_left bisect_right insort insort_left insort_right", "lists of the program"),
     "statistics": Vetted(
         "NormalDist StatisticsError correlation covariance fmean geometric_mean harmonic_mean kde linear_regression mean "
@@ -171,5 +173,7 @@ VETTED: dict[str, Vetted] = {
         "ABC abstractmethod abstractproperty abstractclassmethod abstractstaticmethod",
         "ABCMeta is a stand-in that is good for `metaclass=`",
     ),
-    "pprint": Vetted("PrettyPrinter isreadable isrecursive pformat saferepr", "text; pprint and pp print to the output"),
+    "pprint": Vetted(
+        "PrettyPrinter isreadable isrecursive pformat saferepr", "text; pprint and pp print to the output"
+    ),
 }

@@ -51,6 +51,7 @@ class Inspection:
             "__set__": self._descriptor,
             "__delete__": self._descriptor,
             "__init_subclass__": self._of_own,
+            "__init__": self._initializer,
         }
 
     def read(self, value: Any, name: str) -> Any:
@@ -61,7 +62,9 @@ class Inspection:
     def variables(self, value: Any) -> dict[str, Any]:
         """Return what `vars(value)` shows: the live dict of an object of the program, a copy for a class."""
         if self._own.is_class(value):
-            return {name: item for name, item in type.__getattribute__(value, "__dict__").items() if name not in _UNSEEN}
+            return {
+                name: item for name, item in type.__getattribute__(value, "__dict__").items() if name not in _UNSEEN
+            }
         if self._own.is_instance(value) or type(value) is types.SimpleNamespace:
             found: dict[str, Any] = value.__dict__
             return found
@@ -146,6 +149,12 @@ class Inspection:
         if not self._own.is_instance(value) or not isinstance(name, str) or name.startswith("__"):
             raise self._missing(value, str(name))
         object.__delattr__(value, name)
+
+    def _initializer(self, value: Any, name: str) -> Any:
+        """`Base.__init__(self, …)`; an object of ours is not made again."""
+        if isinstance(value, type) or value in self._own:
+            return getattr(value, name)
+        raise self._missing(value, name)
 
     def _descriptor(self, value: Any, name: str) -> Any:
         if value in self._own or isinstance(value, types.FunctionType):

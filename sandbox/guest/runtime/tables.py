@@ -10,27 +10,19 @@ if TYPE_CHECKING:
 
 
 class Table:
-    """The names of one module that a program may use."""
-
-    __slots__ = ("_Table__name", "_Table__names", "_Table__withheld")
+    """The names of one module that a program may use: attributes that can be read at full speed, and not be written."""
 
     def __init__(self, name: str, names: Mapping[str, Any], withheld: Mapping[str, str] | None = None) -> None:
-        object.__setattr__(self, "_Table__name", name)
-        object.__setattr__(self, "_Table__names", dict(names))
-        object.__setattr__(self, "_Table__withheld", withheld or {})
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return object.__getattribute__(self, "_Table__names")[name]
-        except KeyError:
-            pass
-        raise AttributeError(explain_missing(self, name), name=name)
+        vars(self).update(names)
+        _FACTS[id(self)] = (name, withheld or {}, self)
 
     def __setattr__(self, name: str, value: object) -> None:
         message = f"module {table_name(self)!r} is read-only here: {name!r} cannot be set"
         raise AttributeError(message)
 
-    __delattr__ = __setattr__  # type: ignore[assignment]
+    def __delattr__(self, name: str) -> None:
+        message = f"module {table_name(self)!r} is read-only here: {name!r} cannot be deleted"
+        raise AttributeError(message)
 
     def __dir__(self) -> list[str]:
         return table_names(self)
@@ -45,21 +37,31 @@ class Table:
         return f"<module {table_name(self)!r}>"
 
 
+Table.__name__ = Table.__qualname__ = "module"
+
+#: Name, and reasons for what is withheld, by the identity of a table, which this keeps alive.
+_FACTS: dict[int, tuple[str, Mapping[str, str], Table]] = {}
+
+
 def table_name(table: Table) -> str:
     """Return the name of the module that a table stands for."""
-    name: str = object.__getattribute__(table, "_Table__name")
-    return name
+    return _FACTS[id(table)][0]
 
 
 def table_names(table: Table) -> list[str]:
     """Return the names that a table holds, sorted."""
-    return sorted(object.__getattribute__(table, "_Table__names"))
+    return sorted(vars(table))
+
+
+def forget_tables() -> None:
+    """Let go of the tables of an execution that has ended."""
+    _FACTS.clear()
 
 
 def explain_missing(table: Table, name: str) -> str:
     """Say that a table lacks a name, why if that is known, and what is near."""
     module = table_name(table)
-    reason = object.__getattribute__(table, "_Table__withheld").get(name)
+    reason = _FACTS[id(table)][1].get(name)
     if reason:
         return f"{module}.{name} is not available here: {reason}"
     near = get_close_matches(name, table_names(table), n=3)
