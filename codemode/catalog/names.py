@@ -87,15 +87,15 @@ def parameter_names(wire_names: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     earlier place keeps it and the later one gets its place as prefix: `index` and `query_index`, `dryRun` and
     `body_dryRun`.
     """
+    wanted = [parameter_name(wire) for _, wire in wire_names]
+    if len(set(wanted)) == len(wanted):
+        return tuple(wanted)
     names: dict[int, str] = {}
     taken: set[str] = set()
-    changed = [index for index, (_, wire) in enumerate(wire_names) if parameter_name(wire) != wire]
-    kept = [index for index, (_, wire) in enumerate(wire_names) if parameter_name(wire) == wire]
-    for index in (*kept, *sorted(changed, key=lambda index: (index, wire_names[index][1]))):
-        location, wire = wire_names[index]
-        name = parameter_name(wire)
+    for index in sorted(range(len(wanted)), key=lambda index: (wanted[index] != wire_names[index][1], index)):
+        name = wanted[index]
         if name in taken:
-            name = f"{location.partition('_')[0]}_{name}"
+            name = f"{wire_names[index][0].partition('_')[0]}_{name}"
         names[index] = _free(name, taken)
         taken.add(names[index])
     return tuple(names[index] for index in range(len(wire_names)))

@@ -32,7 +32,7 @@ class Dialect(StrEnum):
     @property
     def is_legacy(self) -> bool:
         """Whether `nullable`, boolean `exclusiveMinimum` and ignored siblings of `$ref` hold (before 3.1)."""
-        return self in (Dialect.SWAGGER_2_0, Dialect.OPENAPI_3_0)
+        return self is Dialect.OPENAPI_3_0 or self is Dialect.SWAGGER_2_0
 
 
 class Graph:
@@ -138,23 +138,27 @@ class Schema:
 
     def get(self, key: str, default: Any = None) -> Any:
         """A keyword's value; `default` where the schema is a boolean or lacks it."""
-        return self.value.get(key, default) if isinstance(self.value, Mapping) else default
+        value = self.value
+        if type(value) is dict or isinstance(value, Mapping):  # the first is quicker
+            return value.get(key, default)
+        return default
 
     @property
     def reference(self) -> str | None:
         """The `$ref` (or `$dynamicRef`, `$recursiveRef`), if there is one."""
-        for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
-            reference = self.get(keyword)
-            if isinstance(reference, str):
-                return reference
-        return None
+        reference = self.get("$ref")
+        if reference is None and not self.graph.dialect.is_legacy:
+            reference = self.get("$dynamicRef") or self.get("$recursiveRef")
+        return reference if isinstance(reference, str) else None
 
     def target(self) -> Schema | None:
         """One step along the reference; None where there is none or it points to nothing."""
-        if isinstance(self.get("$recursiveRef"), str):
-            return self.graph.enclosing(self.value, self.base)
         reference = self.reference
-        return None if reference is None else self.graph.follow(reference, self.base)
+        if reference is None:
+            return None
+        if "$recursiveRef" in self.value:
+            return self.graph.enclosing(self.value, self.base)
+        return self.graph.follow(reference, self.base)
 
     def resolved(self) -> Schema:
         """The end of the chain of references. A dangling or circular one gives the schema that allows all."""

@@ -64,20 +64,23 @@ class Tool:
     `id` is `namespace.path` and at the same time the Python name that a program calls (`github.issues.create`).
     `parameters` come required first. `aliases` are exact other names (operationId, wire name). `retrieval_text` is for
     search alone; the model never sees it. `invocation` says how to reach it and is known to its transport only.
-    `returns` is None where the result is not documented. Instead of parameters, invocation and returns a function
-    `details` may be given, which makes them when they are first asked for.
+    `returns` is None where the result is not documented. `key` identifies the operation in its source (`GET /path`).
+    Instead of parameters, invocation and returns a function `details` may be given, which makes them when they are
+    first asked for, and with it the `names` of the parameters where they are known already.
     """
 
     __slots__ = (
         "__weakref__",
         "_details",
         "_load",
+        "_names",
         "aliases",
         "deprecated",
         "description",
         "effect",
         "examples",
         "id",
+        "key",
         "related",
         "retrieval_text",
         "source",
@@ -102,6 +105,8 @@ class Tool:
         related: tuple[str, ...] = (),
         retrieval_text: str = "",
         deprecated: bool = False,
+        key: str = "",
+        names: tuple[str, ...] | None = None,
         details: Callable[[], Details] | None = None,
     ) -> None:
         self.id = id
@@ -115,6 +120,8 @@ class Tool:
         self.related = related
         self.retrieval_text = retrieval_text
         self.deprecated = deprecated
+        self.key = key
+        self._names = names
         self._load = details
         self._details = None if details else Details(parameters, invocation, returns)
 
@@ -156,8 +163,10 @@ class Tool:
     @property
     def parameter_names(self) -> tuple[str, ...]:
         """The names of the parameters. Details made for this alone are not kept: a catalog is indexed whole."""
-        details = self._details or (self._load() if self._load else Details(()))
-        return tuple(parameter.name for parameter in details.parameters)
+        if self._names is None:
+            details = self._details or (self._load() if self._load else Details(()))
+            self._names = tuple(parameter.name for parameter in details.parameters)
+        return self._names
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that Python name, or None."""

@@ -54,9 +54,12 @@ _COLLECTIONS = {
 }
 
 
-def parameters_of(operation: Operation, body: BodyPlan | None) -> tuple[Parameter, ...]:
-    """All keyword arguments of an operation, required ones first, otherwise in the document's order by place."""
-    found = [*_declared(operation), *_from_body(body)]
+def parameters_of(operation: Operation, nodes: list[Schema], body: BodyPlan | None) -> tuple[Parameter, ...]:
+    """All keyword arguments of an operation, required ones first, otherwise in the document's order by place.
+
+    `nodes` are its Parameter Objects, as `raw_parameters` finds them.
+    """
+    found = [*_declared(operation, nodes), *_from_body(body)]
     found.sort(key=lambda part: part.place)
     names = parameter_names([(part.location.value, part.wire_name) for part in found])
     made = [part.named(name) for part, name in zip(found, names, strict=True)]
@@ -108,11 +111,11 @@ class _Part:
         )
 
 
-def _declared(operation: Operation) -> list[_Part]:
+def _declared(operation: Operation, nodes: list[Schema]) -> list[_Part]:
     parts = []
     schemes = operation.document.scheme_parameters
     holes = operation.path
-    for node in raw_parameters(operation):
+    for node in nodes:
         name, place = node.get("name"), node.get("in")
         if not isinstance(name, str) or place not in ("path", "query", "header", "cookie"):
             continue  # body and formData of Swagger 2.0 are the body's

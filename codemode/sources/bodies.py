@@ -21,10 +21,10 @@ _WITH_BODY = ("POST", "PUT", "PATCH")
 _LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/json-seq")
 
 
-def body_of(operation: Operation) -> BodyPlan | None:
-    """The body of an operation, None where it has none."""
+def body_of(operation: Operation, nodes: list[Schema]) -> BodyPlan | None:
+    """The body of an operation, None where it has none. `nodes` are its Parameter Objects."""
     if operation.document.dialect is Dialect.SWAGGER_2_0:
-        return _swagger_body(operation)
+        return _swagger_body(operation, nodes)
     declared = operation.node.get("requestBody")
     if not isinstance(declared, Mapping):
         return None
@@ -113,8 +113,7 @@ def _encodings(declared: Any) -> dict[str, FieldEncoding]:
     return found
 
 
-def _swagger_body(operation: Operation) -> BodyPlan | None:
-    nodes = _swagger_nodes(operation)
+def _swagger_body(operation: Operation, nodes: list[Schema]) -> BodyPlan | None:
     consumes = operation.node.get("consumes", operation.document.root.get("consumes"))
     declared = [str(name) for name in consumes] if isinstance(consumes, list) else []
     for node in nodes:
@@ -149,17 +148,3 @@ def _collection(node: Schema) -> FieldEncoding:
     styles = {"multi": ("form", True), "ssv": ("spaceDelimited", False), "pipes": ("pipeDelimited", False)}
     style, explode = styles.get(str(node.get("collectionFormat", "csv")), ("form", False))
     return FieldEncoding(style=style, explode=explode)
-
-
-def _swagger_nodes(operation: Operation) -> list[Schema]:
-    seen: set[tuple[Any, Any]] = set()
-    found = []
-    for holder in (operation.node, operation.item):
-        declared = holder.get("parameters")
-        for value in declared if isinstance(declared, list) else []:
-            node = holder.at(value).resolved()
-            key = (node.get("in"), node.get("name"))
-            if isinstance(node.value, Mapping) and key not in seen:
-                seen.add(key)
-                found.append(node)
-    return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.catalog.names import identifier, tool_ids
 from codemode.catalog.prose import first_sentence
 from codemode.catalog.tool import Details, Effect, Tool
-from codemode.sources.arguments import parameters_of
+from codemode.sources.arguments import parameters_of, raw_parameters
 from codemode.sources.bodies import body_of, is_json
 from codemode.sources.loaded import Surface, Warned
 from codemode.sources.operations import ApiDocument, Operation
@@ -18,6 +18,8 @@ from codemode.transports.invocation import HttpInvocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from codemode.catalog.schema import Schema
 
 _READING = frozenset(("GET", "HEAD", "OPTIONS", "TRACE", "QUERY"))
 
@@ -62,13 +64,15 @@ def _tool(operation: Operation, id_: str, source: str) -> Tool:
         aliases=_aliases(operation_id, id_),
         retrieval_text=f"{operation_id} {operation.method} {operation.path}".strip(),
         deprecated=operation.node.get("deprecated") is True,
+        key=operation.key.key,
         details=partial(details_of, operation),
     )
 
 
 def details_of(operation: Operation) -> Details:
     """Parameters, invocation and result of an operation."""
-    body = body_of(operation)
+    nodes = raw_parameters(operation)
+    body = body_of(operation, nodes)
     returns, accept = returns_of(operation)
     path, query = _split(operation.path)
     invocation = HttpInvocation(
@@ -79,10 +83,10 @@ def details_of(operation: Operation) -> Details:
         body=body,
         accept=accept,
         is_json=bool(accept) and all(is_json(name) for name in accept),
-        slashed=frozenset(name for name in operation.placeholders if _may_hold_slashes(operation, name)),
+        slashed=_slashed(operation, nodes),
     )
     return Details(
-        parameters_of(operation, body),
+        parameters_of(operation, nodes, body),
         invocation,
         returns,
         body.schema if body else None,
@@ -110,13 +114,11 @@ def _split(path: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     return path, pairs
 
 
-def _may_hold_slashes(operation: Operation, name: str) -> bool:
-    if _SLASHED.search(name):
-        return True
-    for holder in (operation.node, operation.item):
-        declared = holder.get("parameters")
-        for value in declared if isinstance(declared, list) else []:
-            node = holder.at(value).resolved()
-            if node.get("name") == name and node.get("in") == "path":
-                return node.get("x-multi-segment") is True or node.get("allowReserved") is True
-    return False
+def _slashed(operation: Operation, nodes: list[Schema]) -> frozenset[str]:
+    """The path parameters that name a place in a tree: by their name, or because the document says so."""
+    marked = {
+        node.get("name")
+        for node in nodes
+        if node.get("in") == "path" and (node.get("x-multi-segment") is True or node.get("allowReserved") is True)
+    }
+    return frozenset(name for name in operation.placeholders if name in marked or _SLASHED.search(name))

@@ -117,6 +117,15 @@ class ApiDocument:
             else:
                 warnings.append(Warned(where, "no operation can be read here: it is missing"))
 
+    def operation(self, method: str, path: str) -> Operation:
+        """One operation by the method and path of its key. Raises KeyError where it is not there."""
+        item = self.node.at(self.root["paths"][path]).resolved()
+        warnings: list[Warned] = []
+        for operation in self._operations_of(path, item, f"/paths/{_escaped(path)}", warnings):
+            if operation.method == method:
+                return operation
+        raise KeyError(method, path)
+
     def servers_of(self, operation: Operation) -> tuple[str, ...]:
         """The base URLs that the document suggests for an operation, variables filled with their defaults."""
         for node in (operation.node, operation.item):

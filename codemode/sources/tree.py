@@ -9,6 +9,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from codemode.catalog.schema import walk
 from codemode.errors import ConfigurationError, SourceError
+from codemode.sources.cache import text_digest
 from codemode.sources.documents import parse_document
 from codemode.sources.loaded import Warned
 from codemode.transports.addresses import origin
@@ -32,6 +33,7 @@ class FileTree:
         self._root = path.parent
         self._read: dict[str, Any] = {}
         self._size_bytes = 0
+        self.digests: dict[str, str] = {}
         self.warnings: list[Warned] = []
 
     def __call__(self, uri: str) -> Any:
@@ -40,18 +42,42 @@ class FileTree:
             self._read[uri] = self._parsed(uri)
         return self._read[uri]
 
-    def _parsed(self, uri: str) -> Any:
+    def closure(self, entry: Any) -> dict[str, Any]:
+        """All files that the entry document refers to, directly or not, by URI."""
+        open_ = set(_external(entry, self.entry))
+        found: dict[str, Any] = {}
+        while open_:
+            for uri in open_:
+                found[uri] = self(uri)
+            open_ = {target for uri in open_ for target in _external(found[uri], uri)} - found.keys() - {self.entry}
+        return {uri: document for uri, document in found.items() if document is not None}
+
+    def digest(self, uri: str) -> str | None:
+        """The digest of a file as it is now; None where it cannot be read."""
+        path = self._path(uri)
+        try:
+            return None if path is None else text_digest(path.read_bytes())
+        except OSError:
+            return None
+
+    def _path(self, uri: str) -> Path | None:
         parts = urlsplit(uri)
         path = Path(unquote(parts.path)).resolve()
-        if parts.scheme != "file" or not path.is_relative_to(self._root):
+        return path if parts.scheme == "file" and path.is_relative_to(self._root) else None
+
+    def _parsed(self, uri: str) -> Any:
+        path = self._path(uri)
+        if path is None:
             self.warnings.append(Warned(uri, "outside of the entry document's folder: not read"))
             return None
         try:
-            self._size_bytes += path.stat().st_size
+            data = path.read_bytes()
+            self._size_bytes += len(data)
             if self._size_bytes > LARGEST_DOCUMENT_BYTES or len(self._read) > MOST_DOCUMENTS:
                 self.warnings.append(Warned(uri, "the tree of documents is too large: not read"))
                 return None
-            return parse_document(path.read_text(encoding="utf-8-sig"), location=uri)
+            self.digests[uri] = text_digest(data)
+            return parse_document(data.decode("utf-8-sig"), location=uri)
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
             self.warnings.append(Warned(uri, f"cannot be read: {reason}"))
@@ -66,10 +92,15 @@ class FetchedTree:
     def __init__(self, documents: dict[str, Any], warnings: list[Warned]) -> None:
         self._documents = documents
         self.warnings = warnings
+        self.digests = dict.fromkeys(list(documents)[1:], "fetched")  # never equal to what is asked of a cache
 
     def __call__(self, uri: str) -> Any:
         """The data of a document by its URL; None where it was not fetched."""
         return self._documents.get(uri)
+
+    def closure(self, entry: Any) -> dict[str, Any]:
+        """All documents but the entry, by URI."""
+        return {uri: document for uri, document in self._documents.items() if document is not entry}
 
 
 async def fetch_tree(url: str, entry: Any, *, fetch: Callable[[str], Awaitable[str]] = fetch_text) -> FetchedTree:

@@ -1,0 +1,105 @@
+"""From a file or URL to the tools of the document there, read anew or from the cache."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from codemode.errors import SourceError
+from codemode.settings import is_url
+from codemode.sources.documents import parse_document
+from codemode.sources.openapi import details_of, load_openapi
+from codemode.sources.tree import FetchedTree, FileTree, fetch_tree
+from codemode.transports.fetch import LARGEST_DOCUMENT_BYTES, fetch_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from codemode.sources.cache import CatalogCache
+    from codemode.sources.loaded import Surface
+
+#: A reference that leaves its document, in JSON or YAML.
+_EXTERNAL = re.compile(rb"""\$ref["']?\s*:\s*["']?(?![\s"'#])""")
+
+#: Warnings that are repeated where nothing at all could be read.
+_REASONS = 3
+
+
+async def read_surface(
+    name: str, location: str, *, timeout_s: float = 30.0, cache: CatalogCache | None = None
+) -> Surface:
+    """Read a document, and the documents it refers to. Raises SourceError, which names the file or URL."""
+    data = await _bytes(location, timeout_s)
+    if cache is None:
+        return await _read(data, name, location, None, "")
+    key = cache.key(data, name, location)
+    tree = None if is_url(location) else FileTree(Path(location))
+    found = await asyncio.to_thread(cache.read, key, details_of, tree.digest if tree else _nothing)
+    return found or await _read(data, name, location, cache, key)
+
+
+async def _read(data: bytes, name: str, location: str, cache: CatalogCache | None, key: str) -> Surface:
+    document = await asyncio.to_thread(_parsed, data, location)
+    if is_url(location):
+        tree: FetchedTree | FileTree = await fetch_tree(location, document if _EXTERNAL.search(data) else {})
+        uri = location
+    else:
+        tree = FileTree(Path(location))
+        uri = tree.entry
+    surface = await asyncio.to_thread(_surface, document, name, uri, location, tree)
+    if not surface.tools:
+        unread = "".join(f"; {pointer}: {reason}" for pointer, reason in surface.warnings[:_REASONS])
+        message = f"has no operations that can be called: look under 'paths'{unread}"
+        raise SourceError(message, location=location)
+    if cache is not None:
+        has_others = _EXTERNAL.search(data) is not None
+        others = await asyncio.to_thread(tree.closure, document) if has_others else {}
+        await asyncio.to_thread(_keep, cache, key, surface, {uri: document, **others}, uri, tree)
+    return replace(surface, warnings=(*surface.warnings, *tree.warnings))
+
+
+def _keep(
+    cache: CatalogCache, key: str, surface: Surface, documents: dict[str, Any], uri: str, tree: FetchedTree | FileTree
+) -> None:
+    whole = replace(surface, warnings=(*surface.warnings, *tree.warnings))
+    cache.write(key, whole, documents, uri, tree.digests)
+
+
+def _nothing(_: str) -> None:
+    """What is known of the other documents of a fetched tree: they may have changed."""
+
+
+def _surface(document: Any, name: str, uri: str, location: str, retrieve: Callable[[str], Any]) -> Surface:
+    try:
+        return load_openapi(document, name=name, uri=uri, retrieve=retrieve)
+    except SourceError as error:
+        message = str(error).removeprefix(uri).removeprefix(": ").strip()
+        raise SourceError(message, location=location) from None
+
+
+def _parsed(data: bytes, location: str) -> Any:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise SourceError("is not UTF-8 text", location=location) from None
+    return parse_document(text, location=location)
+
+
+async def _bytes(location: str, timeout_s: float) -> bytes:
+    if is_url(location):
+        return (await fetch_text(location, timeout_s=timeout_s)).encode()
+    return await asyncio.to_thread(_file_bytes, Path(location))
+
+
+def _file_bytes(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > LARGEST_DOCUMENT_BYTES:
+            message = f"is larger than {LARGEST_DOCUMENT_BYTES:,} bytes"
+            raise SourceError(message, location=str(path))
+        return path.read_bytes()
+    except OSError as error:
+        message = f"cannot be read: {error.strerror or error}"
+        raise SourceError(message, location=str(path)) from None
