@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from codemode.search import text, wordlists
 from codemode.search.salience import telling_words
+from codemode.search.spelling import Spelling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from codemode.search.postings import Postings
-    from codemode.search.spelling import Spelling
     from codemode.search.vocabulary import Vocabulary
     from codemode.search.weights import Weights
 
@@ -23,8 +26,8 @@ _REMEMBERED = 20_000  # words whose meaning is kept
 class Group:
     """One word of a query. A document scores with the best of `alternatives`: (term number, worth).
 
-    `weight` is how much the word says; `known` is whether it is in the vocabulary itself, and `corrected` what it was
-    taken for otherwise.
+    `weight` is how much the word says, `place` the character of the query it starts at; `known` is whether it is in
+    the vocabulary itself, and `corrected` what it was taken for otherwise.
     """
 
     surface: str
@@ -32,6 +35,7 @@ class Group:
     weight: float = 1.0
     known: bool = True
     corrected: str = ""
+    place: int = 0
 
 
 class Interpreter:
@@ -42,6 +46,7 @@ class Interpreter:
         self._postings = postings
         self._spelling = spelling
         self._weights = weights
+        self._general = _general_spelling()
         self._meanings: dict[tuple[str, bool], Group] = {}
 
     def groups(self, query: str) -> list[Group]:
@@ -55,7 +60,7 @@ class Interpreter:
             if before is None:
                 group = self._meaning(word.surface, is_name=word.is_name)
                 alternatives = self._with(group.alternatives, shorts[place]) if place in shorts else group.alternatives
-                found[term] = replace(group, alternatives=alternatives, weight=word.weight)
+                found[term] = replace(group, alternatives=alternatives, weight=word.weight, place=word.place)
             elif before.weight < word.weight:
                 found[term] = replace(before, weight=word.weight)
         return list(found.values())
@@ -75,11 +80,12 @@ class Interpreter:
         corrected = ""
         if own is not None:
             worths[own] = 1.0
-        elif not surface.isdigit():
+        elif not surface.isdigit() and surface not in wordlists.words():
             corrected = self._correct(surface, worths, self._weights.name_typo if is_name else 1.0)
         meant = text.term(corrected) if corrected else term
         share = self._weights.typo if corrected else 1.0
-        self._add(worths, wordlists.synonyms().get(meant, ()), share * self._weights.synonym)
+        alike = self._weights.synonym if worths else self._weights.substitute
+        self._add(worths, wordlists.synonyms().get(meant, ()), share * alike)
         self._add(worths, wordlists.abbreviations().get(meant, ()), share * self._weights.abbreviation)
         return Group(surface, tuple(worths.items()), 1.0, own is not None, corrected)
 
@@ -94,6 +100,9 @@ class Interpreter:
             for known, term, edits in self._spelling.corrections(surface)
             if self._postings.frequency(term)
         )
+        general = self._general.corrections(surface) if not ranked or ranked[0][0] > 1 else []
+        if general and (not ranked or min(edits for _, _, edits in general) < ranked[0][0]):
+            return min(general, key=lambda each: each[2])[0]
         best = ""
         for edits, _, known, term in ranked:
             if edits > ranked[0][0] or len(worths) >= self._weights.corrections:
@@ -114,6 +123,12 @@ class Interpreter:
         worths = dict(alternatives)
         self._add(worths, (short,), self._weights.abbreviation)
         return tuple(worths.items())
+
+
+@cache
+def _general_spelling() -> Spelling:
+    words = sorted(wordlists.words())
+    return Spelling(words, np.zeros(len(words), np.int32))
 
 
 def _short_forms(terms: list[str]) -> dict[int, str]:

@@ -11,6 +11,7 @@ import numpy as np
 from rapidfuzz import fuzz, process
 
 from codemode.search.candidates import Scorer
+from codemode.search.clauses import clause_heads, fill
 from codemode.search.confidence import UNSURE, confidence
 from codemode.search.exact import ExactNames
 from codemode.search.facets import Facets
@@ -18,7 +19,7 @@ from codemode.search.groups import Interpreter
 from codemode.search.lookups import find_look_ups
 from codemode.search.postings import build_postings
 from codemode.search.profile import build_profile
-from codemode.search.query import Hit, Hits, Query
+from codemode.search.query import DEFAULT_LIMIT, Hit, Hits, Query
 from codemode.search.ranking import Question, Ranker, weigh
 from codemode.search.salience import kinds_of_action
 from codemode.search.segment import join, read_segment
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from codemode.search.segment import Segment
 
 _CANDIDATES = 200  # hits of one search that can be paged through
+_LEAST = 1e-6  # keeps a share of nothing from dividing by zero
 _NEAREST = 3  # names given when nothing was found
 _NEAR = 30.0  # of 100, by rapidfuzz's ratio: names less alike than this are no help
 
@@ -99,8 +101,8 @@ class Index:
         """The hits of a query: each search ranked, then merged in turn, so that none is starved."""
         asked = Query((query,)) if isinstance(query, str) else query
         allowed = self._facets.allowed(asked)
-        questions = [Question(tuple(self._interpreter.groups(text)), *kinds_of_action(text)) for text in asked.queries]
-        lists = [self._ranked(question, text, allowed) for question, text in zip(questions, asked.queries, strict=True)]
+        questions = [self._question(text) for text in asked.queries]
+        lists = [self._found(question, text, allowed) for question, text in zip(questions, asked.queries, strict=True)]
         merged = _merge(lists)
         page = merged[asked.offset : asked.offset + asked.limit]
         return Hits(
@@ -113,26 +115,38 @@ class Index:
             nearest=() if merged else self._nearest(asked, allowed),
         )
 
+    def _found(self, question: Question, text: str, allowed: NDArray[np.bool_] | None) -> _Found:
+        """The documents of one search, best first: exact names, then the ranked, clauses filling the last places."""
+        ranked = self._ranked(question, text, allowed)
+        exact = [place for place in self._exact.find(text) if allowed is None or allowed[place]]
+        if not exact:
+            return ranked
+        scores = dict(zip(ranked.documents, ranked.scores, strict=True))
+        highest = max(ranked.scores, default=0.0) + 1
+        ordered = list(dict.fromkeys((*exact, *ranked.documents)))
+        return _Found(ordered, [scores.get(document, highest) for document in ordered], len(exact), 1.0)
+
     def _ranked(self, question: Question, text: str, allowed: NDArray[np.bool_] | None) -> _Found:
-        """The documents of one search, best first: exact names, then what was looked at closely, then the rest."""
+        """The documents with the highest sums looked at closely, then the rest by their sums."""
         documents, sums = self._scorer.best(question.groups, _CANDIDATES, allowed)
-        close = documents[: self.weights.ranked]
-        scores = sums
-        sure = 0.0
-        if len(close):
-            features = self._ranker.features(question, close, sums[: len(close)])
-            ranked = weigh(features, self.weights.ranking)
-            order = np.argsort(-ranked, kind="stable")
-            sure = confidence(features, ranked, order)
-            documents = np.concatenate((close[order], documents[len(close) :]))
-            far = sums[len(close) :]
-            least = float(ranked.min())
-            scores = np.concatenate((ranked[order], least * far / max(float(far.max(initial=0)), 1e-6)))
-        exact = [found for found in self._exact.find(text) if allowed is None or allowed[found]]
-        found = dict.fromkeys(exact, float(scores.max(initial=0)) + 1)
-        for document, score in zip(documents.tolist(), scores.tolist(), strict=True):
-            found.setdefault(document, score)
-        return _Found(list(found), list(found.values()), len(exact), 1.0 if exact else sure)
+        if not len(documents):
+            return _Found([], [], 0, 0.0)
+        close = min(self.weights.ranked, len(documents))
+        look = self._ranker.look(question, documents[:close], sums[:close])
+        scores = weigh(look.features, self.weights.ranking)
+        order = np.argsort(-scores, kind="stable")
+        sure = confidence(look.features, scores, order)
+        order = fill(order, clause_heads(question, text, look, scores), DEFAULT_LIMIT)
+        behind = scores.min() * sums[close:] / max(float(sums[close:].max(initial=0)), _LEAST)
+        return _Found(
+            [*documents[:close][order].tolist(), *documents[close:].tolist()],
+            [*scores[order].tolist(), *behind.tolist()],
+            0,
+            sure,
+        )
+
+    def _question(self, text: str) -> Question:
+        return Question(tuple(self._interpreter.groups(text)), *kinds_of_action(text))
 
     def _hits(
         self, page: Sequence[tuple[int, int, int]], lists: Sequence[_Found], questions: Sequence[Question]

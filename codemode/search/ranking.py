@@ -40,6 +40,17 @@ class Question:
     actions: int
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What was seen: each feature by name, one number for each candidate; and candidates x groups, how well the name
+    (`named`), and how well anything (`found`), answers a group, with the rarity of the groups."""
+
+    features: Mapping[str, Column]
+    named: Column
+    found: Column
+    rarity: Column
+
+
 class Ranker:
     """Features of candidates. Keeps two rows of numbers per thread, neutral between queries."""
 
@@ -51,17 +62,18 @@ class Ranker:
         self._term_of_surface = vocabulary.term_of_surface
         self._local = threading.local()
 
-    def features(self, question: Question, candidates: NDArray[np.int32], sums: Column) -> dict[str, Column]:
-        """Each feature by name, one number for each candidate. Nothing to rank when no word is known."""
+    def look(self, question: Question, candidates: NDArray[np.int32], sums: Column) -> Look:
+        """Look closely at some candidates."""
         answered = self._answered(question.groups, candidates)
         total = np.float32(max(float(answered.rarity.sum()), _LEAST))
-        return {
+        features = {
             "sum": sums / total,
             **self._covered(answered, candidates),
             **_found(answered, total),
             **self._named(question.groups, answered, candidates),
             **self._acting(question, candidates),
         }
+        return Look(features, answered.cover[Field.NAME], answered.cover.max(axis=0), answered.rarity)
 
     def matched(self, groups: Sequence[Group], document: int) -> tuple[str, ...]:
         """The words of the query that a document answers, each with the fields that do."""

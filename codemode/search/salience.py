@@ -34,7 +34,7 @@ _QUOTED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a query: its surface form, its weight (1 for a word that counts in full), and where it stands.
+    """A word of a query: its surface form, its weight (1 when it counts in full), and the character it starts at.
 
     `is_name` is whether it is written like a proper name: capitalized inside a sentence that is not all capitalized.
     """
@@ -66,7 +66,6 @@ def kinds_of_action(query: str) -> tuple[int, int]:
 
 def _words(query: str, weights: Weights) -> Iterator[Word]:
     quoted = [match.span() for match in _QUOTED.finditer(query)]
-    place = 0
     for start, sentence, share in _sentences(query, weights):
         names = _name_like(sentence)
         for match in text.RAW_WORD.finditer(sentence):
@@ -74,8 +73,7 @@ def _words(query: str, weights: Weights) -> Iterator[Word]:
             inside = any(begin < position < end for begin, end in quoted)
             for form in text.surface_forms(match.group()):
                 weight = share * (weights.quoted if inside else 1.0) * _plain_weight(form, weights)
-                yield Word(form, weight, place, match.start() in names)
-                place += 1
+                yield Word(form, weight, position, match.start() in names)
 
 
 def _sentences(query: str, weights: Weights) -> list[tuple[int, str, float]]:

@@ -50,8 +50,10 @@ class Weights:
     circumstance: float = 0.7
     quoted: float = 0.4
 
-    #: Of what stands for a word: its synonyms, its short or long form, what it was a typo of (less for a proper name).
+    #: Of what stands for a word: its synonyms (`substitute`: when no tool has the word itself), its short or long
+    #: form, what it was a typo of (less for a proper name).
     synonym: float = 0.2
+    substitute: float = 0.35
     abbreviation: float = 0.5
     typo: float = 0.7
     name_typo: float = 0.3

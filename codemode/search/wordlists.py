@@ -59,6 +59,13 @@ def abbreviations() -> Mapping[str, tuple[str, ...]]:
 
 
 @cache
+def words() -> frozenset[str]:
+    """All words of the lists as written: what an unknown word may be a typo of when no tool has anything near."""
+    listed = (*lines("stop.txt"), *lines("faint.txt"), *lines("synonyms.txt"))
+    return frozenset(form for line in listed for form in _forms(line))
+
+
+@cache
 def abbreviated() -> Mapping[tuple[str, ...], str]:
     """The reverse of `abbreviations`: spelled-out terms in a row -> the short form."""
     return {long: short for short, long in abbreviations().items()}

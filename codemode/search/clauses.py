@@ -1,0 +1,82 @@
+"""Clauses: the several wishes of one sentence, so that each gets a hit of its own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from codemode.search import text, wordlists
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from codemode.search.ranking import Column, Look, Question
+
+_CLAUSES = 4  # looked at in one query; a request with more is a plan, to be searched step by step
+_LEAST_WORDS = 2  # that tell something; a shorter clause says too little to stand alone
+_TELLING = 0.45  # weight of a word that tells something
+_FOUND = 0.75  # share of a clause, by rarity, that a hit of its own must answer
+_IN_NAME = 0.5  # what an answer in the name adds
+_OVERALL = 0.1  # what the score for the whole query adds, so that ties go to it
+
+_SENTENCE_END = re.compile(r"[.!?;\n]")
+_JOINT = re.compile(
+    r"[.!?;\n]+\s+|\b(?:and then|then|and also|also|after that|afterwards|finally|next|additionally|furthermore|lastly"
+    r"|moreover|as well as|plus|before|after)\b|,\s*(?:and\s+)?|\band\b",
+    re.IGNORECASE,
+)
+_OPENING = frozenset(("also", "then", "please", "i", "we", "need", "want", "would", "like", "to", "can", "could", "you",
+                      "me", "us", "the", "a", "an"))  # fmt: skip
+_LOOKED_AT = 60  # characters after a joint in which an action must begin
+
+
+def clause_heads(question: Question, text: str, look: Look, scores: Column) -> list[int]:
+    """The place of the best candidate of each clause, where a query has several and one answers most of it."""
+    spans = _spans(text)
+    if len(spans) == 1:
+        return []
+    heads: list[int] = []
+    for start, end in spans:
+        groups = [place for place, group in enumerate(question.groups) if start <= group.place < end]
+        telling = sum(question.groups[place].weight > _TELLING for place in groups)
+        rarity = look.rarity[groups]
+        if telling < _LEAST_WORDS or len(heads) == _CLAUSES or not rarity.any():
+            continue
+        shares = rarity / rarity.sum()
+        found = look.found[:, groups] @ shares
+        best = int(np.argmax(found + _IN_NAME * (look.named[:, groups] @ shares) + _OVERALL * scores / scores.max()))
+        if found[best] >= _FOUND:
+            heads.append(best)
+    return heads
+
+
+def fill(order: NDArray[np.intp], heads: Sequence[int], page: int) -> NDArray[np.intp]:
+    """`order` with the heads that are not on its first page put at the end of that page. The first stays first."""
+    first = order[:page].tolist()
+    added = [head for head in dict.fromkeys(heads) if head not in first]
+    if not added:
+        return order
+    place = max(1, len(first) - len(added))
+    rest = [each for each in order[place:].tolist() if each not in added]
+    return np.array([*first[:place], *added, *rest], np.intp)
+
+
+def _spans(query: str) -> list[tuple[int, int]]:
+    """Where the clauses of a query start and end. A comma or an `and` parts only before another action."""
+    spans = []
+    start = 0
+    for joint in _JOINT.finditer(query):
+        if _SENTENCE_END.match(joint.group()) or _opens_with_action(query[joint.end() :]):
+            spans.append((start, joint.start()))
+            start = joint.end()
+    return [*spans, (start, len(query))]
+
+
+def _opens_with_action(rest: str) -> bool:
+    words = (raw.lower() for raw in text.raw_words(rest[:_LOOKED_AT]))
+    first = next((word for word in words if word not in _OPENING), "")
+    return text.term(first) in wordlists.actions()
