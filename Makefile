@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types format bench clean
+.PHONY: help demo test check lint types format bench escapes clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -29,7 +29,7 @@ check: lint types ## the quick one: lint, types and the fast tests
 lint: $(INSTALLED) ## style and import direction
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 
 types: $(INSTALLED) ## mypy, strict
 	$(BIN)/mypy
@@ -38,8 +38,12 @@ format: $(INSTALLED) ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(INSTALLED) ## measurements, printed with versions and date
+bench: $(INSTALLED) ## measurements beside the peers, printed with versions and date
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
 	$(BIN)/python -m benchmarks
+
+escapes: $(INSTALLED) ## every escape attempt against each layer alone, as a table
+	$(BIN)/python tests/escapes/run.py
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist
