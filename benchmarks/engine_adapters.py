@@ -1,3 +1,4 @@
+# ruff: noqa: D102 - what the methods do stands once, in Engine
 """One class for each engine: how it is started, given a program and a tool, and stopped.
 
 Each `run` takes a program of `engine_programs` and returns its value as Python objects. An engine whose package or
@@ -117,7 +118,8 @@ class MontyReused(Engine):
     async def start(self) -> None:
         import pydantic_monty
 
-        options: dict[str, Any] = {"max_checkouts_per_worker": 1, "min_processes": 4, "max_processes": 8} if self.once else {}
+        once = {"max_checkouts_per_worker": 1, "min_processes": 4, "max_processes": 8}
+        options: dict[str, Any] = once if self.once else {}
         self.pool = pydantic_monty.Monty(**options)
         self.pool.__enter__()
         self.async_pool = pydantic_monty.AsyncMonty(**options)
@@ -227,7 +229,8 @@ class Bubblewrap(PythonProcess):
     name = "bubblewrap"
 
     def version(self) -> str:
-        return subprocess.run(["bwrap", "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
+        path = shutil.which("bwrap") or "bwrap"
+        return subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
 
     async def start(self) -> None:
         if shutil.which("bwrap") is None:

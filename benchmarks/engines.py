@@ -14,11 +14,14 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from benchmarks import engine_adapters as adapters
 from benchmarks import engine_programs as programs
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
 
 Samples = dict[str, dict[str, list[float]]]
 
@@ -138,7 +141,13 @@ def measure_in_processes(engine: type[adapters.Engine], what: str, *, processes:
     return [float(process.communicate()[0]) for process in running]
 
 
-_THROUGHPUT = (adapters.Ours, adapters.MontyReused, adapters.MontySingleUse, adapters.PythonProcess, adapters.Bubblewrap)
+_THROUGHPUT = (
+    adapters.Ours,
+    adapters.MontyReused,
+    adapters.MontySingleUse,
+    adapters.PythonProcess,
+    adapters.Bubblewrap,
+)
 _COLD = (adapters.Ours, adapters.BareExec, adapters.MontyReused, adapters.FastMcpCodeMode)
 
 

@@ -55,12 +55,16 @@ async def memory(engine: Any, seconds: float) -> float:
     """MiB that one idle, warm worker adds: proportional set size, after the rehearsal."""
     await engine.start()
     await asyncio.sleep(1)
-    sizes = [
-        int(re.search(r"Pss:\s+(\d+)", Path(f"/proc/{worker._process}/smaps_rollup").read_text())[1])  # noqa: SLF001
-        for worker in engine.sandbox._pool._idle  # noqa: SLF001
-    ]
+    sizes = [proportional_kib(worker._process) for worker in engine.sandbox._pool._idle]
     await engine.stop()
     return sum(sizes) / len(sizes) / 1024
+
+
+def proportional_kib(process: int) -> int:
+    """Return the proportional set size of a process: shared pages count in parts."""
+    found = re.search(r"Pss:\s+(\d+)", Path(f"/proc/{process}/smaps_rollup").read_text())
+    assert found is not None
+    return int(found[1])
 
 
 if __name__ == "__main__":
