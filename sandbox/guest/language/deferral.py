@@ -184,6 +184,8 @@ class _Flow:
         call = self._parents.get(parent)
         if not isinstance(call, ast.Call) or call.func is not parent:
             return Use.LOOKED_AT
+        if parent.attr == "keys":
+            return Use.HARMLESS
         if parent.attr in _PUT:
             return Use.HARMLESS if isinstance(self._parents.get(call), ast.Expr) else Use.LOOKED_AT
         return self.follow(call) if parent.attr in _TAKE else Use.LOOKED_AT
