@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+RECORDS ?= ../shared/security/escapes.yaml
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint types format bench escapes clean
@@ -43,7 +44,7 @@ bench: $(INSTALLED) ## measurements beside the peers, printed with versions and 
 	$(BIN)/python -m benchmarks
 
 escapes: $(INSTALLED) ## every escape attempt against each layer alone, as a table
-	$(BIN)/python tests/escapes/run.py
+	$(BIN)/python tests/escapes/run.py $(RECORDS)
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist

@@ -1,4 +1,4 @@
-"""Every benchmark, one after another: `python -m benchmarks`. Exits with 1 when any of them, or any peer, did not run."""
+"""Every benchmark in turn: `python -m benchmarks`. Exits with 1 when any of them, or any peer, did not run."""
 
 from __future__ import annotations
 
