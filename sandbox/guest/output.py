@@ -85,7 +85,7 @@ def make_print(output: Output) -> Any:
 
     def print(
         *values: object, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False
-    ) -> None:  # noqa: A001
+    ) -> None:
         sep = " " if sep is None else sep
         end = "\n" if end is None else end
         for what, given in (("sep", sep), ("end", end)):

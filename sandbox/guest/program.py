@@ -117,12 +117,12 @@ def warm_up() -> None:
 def _read_late_imports() -> None:
     """Do once what makes the standard library import at its first use."""
     import _strptime  # noqa: F401, PLC0415  # datetime.strptime imports it
-    import encodings.ascii  # noqa: F401, PLC0415  # codecs that programs name
-    import encodings.cp1252  # noqa: F401, PLC0415
-    import encodings.idna  # noqa: F401, PLC0415
-    import encodings.latin_1  # noqa: F401, PLC0415
-    import encodings.unicode_escape  # noqa: F401, PLC0415
-    import encodings.utf_8_sig  # noqa: F401, PLC0415
+    import encodings.ascii  # noqa: PLC0415  # codecs that programs name
+    import encodings.cp1252  # noqa: PLC0415
+    import encodings.idna  # noqa: PLC0415
+    import encodings.latin_1  # noqa: PLC0415
+    import encodings.unicode_escape  # noqa: PLC0415
+    import encodings.utf_8_sig  # noqa: PLC0415
     import encodings.utf_16  # noqa: F401, PLC0415
     import unicodedata  # noqa: F401, PLC0415  # used for names of characters in literals
 

@@ -77,7 +77,7 @@ class Run:
             output=self._output,
             random=random.Random(seed),
             seed=seed,
-            program_globals=self._variables,  # noqa: S311  # repeatable on purpose
+            program_globals=self._variables,  # repeatable on purpose
             note=self._note,
             is_async=program.is_async,
         )

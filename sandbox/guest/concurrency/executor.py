@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import BrokenExecutor, CancelledError, InvalidStateError
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from sandbox.guest.concurrency.hub import Hub, Slot, child_context
+from sandbox.guest.concurrency.locks import bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -147,99 +148,104 @@ class _Job(NamedTuple):
     run: Callable[[], None]
 
 
+class ThreadPoolExecutor:
+    """Runs jobs, at most `max_workers` of them begun and not ended at one time."""
+
+    _hub: ClassVar[Hub]
+    _numbers: ClassVar[Iterator[int]]
+
+    def __init__(
+        self,
+        max_workers: int | None = None,
+        thread_name_prefix: str = "",
+        initializer: Any = None,
+        initargs: tuple[Any, ...] = (),
+    ) -> None:
+        if max_workers is not None and max_workers <= 0:
+            raise ValueError("max_workers must be greater than 0")
+        self._room = max_workers or WORKERS
+        self._queue: deque[_Job] = deque()
+        self._futures: list[Future] = []
+        self._closed = False
+        if initializer is not None:
+            initializer(*initargs)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
+        """Start a job."""
+        if self._closed:
+            raise RuntimeError("cannot schedule new futures after shutdown")
+        future = Future(self._hub, next(self._numbers))
+        context = child_context()
+        self._futures.append(future)
+        self._queue.append(_Job(future, lambda: context.run(self._work, future, fn, args, kwargs)))
+        self._begin()
+        return future
+
+    def map(
+        self, fn: Callable[..., Any], *iterables: Iterable[Any], timeout: float | None = None, chunksize: int = 1
+    ) -> Iterator[Any]:
+        """Start a job for each item, and give their values in order."""
+        futures = [self.submit(fn, *items) for items in zip(*iterables, strict=False)]
+
+        def values() -> Iterator[Any]:
+            try:
+                for future in futures:
+                    yield future.result(timeout)
+            finally:
+                for future in futures:
+                    future.cancel()
+
+        return values()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002  # the library's signature
+        """Take no more jobs, and wait for those there are."""
+        self._closed = True
+        if cancel_futures:
+            for job in self._queue:
+                job.future.cancel()
+        if wait:
+            for future in self._futures:
+                if not future.done():
+                    future.wait()
+
+    def __enter__(self) -> ThreadPoolExecutor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shutdown()
+
+    def _begin(self) -> None:
+        while self._queue and self._room > 0:
+            job = self._queue.popleft()
+            if job.future.done():
+                continue
+            self._room -= 1
+            self._hub.ready.append(job.run)
+
+    def _work(self, future: Future, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        try:
+            if future.set_running_or_notify_cancel():
+                try:
+                    value = fn(*args, **kwargs)
+                except Exception as error:  # noqa: BLE001  # whatever it raises is the job's outcome
+                    future.set_exception(error)
+                else:
+                    future.set_result(value)
+        finally:
+            self._room += 1
+            self._begin()
+
+
 def make_names(hub: Hub, numbers: Iterator[int]) -> dict[str, Any]:
     """Return the names of `concurrent.futures` for one program."""
-
-    class ThreadPoolExecutor:
-        """Runs jobs, at most `max_workers` of them begun and not ended at one time."""
-
-        def __init__(
-            self,
-            max_workers: int | None = None,
-            thread_name_prefix: str = "",
-            initializer: Any = None,
-            initargs: tuple[Any, ...] = (),
-        ) -> None:
-            if max_workers is not None and max_workers <= 0:
-                raise ValueError("max_workers must be greater than 0")
-            self._room = max_workers or WORKERS
-            self._queue: deque[_Job] = deque()
-            self._futures: list[Future] = []
-            self._closed = False
-            if initializer is not None:
-                initializer(*initargs)
-
-        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
-            """Start a job."""
-            if self._closed:
-                raise RuntimeError("cannot schedule new futures after shutdown")
-            future = Future(hub, next(numbers))
-            context = child_context()
-            self._futures.append(future)
-            self._queue.append(_Job(future, lambda: context.run(self._work, future, fn, args, kwargs)))
-            self._begin()
-            return future
-
-        def map(
-            self, fn: Callable[..., Any], *iterables: Iterable[Any], timeout: float | None = None, chunksize: int = 1
-        ) -> Iterator[Any]:
-            """Start a job for each item, and give their values in order."""
-            futures = [self.submit(fn, *items) for items in zip(*iterables, strict=False)]
-
-            def values() -> Iterator[Any]:
-                try:
-                    for future in futures:
-                        yield future.result(timeout)
-                finally:
-                    for future in futures:
-                        future.cancel()
-
-            return values()
-
-        def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002  # the library's signature
-            """Take no more jobs, and wait for those there are."""
-            self._closed = True
-            if cancel_futures:
-                for job in self._queue:
-                    job.future.cancel()
-            if wait:
-                for future in self._futures:
-                    if not future.done():
-                        future.wait()
-
-        def __enter__(self) -> ThreadPoolExecutor:
-            return self
-
-        def __exit__(self, *_: object) -> None:
-            self.shutdown()
-
-        def _begin(self) -> None:
-            while self._queue and self._room > 0:
-                job = self._queue.popleft()
-                if job.future.done():
-                    continue
-                self._room -= 1
-                hub.ready.append(job.run)
-
-        def _work(self, future: Future, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-            try:
-                if future.set_running_or_notify_cancel():
-                    try:
-                        value = fn(*args, **kwargs)
-                    except Exception as error:  # noqa: BLE001  # whatever it raises is the job's outcome
-                        future.set_exception(error)
-                    else:
-                        future.set_result(value)
-            finally:
-                self._room += 1
-                self._begin()
+    pool = bound(ThreadPoolExecutor, "concurrent.futures", _hub=hub, _numbers=numbers)
 
     def make_future() -> Future:
         return Future(hub, next(numbers))
 
     return {
-        "ThreadPoolExecutor": ThreadPoolExecutor,
-        "Executor": ThreadPoolExecutor,
+        "ThreadPoolExecutor": pool,
+        "Executor": pool,
         "Future": make_future,
         "as_completed": lambda fs, timeout=None: as_completed(hub, fs, timeout),
         "wait": lambda fs, timeout=None, return_when=ALL_COMPLETED: wait(hub, fs, timeout, return_when),

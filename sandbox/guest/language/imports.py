@@ -6,9 +6,9 @@ from a import b as x  x = .from("a", "b")
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
-import __future__
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

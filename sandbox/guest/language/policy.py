@@ -418,7 +418,7 @@ def _is_own(name: str, at: ast.AST, *, negated: bool = False) -> ast.Compare:
 def _check_receiver_first(node: FunctionNode, name: str) -> None:
     """Look at the receiver once, where the method begins, instead of at each use.
 
-        if type(self) is not __class__ and type(self) not in OWN: receiver(self)
+    if type(self) is not __class__ and type(self) not in OWN: receiver(self)
     """
     at = node.body[0]
     kind = ast.copy_location(ast.Call(func=_load(".type", at), args=[_load(name, at)], keywords=[]), at)

@@ -62,13 +62,15 @@ def _starting(loop: Loop) -> dict[str, Any]:
     def create_task(coro: Any, *, name: str | None = None, context: Any = None, **_: Any) -> Any:
         return loop.create_task(coro if is_awaitable(coro) else Ready(coro), name=name, context=context)
 
-    def as_completed(fs: Iterable[Any], *, timeout: float | None = None) -> Any:  # noqa: ASYNC109  # the library's signature
+    def as_completed(fs: Iterable[Any], *, timeout: float | None = None) -> Any:  # the library's signature
         return asyncio.as_completed([start(value) for value in fs], timeout=timeout)
 
-    def wait(fs: Iterable[Any], *, timeout: float | None = None, return_when: str = asyncio.ALL_COMPLETED) -> Any:  # noqa: ASYNC109  # the library's signature
+    def wait(
+        fs: Iterable[Any], *, timeout: float | None = None, return_when: str = asyncio.ALL_COMPLETED
+    ) -> Any:  # the library's signature
         return asyncio.wait([start(value) for value in fs], timeout=timeout, return_when=return_when)
 
-    def wait_for(fut: Any, timeout: float | None) -> Any:  # noqa: ASYNC109  # the library's signature
+    def wait_for(fut: Any, timeout: float | None) -> Any:  # the library's signature
         return asyncio.wait_for(awaitable(fut), timeout)
 
     return {

@@ -246,7 +246,7 @@ def _collections(scene: Scene) -> dict[str, Any]:
     def namedtuple(
         typename: str, field_names: Any, *, rename: bool = False, defaults: Any = None, module: Any = None
     ) -> Any:
-        return collections.namedtuple(typename, field_names, rename=rename, defaults=defaults, module="__main__")  # noqa: PYI024
+        return collections.namedtuple(typename, field_names, rename=rename, defaults=defaults, module="__main__")
 
     return {"namedtuple": namedtuple}
 

@@ -138,7 +138,7 @@ def logging_names(scene: Scene) -> dict[str, Any]:
         *,
         level: int | str | None = None,
         format: str | None = None,
-        datefmt: str | None = None,  # noqa: A002
+        datefmt: str | None = None,
         stream: Any = None,
         force: bool = False,
         style: str = "%",

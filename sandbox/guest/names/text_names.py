@@ -6,7 +6,7 @@ import ast
 import json
 import pprint
 import shlex
-import xml.etree.ElementTree as ElementTree  # noqa: ICN001  # not an alias that programs know
+import xml.etree.ElementTree as ElementTree  # not an alias that programs know
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.runtime.access import WRITABLE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.concurrency import executor, threads
+from sandbox.guest.concurrency import executor, queues, threads
 from sandbox.guest.runtime.access import WRITABLE
 from sandbox.guest.runtime.classes import BASES
 
@@ -22,7 +22,11 @@ def _futures(scene: Scene) -> dict[str, Any]:
 
 def _threading(scene: Scene) -> dict[str, Any]:
     scene.hub.prepare()
-    names = threads.make_threading(scene.hub, count(1))
+
+    def failed(name: str, error: BaseException) -> None:
+        scene.note(f"{name} ended with {type(error).__name__}: {error}")
+
+    names = threads.make_threading(scene.hub, count(1), failed)
     BASES.add(names["Thread"])
     WRITABLE.add(names["Thread"])
     return {**names, "local": _local_class(scene)}
@@ -58,7 +62,7 @@ def _local_class(scene: Scene) -> type:
 
 def _queue(scene: Scene) -> dict[str, Any]:
     scene.hub.prepare()
-    return threads.make_queue(scene.hub)
+    return queues.make_queue(scene.hub)
 
 
 BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {

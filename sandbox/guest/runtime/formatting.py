@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import _string  # the parser that str.format itself uses
 import string
 from functools import partial
 from typing import TYPE_CHECKING, Any
-
-import _string  # the parser that str.format itself uses
 
 from sandbox.guest.language.attributes import Decision, decide
 

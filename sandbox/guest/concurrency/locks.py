@@ -1,0 +1,242 @@
+# ruff: noqa: D102 - the methods are the library's, and mean what they mean there
+"""Locks and their like of `threading`: code that would wait for another job is parked until it is let go."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sandbox.guest.concurrency.hub import Hub, Slot
+from sandbox.guest.concurrency.identity import PLACE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Gate:
+    """Code that waits for a condition of ours, in the order in which it came."""
+
+    def __init__(self, hub: Hub, what: str) -> None:
+        self._hub = hub
+        self._what = what
+        self._waiting: deque[Slot] = deque()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait to be let go. Returns False when the time was up."""
+        slot = Slot(self._what)
+        self._waiting.append(slot)
+        timer = None
+        if timeout is not None:
+            timer = self._hub.call_in(timeout, lambda: self._hub.finish(slot, value=False))
+        try:
+            return self._hub.wait(slot) is not False
+        finally:
+            if slot in self._waiting:
+                self._waiting.remove(slot)
+            if timer is not None:
+                timer.cancelled = True
+
+    def open(self, count: int = 1) -> None:
+        """Let the first ones go."""
+        while count > 0 and self._waiting:
+            slot = self._waiting.popleft()
+            if not slot.done:
+                count -= 1
+                self._hub.finish(slot, value=True)
+
+    def open_all(self) -> None:
+        """Let all go."""
+        self.open(len(self._waiting))
+
+
+class Semaphore:
+    """Counts; waits at zero."""
+
+    _hub: ClassVar[Hub]
+
+    def __init__(self, value: int = 1) -> None:
+        if value < 0:
+            raise ValueError("semaphore initial value must be >= 0")
+        self._value = value
+        self._limit: int | None = None
+        self._gate = Gate(self._hub, "a semaphore")
+
+    def acquire(self, blocking: bool = True, timeout: float | None = None) -> bool:  # noqa: FBT001, FBT002  # the library's signature
+        while self._value <= 0:
+            if not blocking or not self._gate.wait(None if timeout is None or timeout < 0 else timeout):
+                return False
+        self._value -= 1
+        return True
+
+    def release(self, n: int = 1) -> None:
+        if self._limit is not None and self._value + n > self._limit:
+            raise ValueError("Semaphore released too many times")
+        self._value += n
+        self._gate.open(n)
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+class BoundedSemaphore(Semaphore):
+    """A semaphore that refuses to count above where it began."""
+
+    def __init__(self, value: int = 1) -> None:
+        super().__init__(value)
+        self._limit = value
+
+
+class Lock:
+    """Held by one at a time."""
+
+    _hub: ClassVar[Hub]
+
+    def __init__(self) -> None:
+        self._is_held = False
+        self._gate = Gate(self._hub, "a lock")
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:  # noqa: FBT001, FBT002  # the library's signature
+        while self._is_held:
+            if not blocking or not self._gate.wait(None if timeout < 0 else timeout):
+                return False
+        self._is_held = True
+        return True
+
+    def release(self) -> None:
+        if not self._is_held:
+            raise RuntimeError("release unlocked lock")
+        self._is_held = False
+        self._gate.open()
+
+    def locked(self) -> bool:
+        return self._is_held
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+class RLock(Lock):
+    """Held by one job at a time, which may take it again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._owner: Any = None
+        self._depth = 0
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:  # noqa: FBT001, FBT002  # the library's signature
+        me = PLACE.get()
+        if self._owner is not me and not super().acquire(blocking, timeout):
+            return False
+        self._owner = me
+        self._depth += 1
+        return True
+
+    def release(self) -> None:
+        self._depth -= 1
+        if self._depth <= 0:
+            self._owner = None
+            super().release()
+
+
+class Event:
+    """A flag that others wait for."""
+
+    _hub: ClassVar[Hub]
+
+    def __init__(self) -> None:
+        self._flag = False
+        self._gate = Gate(self._hub, "an event")
+
+    def is_set(self) -> bool:
+        return self._flag
+
+    def set(self) -> None:
+        self._flag = True
+        self._gate.open_all()
+
+    def clear(self) -> None:
+        self._flag = False
+
+    def wait(self, timeout: float | None = None) -> bool:
+        if not self._flag:
+            self._gate.wait(timeout)
+        return self._flag
+
+
+class Condition:
+    """Waits for what others notify."""
+
+    _hub: ClassVar[Hub]
+    _new_lock: ClassVar[Callable[[], Any]]
+
+    def __init__(self, lock: Any = None) -> None:
+        self._lock = lock or self._new_lock()
+        self._gate = Gate(self._hub, "a condition")
+
+    def acquire(self, *args: Any) -> Any:
+        return self._lock.acquire(*args)
+
+    def release(self) -> None:
+        self._lock.release()
+
+    def __enter__(self) -> Any:
+        return self._lock.__enter__()
+
+    def __exit__(self, *args: Any) -> None:
+        self._lock.__exit__(*args)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self._lock.release()
+        try:
+            return self._gate.wait(timeout)
+        finally:
+            self._lock.acquire()
+
+    def wait_for(self, predicate: Callable[[], Any], timeout: float | None = None) -> Any:
+        result = predicate()
+        while not result:
+            if not self.wait(timeout):
+                return predicate()
+            result = predicate()
+        return result
+
+    def notify(self, n: int = 1) -> None:
+        self._gate.open(n)
+
+    def notify_all(self) -> None:
+        self._gate.open_all()
+
+
+class Barrier:
+    """Waits until enough have come."""
+
+    _hub: ClassVar[Hub]
+
+    def __init__(self, parties: int, action: Any = None, timeout: float | None = None) -> None:
+        self.parties = parties
+        self.n_waiting = 0
+        self._action = action
+        self._gate = Gate(self._hub, "a barrier")
+
+    def wait(self, timeout: float | None = None) -> int:
+        index = self.n_waiting
+        self.n_waiting += 1
+        if self.n_waiting == self.parties:
+            if self._action is not None:
+                self._action()
+            self.n_waiting = 0
+            self._gate.open_all()
+        else:
+            self._gate.wait(timeout)
+        return index
+
+
+def bound(kind: type, module: str, **attributes: Any) -> Any:
+    """Return a class like this one for one program: a subclass that knows its scheduler."""
+    return type(kind.__name__, (kind,), {"__module__": module, "__doc__": kind.__doc__, **attributes})

@@ -1,0 +1,104 @@
+# ruff: noqa: D102 - the methods are the library's, and mean what they mean there
+"""`queue` without threads: `get` and `put` park the job that has to wait."""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from queue import Empty, Full
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sandbox.guest.concurrency.locks import Gate, bound
+
+if TYPE_CHECKING:
+    from sandbox.guest.concurrency.hub import Hub
+
+
+class Queue:
+    """First in, first out."""
+
+    _hub: ClassVar[Hub]
+
+    def __init__(self, maxsize: int = 0) -> None:
+        self.maxsize = maxsize
+        self.unfinished_tasks = 0
+        self._items: Any = self._store()
+        self._not_empty, self._not_full = Gate(self._hub, "queue.get()"), Gate(self._hub, "queue.put()")
+        self._all_done = Gate(self._hub, "queue.join()")
+
+    def _store(self) -> Any:
+        return deque()
+
+    def _add(self, item: Any) -> None:
+        self._items.append(item)
+
+    def _take(self) -> Any:
+        return self._items.popleft()
+
+    def qsize(self) -> int:
+        return len(self._items)
+
+    def empty(self) -> bool:
+        return not self._items
+
+    def full(self) -> bool:
+        return 0 < self.maxsize <= len(self._items)
+
+    def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:  # noqa: FBT001, FBT002  # the library's signature
+        while self.full():
+            if not block or not self._not_full.wait(timeout):
+                raise Full
+        self._add(item)
+        self.unfinished_tasks += 1
+        self._not_empty.open()
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Any:  # noqa: FBT001, FBT002  # the library's signature
+        while not self._items:
+            if not block or not self._not_empty.wait(timeout):
+                raise Empty
+        item = self._take()
+        self._not_full.open()
+        return item
+
+    def put_nowait(self, item: Any) -> None:
+        self.put(item, block=False)
+
+    def get_nowait(self) -> Any:
+        return self.get(block=False)
+
+    def task_done(self) -> None:
+        if self.unfinished_tasks <= 0:
+            raise ValueError("task_done() called too many times")
+        self.unfinished_tasks -= 1
+        if not self.unfinished_tasks:
+            self._all_done.open_all()
+
+    def join(self) -> None:
+        while self.unfinished_tasks:
+            self._all_done.wait()
+
+
+class LifoQueue(Queue):
+    """Last in, first out."""
+
+    def _take(self) -> Any:
+        return self._items.pop()
+
+
+class PriorityQueue(Queue):
+    """Smallest first."""
+
+    def _store(self) -> Any:
+        return []
+
+    def _add(self, item: Any) -> None:
+        heapq.heappush(self._items, item)
+
+    def _take(self) -> Any:
+        return heapq.heappop(self._items)
+
+
+def make_queue(hub: Hub) -> dict[str, Any]:
+    """Return the names of `queue` for one program."""
+    names = {kind.__name__: bound(kind, "queue", _hub=hub) for kind in (Queue, LifoQueue, PriorityQueue)}
+    return {**names, "SimpleQueue": names["Queue"], "Empty": Empty, "Full": Full}
