@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote
+from urllib.parse import quote_plus as _quote_plus
 
 from codemode.catalog.content import is_content
 from codemode.transports import styles
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from codemode.transports.invocation import BodyPlan
 
 _PLAIN = FieldEncoding()
+
+quote_plus = partial(_quote_plus, errors="replace")
 
 
 def encode_body(plan: BodyPlan, value: Any, contents: ContentStore) -> tuple[bytes, str]:
@@ -40,7 +44,7 @@ def _raw(plan: BodyPlan, value: Any, contents: ContentStore) -> tuple[bytes, str
     if is_content(value) or (isinstance(value, str) and plan.kind is BodyKind.BYTES):
         content = contents.get(value)
         return content.data, content.media_type if "*" in plan.media_type else plan.media_type
-    return (value.encode() if isinstance(value, str) else _json(value)), plan.media_type
+    return (value.encode("utf-8", "replace") if isinstance(value, str) else _json(value)), plan.media_type
 
 
 def _json(value: Any) -> bytes:
@@ -112,7 +116,7 @@ def _parts(
     elif isinstance(value, (Mapping, list)):
         yield f"{field}\r\nContent-Type: {encoding.content_type or 'application/json'}", _json(value)
     else:
-        yield field, styles.scalar(value).encode()
+        yield field, styles.scalar(value).encode("utf-8", "replace")
 
 
 def _items(schema: Schema) -> Schema | None:
@@ -125,4 +129,4 @@ def _is_file(schema: Schema) -> bool:
 
 
 def _quoted(name: str) -> str:
-    return quote(name, safe=" !#$&'()*+,-./:;<=>?@[]^_`{|}~")
+    return quote(name, safe=" !#$&'()*+,-./:;<=>?@[]^_`{|}~", errors="replace")

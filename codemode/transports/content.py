@@ -49,7 +49,7 @@ class ContentStore:
     def get(self, value: Any) -> Content:
         """The content that a program's value stands for: a reference, `{"$base64": …}`, or text. Raises CallError."""
         if isinstance(value, str):
-            return Content(value.encode(), "text/plain; charset=utf-8")
+            return Content(value.encode("utf-8", "replace"), "text/plain; charset=utf-8")
         if isinstance(value, dict) and isinstance(value.get(INLINE_KEY), str):
             try:
                 return Content(base64.b64decode(value[INLINE_KEY], validate=True))

@@ -58,10 +58,18 @@ class Credential:
 class Redactor:
     """Takes secrets out of texts and JSON values, as they are and as they may have been escaped."""
 
-    def __init__(self, secrets: Iterable[str]) -> None:
-        found = {secret for secret in secrets if len(secret) >= _SHORTEST}
-        found |= {quote(secret, safe="") for secret in found}
-        self._secrets = tuple(sorted(found, key=len, reverse=True))
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._known: frozenset[str] = frozenset()
+        self._secrets: tuple[str, ...] = ()
+        self.add(secrets)
+
+    def add(self, secrets: Iterable[str]) -> None:
+        """Look for further secrets from now on."""
+        known = self._known | {secret for secret in secrets if len(secret) >= _SHORTEST}
+        if known != self._known:
+            self._known = known
+            escaped = {quote(secret, safe="") for secret in known}
+            self._secrets = tuple(sorted(known | escaped, key=len, reverse=True))
 
     def text(self, text: str) -> str:
         """The text without secrets."""

@@ -39,12 +39,16 @@ def path_text(value: str, *, slashes: bool = False) -> str:
         raise Unsafe(message)
     for text in _decodings(value):
         _check_segment(text, slashes=slashes)
-    return quote(value, safe="")
+    try:
+        return quote(value, safe="")
+    except UnicodeEncodeError:
+        raise Unsafe("must be text that UTF-8 can hold") from None
 
 
 def query_text(value: str, *, reserved: bool = False) -> str:
     """A value percent-encoded for a query; with `reserved` the characters of RFC 3986 2.2 stay, but `&`, `#`, `+`."""
-    return quote(value, safe="".join(c for c in _RESERVED if c not in "&#+") if reserved else "")
+    kept = "".join(character for character in _RESERVED if character not in "&#+") if reserved else ""
+    return quote(value, safe=kept, errors="replace")
 
 
 def header_text(value: str) -> str:
