@@ -28,12 +28,13 @@ from codemode.search.vocabulary import Reader, Vocabulary
 from codemode.search.weights import Weights
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from codemode.catalog.tool import Tool
     from codemode.search.postings import Postings
+    from codemode.search.profile import Profile
     from codemode.search.segment import Segment
 
 _CANDIDATES = 200  # hits of one search that can be paged through
@@ -53,18 +54,22 @@ class Index:
         postings: Postings,
         *,
         weights: Weights,
+        profile: Profile | None = None,
+        exact: ExactNames | None = None,
+        spelling: Spelling | None = None,
     ) -> None:
         self.tools = tools
         self.documents = documents
         self.vocabulary = vocabulary
         self.postings = postings
         self.weights = weights
-        self._exact = ExactNames.of(tools)
+        self.profile = profile or build_profile(documents, postings, vocabulary)
+        self.exact = exact or ExactNames.of(tools)
         self._facets = Facets(tools)
-        self._spelling = Spelling(vocabulary.surfaces, vocabulary.term_of_surface)
-        self._interpreter = Interpreter(vocabulary, postings, self._spelling, weights)
+        self.spelling = spelling or Spelling(vocabulary.surfaces, vocabulary.term_of_surface)
+        self._interpreter = Interpreter(vocabulary, postings, self.spelling, weights)
         self._scorer = Scorer(postings)
-        self._ranker = Ranker(documents, postings, build_profile(documents, postings, vocabulary), vocabulary)
+        self._ranker = Ranker(documents, postings, self.profile, vocabulary)
 
     @classmethod
     def build(cls, catalog: Iterable[Tool], *, previous: Index | None = None, weights: Weights | None = None) -> Index:
@@ -83,6 +88,11 @@ class Index:
         return cls(
             tuple(tools), documents, vocabulary, build_postings(documents, chosen, len(vocabulary)), weights=chosen
         )
+
+    @staticmethod
+    def arranged(catalog: Iterable[Tool]) -> tuple[Tool, ...]:
+        """The tools of a catalog in the order in which an index numbers them: source by source."""
+        return tuple(tool for members in _by_source(catalog).values() for tool in members)
 
     def parts(self) -> dict[str, tuple[tuple[Tool, ...], Segment]]:
         """The tools and the segment of each source."""
@@ -118,7 +128,7 @@ class Index:
     def _found(self, question: Question, text: str, allowed: NDArray[np.bool_] | None) -> _Found:
         """The documents of one search, best first: exact names, then the ranked, clauses filling the last places."""
         ranked = self._ranked(question, text, allowed)
-        exact = [place for place in self._exact.find(text) if allowed is None or allowed[place]]
+        exact = [place for place in self.exact.find(text) if allowed is None or allowed[place]]
         if not exact:
             return ranked
         scores = dict(zip(ranked.documents, ranked.scores, strict=True))
@@ -145,6 +155,15 @@ class Index:
             sure,
         )
 
+    def looked_at(self, text: str) -> tuple[tuple[str, ...], Mapping[str, NDArray[np.floating]]]:
+        """The ids and features of the candidates of one search, for tuning."""
+        question = self._question(text)
+        documents, sums = self._scorer.best(question.groups, self.weights.ranked)
+        if not len(documents):
+            return (), {}
+        look = self._ranker.look(question, documents, sums)
+        return tuple(self.tools[document].id for document in documents.tolist()), look.features
+
     def _question(self, text: str) -> Question:
         return Question(tuple(self._interpreter.groups(text)), *kinds_of_action(text))
 
@@ -158,7 +177,7 @@ class Index:
             yield Hit(self.tools[document], found.scores[rank], search, rank, rank < found.exact, explain, look_up)
 
     def _by_id(self, name: str) -> Tool | None:
-        places = self._exact.find(name)
+        places = self.exact.find(name)
         return self.tools[places[0]] if places else None
 
     def _nearest(self, query: Query, allowed: NDArray[np.bool_] | None) -> tuple[str, ...]:

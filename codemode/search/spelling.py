@@ -24,11 +24,15 @@ class Spelling:
     hundred words of a hundred thousand, and no neighbour is lost.
     """
 
-    def __init__(self, words: Sequence[str], terms: NDArray[np.int32]) -> None:
+    def __init__(
+        self,
+        words: Sequence[str],
+        terms: NDArray[np.int32],
+        shapes: tuple[NDArray[np.uint8], NDArray[np.uint64]] | None = None,
+    ) -> None:
         self._words = words
         self._terms = terms
-        self._lengths = np.fromiter((min(len(word), 255) for word in words), np.uint8, len(words))
-        self._masks = np.fromiter(map(_mask, words), np.uint64, len(words))
+        self.lengths, self.masks = shapes or _shapes(words)
 
     def corrections(self, word: str) -> list[tuple[str, int, int]]:
         """Nearest known words: (word, its term, edits), nearest first; empty when the word is too short."""
@@ -44,11 +48,16 @@ class Spelling:
         return found
 
     def _plausible(self, word: str, edits: int) -> list[int]:
-        near = np.abs(self._lengths.astype(np.int16) - len(word)) <= edits
+        near = np.abs(self.lengths.astype(np.int16) - len(word)) <= edits
         places = np.flatnonzero(near)
-        differing = np.bitwise_count(self._masks[places] ^ np.uint64(_mask(word)))
+        differing = np.bitwise_count(self.masks[places] ^ np.uint64(_mask(word)))
         kept: list[int] = places[differing <= 2 * edits].tolist()
         return kept
+
+
+def _shapes(words: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
+    lengths = np.fromiter((min(len(word), 255) for word in words), np.uint8, len(words))
+    return lengths, np.fromiter(map(_mask, words), np.uint64, len(words))
 
 
 def _mask(word: str) -> int:

@@ -1,0 +1,96 @@
+"""Tuning: ranking weights that fit labelled queries better, proposed only where they hold on queries left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from codemode.search.evaluation import Metrics, mean, measure
+from codemode.search.ranking import weigh
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from codemode.search.evaluation import LabelledQuery
+    from codemode.search.index import Index
+    from codemode.search.ranking import Column
+    from codemode.search.weights import Weights
+
+FOLDS = 5
+LEAST_QUERIES = 20  # fewer say more about themselves than about the next query
+_STEPS = (-0.1, -0.04, 0.04, 0.1)
+_ROUNDS = 2
+_COST = 0.002  # nDCG that a change of one whole unit of a weight must earn: keeps weights near what is known to work
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """`before` and `after` are over the same queries, `after` with each weighed by what was learnt from the others.
+
+    `weights` are learnt from all; `worthwhile` says whether they did better on what they had not seen.
+    """
+
+    weights: Weights
+    before: Metrics
+    after: Metrics
+
+    @property
+    def worthwhile(self) -> bool:
+        """Whether the change holds on queries left out."""
+        return self.after.ndcg_10 > self.before.ndcg_10
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A query looked at once: the candidates with their features, so that weights can be tried on them."""
+
+    ids: tuple[str, ...]
+    features: Mapping[str, Column]
+    gold: tuple[frozenset[str], ...]
+
+
+def propose(index: Index, queries: Sequence[LabelledQuery]) -> Proposal:
+    """Weights for these queries, cross-validated in `FOLDS` parts. Raises ValueError with too few queries."""
+    if len(queries) < LEAST_QUERIES:
+        message = f"{len(queries)} labelled queries are too few to tune with: at least {LEAST_QUERIES}"
+        raise ValueError(message)
+    cases = [_Case(*index.looked_at(labelled.query), labelled.gold) for labelled in queries]
+    current = dict(index.weights.ranking)
+    after: list[Metrics] = []
+    for fold in range(FOLDS):
+        learnt = _climb([case for place, case in enumerate(cases) if place % FOLDS != fold], current)
+        after += [_measured(case, learnt) for place, case in enumerate(cases) if place % FOLDS == fold]
+    return Proposal(
+        replace(index.weights, ranking=MappingProxyType(_climb(cases, current))),
+        mean([_measured(case, current) for case in cases]),
+        mean(after),
+    )
+
+
+def _climb(cases: Sequence[_Case], start: Mapping[str, float]) -> dict[str, float]:
+    """Change one weight at a time as long as that helps."""
+    weights = dict(start)
+    best = _worth(cases, weights, start)
+    for _ in range(_ROUNDS):
+        for name in start:
+            for step in _STEPS:
+                tried = weights | {name: round(weights[name] + step, 4)}
+                worth = _worth(cases, tried, start)
+                if worth > best:
+                    best, weights = worth, tried
+    return weights
+
+
+def _worth(cases: Sequence[_Case], weights: Mapping[str, float], start: Mapping[str, float]) -> float:
+    moved = sum(abs(weights[name] - start[name]) for name in start)
+    return mean([_measured(case, weights) for case in cases]).ndcg_10 - _COST * moved
+
+
+def _measured(case: _Case, weights: Mapping[str, float]) -> Metrics:
+    if not case.ids:
+        return measure((), case.gold)
+    order = np.argsort(-weigh(case.features, weights), kind="stable")
+    return measure([case.ids[place] for place in order[:10].tolist()], case.gold)
