@@ -1,4 +1,4 @@
-"""First file of the fork server: `python -P -s -S -B start.py CONTROL PROGRAM FOLDER…`.
+"""First file of the fork server: `python -P -s -S start.py CONTROL PROGRAM FOLDER…`.
 
 The interpreter starts without `site`, environment or the current folder on its path, so the folders that hold this
 package, RestrictedPython and greenlet come as arguments. They go behind the standard library: nothing shadows it.

@@ -29,7 +29,7 @@ def start_process(control: socket.socket, *, program: str, folders: tuple[str, .
     interpreter runs as with `-I -S` (no user folder, no current folder, no `site`) but for the one variable above.
     Raises WorkerError.
     """
-    flags = ["-P", "-s", "-S", "-B", "-X", "utf8"]
+    flags = ["-P", "-s", "-S", "-X", "utf8"]
     command = [sys.executable, *flags, str(_START), str(control.fileno()), program, *import_folders(), *folders]
     try:
         return subprocess.Popen(
