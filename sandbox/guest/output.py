@@ -83,7 +83,7 @@ class Stream(io.TextIOBase):
 def make_print(output: Output) -> Any:
     """Return the `print` of a program."""
 
-    def print(
+    def print(  # noqa: A001 - its name is what it is
         *values: object, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False
     ) -> None:
         sep = " " if sep is None else sep

@@ -116,7 +116,7 @@ def warm_up() -> None:
 
 def _read_late_imports() -> None:
     """Do once what makes the standard library import at its first use."""
-    import _strptime  # noqa: F401, PLC0415  # datetime.strptime imports it
+    import _strptime  # type: ignore[import-not-found]  # noqa: F401, PLC0415  # datetime.strptime imports it
     import encodings.ascii  # noqa: PLC0415  # codecs that programs name
     import encodings.cp1252  # noqa: PLC0415
     import encodings.idna  # noqa: PLC0415

@@ -162,8 +162,7 @@ def message_of(error: BaseException) -> str:
 def _kind(error: BaseException) -> str:
     if isinstance(error, ValueInvalid):
         return "ResultError"
-    name = type(error).__name__
-    return name if isinstance(name, str) else "Exception"
+    return str(type(error).__name__)
 
 
 def _failure(

@@ -75,7 +75,7 @@ class Run:
             loop=self._loop,
             calls=self._calls,
             output=self._output,
-            random=random.Random(seed),
+            random=random.Random(seed),  # noqa: S311 - repeatable on purpose
             seed=seed,
             program_globals=self._variables,  # repeatable on purpose
             note=self._note,

@@ -91,6 +91,7 @@ class Tool:
         return Tool(self._calls, f"{self._path}.{name}" if self._path else name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Make the call."""
         return self._calls.call(self._path, args, kwargs)
 
     def __eq__(self, other: object) -> bool:
@@ -243,7 +244,8 @@ class ToolCalls:
         self._last = (tool, request)
         if self._repeats > SAME_CALL:
             message = (
-                f"the program does not end: it made {SAME_CALL} calls of {tool}() in a row, all with {request.decode()}; "
+                f"the program does not end: it made {SAME_CALL} calls of {tool}() in a row, "
+                f"all with {request.decode()}; "
                 "change an argument inside the loop, or leave the loop"
             )
             raise RuntimeError(message)

@@ -15,7 +15,7 @@ import uuid
 from collections import deque
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, Set, ValuesView
 from json import encoder as _json_encoder
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.protocol.strict_json import InvalidJson, check_shape, encode
 
@@ -115,13 +115,15 @@ class _Plain:
             names = [field.name for field in dataclasses.fields(value)]
             return {name: self.of(getattr(value, name), f"{path}.{name}") for name in names}
         if isinstance(value, tuple) and hasattr(type(value), "_fields"):
-            return {name: self.of(item, f"{path}.{name}") for name, item in zip(value._fields, value, strict=False)}
+            return {
+                name: self.of(item, f"{path}.{name}") for name, item in zip(_field_names(value), value, strict=False)
+            }
         if isinstance(value, types.SimpleNamespace):
             return {name: self.of(item, f"{path}.{name}") for name, item in vars(value).items()}
         if isinstance(value, Set) and not isinstance(value, KeysView | ItemsView):
             return sorted([self.of(item, f"{path}[…]") for item in value], key=_sort_key)
         if isinstance(value, _SEQUENCES):
-            return [self.of(item, f"{path}[{index}]") for index, item in enumerate(value)]
+            return [self.of(item, f"{path}[{index}]") for index, item in enumerate(cast("Any", value))]
         if isinstance(value, Iterator):
             return self._iterated(value, path)
         raise ValueInvalid(_not_data(value, path))
@@ -136,7 +138,7 @@ class _Plain:
         return found
 
 
-_SEQUENCES = (
+_SEQUENCES: tuple[type, ...] = (
     list,
     tuple,
     deque,
@@ -159,6 +161,11 @@ _TEXTS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (complex, repr),
     (BaseException, lambda value: f"{type(value).__name__}: {value}"),
 )
+
+
+def _field_names(value: Any) -> tuple[str, ...]:
+    names: tuple[str, ...] = value._fields
+    return names
 
 
 def _as_text(value: Any) -> Any:

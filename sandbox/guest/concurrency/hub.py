@@ -7,7 +7,6 @@ that is only sequential, or only async, never switches inside a call.
 
 from __future__ import annotations
 
-import asyncio
 import heapq
 from collections import deque
 from contextvars import Context, copy_context
@@ -19,6 +18,7 @@ import greenlet
 from sandbox.guest.concurrency.identity import PLACE, Place
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable
 
     from sandbox.guest.channel import Channel

@@ -173,7 +173,7 @@ class Condition:
     """Waits for what others notify."""
 
     _hub: ClassVar[Hub]
-    _new_lock: ClassVar[Callable[[], Any]]
+    _new_lock: ClassVar[Any]
 
     def __init__(self, lock: Any = None) -> None:
         self._lock = lock or self._new_lock()

@@ -6,7 +6,7 @@ import asyncio
 from asyncio import events
 from contextvars import Context, copy_context
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest.concurrency.awaitables import is_awaitable, wrapped
 from sandbox.guest.concurrency.hub import Hub, Slot, child_context
@@ -34,6 +34,7 @@ class Handle:
         self._when = 0.0
 
     def __call__(self) -> None:
+        """Run it."""
         if self._cancelled:
             return
         try:
@@ -63,14 +64,14 @@ class Task(asyncio.Task[Any]):
         self, coroutine: Coroutine[Any, Any, Any], *, loop: Loop, number: int, name: str, context: Context
     ) -> None:
         self._number = number
-        super().__init__(coroutine, loop=loop, name=name, context=context)  # type: ignore[arg-type]
+        super().__init__(coroutine, loop=cast("Any", loop), name=name, context=context)
 
     def __hash__(self) -> int:
         return self._number
 
     def cancel(self, msg: Any | None = None) -> bool:
         """Ask the task to end: where it waits in a plain call, that call raises."""
-        loop: Loop = self._loop  # type: ignore[attr-defined]
+        loop: Any = self.get_loop()
         if loop._hub.cancel_blocked(self, asyncio.CancelledError(*(() if msg is None else (msg,)))):
             return True
         return super().cancel(msg)
@@ -81,13 +82,13 @@ class NumberedFuture(asyncio.Future[Any]):
 
     def __init__(self, *, loop: Loop) -> None:
         self._number = next(loop._numbers)
-        super().__init__(loop=loop)  # type: ignore[arg-type]
+        super().__init__(loop=cast("Any", loop))
 
     def __hash__(self) -> int:
         return self._number
 
 
-class Loop(asyncio.AbstractEventLoop):
+class Loop:
     """What asyncio asks of a loop, and no more."""
 
     def __init__(self, hub: Hub, note: Callable[[str], None]) -> None:
@@ -97,34 +98,34 @@ class Loop(asyncio.AbstractEventLoop):
         self._note = note
         self._tasks: dict[int, Task] = {}
         hub.leave_task = self._leave
-        hub.enter_task = lambda task: asyncio.tasks._enter_task(self, task)
+        hub.enter_task = lambda task: asyncio.tasks._enter_task(cast("Any", self), task)
 
     def _leave(self) -> asyncio.Task[Any] | None:
-        task = asyncio.tasks.current_task(self)
+        task = asyncio.tasks.current_task(cast("Any", self))
         if task is not None:
-            asyncio.tasks._leave_task(self, task)
+            asyncio.tasks._leave_task(cast("Any", self), task)
         return task
 
     # --- callbacks and time --------------------------------------------------------------------------------------
 
-    def call_soon(self, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> Handle:  # type: ignore[override]
+    def call_soon(self, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> Handle:
         """Run a callback when everything before it has run."""
         handle = Handle(self, callback, args, context)
         self._hub.ready.append(handle)
         return handle
 
-    call_soon_threadsafe = call_soon  # type: ignore[assignment]
+    call_soon_threadsafe = call_soon
 
     def call_later(
         self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> Handle:  # type: ignore[override]
+    ) -> Handle:
         """Run a callback after a delay in seconds."""
         handle = Handle(self, callback, args, context)
         handle._when = self.time() + delay
         handle._timer = self._hub.call_in(delay, handle)
         return handle
 
-    def call_at(self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> Handle:  # type: ignore[override]
+    def call_at(self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> Handle:
         """Run a callback at a moment of the loop's clock."""
         return self.call_later(when - self.time(), callback, *args, context=context)
 
@@ -138,7 +139,7 @@ class Loop(asyncio.AbstractEventLoop):
         """Make a future."""
         return NumberedFuture(loop=self)
 
-    def create_task(self, coro: Any, *, name: str | None = None, context: Context | None = None, **_: Any) -> Task:  # type: ignore[override]
+    def create_task(self, coro: Any, *, name: str | None = None, context: Context | None = None, **_: Any) -> Task:
         """Start a coroutine, or anything that can be awaited, as a task."""
         if not asyncio.iscoroutine(coro):
             if not is_awaitable(coro):
@@ -157,7 +158,7 @@ class Loop(asyncio.AbstractEventLoop):
 
     def run_until_complete(self, future: Any) -> Any:
         """Block until an awaitable is done, and return its result."""
-        done = asyncio.ensure_future(future, loop=self)
+        done = asyncio.ensure_future(future, loop=cast("Any", self))
         slot = Slot("asyncio.run")
         done.add_done_callback(lambda _: self._hub.finish(slot))
         self._hub.wait(slot)
@@ -179,7 +180,7 @@ class Loop(asyncio.AbstractEventLoop):
         if left:
             self.run_until_complete(asyncio.gather(*left, return_exceptions=True))
 
-    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]
+    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
         """Run a function as a job, and give a future for it."""
         future = self.create_future()
         context = child_context()
@@ -241,7 +242,7 @@ class Loop(asyncio.AbstractEventLoop):
 
 def install(loop: Loop) -> None:
     """Make the loop the running one: `asyncio.get_running_loop()` works anywhere in a program."""
-    events._set_running_loop(loop)
+    events._set_running_loop(cast("Any", loop))
 
 
 def uninstall() -> None:

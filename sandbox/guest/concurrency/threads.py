@@ -31,7 +31,7 @@ class Thread:
     _hub: ClassVar[Hub]
     _numbers: ClassVar[Iterator[int]]
     _by_place: ClassVar[dict[Any, Any]]
-    _failed: ClassVar[Callable[[str, BaseException], None] | None]
+    _failed: ClassVar[Any]
 
     def __init__(
         self,
@@ -111,7 +111,12 @@ def make_threading(
     names["BoundedSemaphore"] = bound(BoundedSemaphore, "threading", _hub=hub)
     names["RLock"] = bound(RLock, "threading", _hub=hub)
     names["Condition"] = bound(Condition, "threading", _hub=hub, _new_lock=names["RLock"])
-    shared: dict[str, Any] = {"_hub": hub, "_numbers": numbers, "_by_place": {}, "_failed": staticmethod(failed)}
+    shared: dict[str, Any] = {
+        "_hub": hub,
+        "_numbers": numbers,
+        "_by_place": {},
+        "_failed": staticmethod(failed) if failed is not None else None,
+    }
     thread = bound(Thread, "threading", **shared)
     main = thread(name="MainThread")
     main.ident = 0

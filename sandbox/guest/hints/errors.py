@@ -33,8 +33,7 @@ class Situation:
 
     def value(self, node: ast.AST | None) -> Any:
         """Return the value of an expression, or UNKNOWN."""
-        found = value_of(node, self.variables)
-        return found
+        return value_of(node, self.variables)
 
 
 def hint_for(
@@ -228,8 +227,9 @@ def _method_used(at: Situation) -> str:
                 return f'{text}.{node.attr} is the method of dict, not the field: write {text}["{node.attr}"]'
     for name, value in at.variables.items():
         if type(value) is Record and "items" in value and isinstance(at.node, ast.AST):
-            return f'x.items is the method of dict: for the field write {name}["items"]; for the method write {name}.items()'
-    return 'a method was used without calling it: write () after it; for a field named like a method of dict write ["name"]'
+            field, method = f'{name}["items"]', f"{name}.items()"
+            return f"x.items is the method of dict: for the field write {field}; for the method write {method}"
+    return 'a method was used without calling it: write () after it; a field named like a method of dict is x["name"]'
 
 
 def _parts(node: ast.AST | None) -> list[ast.AST]:
@@ -246,7 +246,10 @@ def _list_as_dict(at: Situation) -> str:
 def _text_as_dict(at: Situation) -> str:
     node = at.node
     text = source(node.value) if isinstance(node, ast.Subscript) else "it"
-    return f"{text} is text, not a dict; if it holds JSON write json.loads({text}), if you loop over a dict use .items() or .values()"
+    return (
+        f"{text} is text, not a dict; if it holds JSON write json.loads({text}), "
+        "if you loop over a dict use .items() or .values()"
+    )
 
 
 def _dates(at: Situation) -> str:

@@ -31,7 +31,10 @@ def hint_for_syntax(error: SyntaxError, code: str) -> str:
     """Return what to do about a syntax error, or nothing."""
     message = error.msg or ""
     if "await" in message:
-        return "`await` stands only in an `async def` or at the top level: write `async def`, or drop the await, since plain calls work too"
+        return (
+            "`await` stands only in an `async def` or at the top level: write `async def`, or drop the await, "
+            "since plain calls work too"
+        )
     foreign = _foreign(code)
     if foreign:
         return "this is not Python: " + "; ".join(foreign)
@@ -57,7 +60,9 @@ def _general(message: str, code: str) -> str:
     if _CURLY_QUOTES.search(code):
         return "use straight quotes (\" or ') instead of typographic ones"
     if "f-string" in message:
-        return 'inside of f"..." use the other kind of quotes, no backslashes, and no comments; or compute the value in a variable first'
+        return (
+            'inside of f"..." use the other kind of quotes and no backslashes; or compute the value in a variable first'
+        )
     if "expected an indented block" in message or "indent" in message:
         return "indent each block by four spaces, and all lines of a block alike"
     if "was never closed" in message or "unexpected EOF" in message or "unterminated" in message:

@@ -39,9 +39,12 @@ def _decide_underscored(name: str) -> Decision:
     return Decision.DUNDER if name in DUNDERS else Decision.REFUSED
 
 
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 #: Names that lead to frames, code objects or greenlets.
-REFUSED = frozenset(
-    """
+REFUSED = _names("""
     tb_frame tb_next tb_lasti
     f_back f_builtins f_code f_generator f_globals f_locals f_trace f_trace_lines f_trace_opcodes f_lasti
     co_code co_consts co_names co_varnames co_freevars co_cellvars co_flags co_lines co_positions co_linetable
@@ -51,8 +54,7 @@ REFUSED = frozenset(
     cr_frame cr_code cr_await cr_origin cr_running cr_suspended cr_state
     ag_frame ag_code ag_await ag_running ag_suspended ag_state
     gr_frame gr_context get_stack print_stack get_coro
-    """.split()
-)
+    """)
 
 #: Names that are ordinary on the program's own objects and on data, and that do something else elsewhere.
 GUARDED = {
@@ -69,8 +71,7 @@ GUARDED = {
 }
 
 #: Reads and calls that some operator or builtin gives as well, or that give text.
-DUNDERS = frozenset(
-    """
+DUNDERS = _names("""
     __class__ __dict__ __doc__ __name__ __qualname__ __module__ __annotations__ __wrapped__ __slots__
     __bases__ __base__ __mro__ __subclasses__ __members__ __fields__ __match_args__ __dataclass_fields__ __args__
     __origin__ __metadata__ __total__ __required_keys__ __optional_keys__ __type_params__ __value__ __bound__
@@ -88,18 +89,15 @@ DUNDERS = frozenset(
     __irshift__ __and__ __rand__ __iand__ __or__ __ror__ __ior__ __xor__ __rxor__ __ixor__
     __neg__ __pos__ __abs__ __invert__ __int__ __float__ __complex__ __index__ __round__ __trunc__ __floor__ __ceil__
     __copy__ __deepcopy__
-    """.split()
-)
+    """)
 
 #: What a class of the program may define between two underscores.
-DEFINABLE = DUNDERS - frozenset(
-    """
+DEFINABLE = DUNDERS - _names("""
     __class__ __dict__ __bases__ __base__ __mro__ __subclasses__ __members__ __fields__ __dataclass_fields__
     __func__ __self__ __cause__ __context__ __traceback__ __suppress_context__ __notes__ __wrapped__ __annotations__
     __args__ __origin__ __metadata__ __total__ __required_keys__ __optional_keys__ __type_params__ __value__ __bound__
     __constraints__ __supertype__ __parameters__ __defaults__ __kwdefaults__ __name__ __getattribute__
-    """.split()
-)
+    """)
 
 #: Why some are left out, for the message.
 NOT_DEFINABLE = {

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+
 
 def bound_names(nodes: Iterable[ast.AST]) -> Counter[str]:
     """Count the bindings of each name anywhere in the program: assignments, parameters, imports, definitions …"""
@@ -21,9 +23,7 @@ def bound_names(nodes: Iterable[ast.AST]) -> Counter[str]:
             found[node.asname or node.name.partition(".")[0]] += 1
         elif isinstance(node, ast.arg):
             found[node.arg] += 1
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found[node.name] += 1
-        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+        elif isinstance(node, _NAMED) and node.name:
             found[node.name] += 1
         elif isinstance(node, ast.MatchMapping) and node.rest:
             found[node.rest] += 1

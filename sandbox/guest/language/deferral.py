@@ -105,7 +105,7 @@ class _Flow:
     def follow(self, node: ast.AST) -> Use:
         """Tell what happens to the value of this expression."""
         parent = self._parents.get(node)
-        rule = self._rules.get(type(parent))
+        rule = self._rules.get(type(parent)) if parent is not None else None
         return Use.LOOKED_AT if rule is None else rule(parent, node)
 
     # --- calls ---------------------------------------------------------------------------------------------------
@@ -181,14 +181,15 @@ class _Flow:
 
     def _in_attribute(self, parent: Any, node: ast.AST) -> Use:
         """`calls.append(x)` as a statement does not look at the values; `calls.values()` hands them on."""
+        name: str = parent.attr
         call = self._parents.get(parent)
         if not isinstance(call, ast.Call) or call.func is not parent:
             return Use.LOOKED_AT
-        if parent.attr == "keys":
+        if name == "keys":
             return Use.HARMLESS
-        if parent.attr in _PUT:
+        if name in _PUT:
             return Use.HARMLESS if isinstance(self._parents.get(call), ast.Expr) else Use.LOOKED_AT
-        return self.follow(call) if parent.attr in _TAKE else Use.LOOKED_AT
+        return self.follow(call) if name in _TAKE else Use.LOOKED_AT
 
     def _in_subscript(self, parent: Any, node: ast.AST) -> Use:
         if node is not parent.value:

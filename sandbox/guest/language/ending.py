@@ -1,3 +1,4 @@
+# ruff: noqa: N815 - methods are named after the nodes of the syntax tree
 """What a program gives back: a top-level `return`, its last expression, or a last assignment to `result`."""
 
 from __future__ import annotations

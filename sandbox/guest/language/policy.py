@@ -1,3 +1,4 @@
+# ruff: noqa: N802, N815 - methods are named after the nodes of the syntax tree
 """The language policy: one visible decision per construct of Python's grammar.
 
 It stands on RestrictedPython's transformer, which refuses every node of a grammar that nobody has looked at, and
@@ -18,11 +19,12 @@ from RestrictedPython.transformer import RestrictingNodeTransformer
 from sandbox.guest.language.attributes import DEFINABLE, NOT_DEFINABLE, Decision, decide
 from sandbox.guest.language.imports import import_bindings, is_star
 from sandbox.guest.language.receivers import is_untouched, receiver
-from sandbox.guest.language.refusals import Refusals
 from sandbox.guest.language.variables import BINDABLE, READABLE, UNAVAILABLE, is_dunder, is_reserved
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+
+    from sandbox.guest.language.refusals import Refusals
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -30,7 +32,7 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _LEAVES = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 
 
-class LanguagePolicy(RestrictingNodeTransformer):  # type: ignore[misc]
+class LanguagePolicy(RestrictingNodeTransformer):
     """Walks a program once, refuses what may not be, and puts guards where the run time must decide.
 
     `bound` are the names that the program binds itself, `deferred` the calls that are handed over un-run.
@@ -83,13 +85,13 @@ class LanguagePolicy(RestrictingNodeTransformer):  # type: ignore[misc]
         """Take over what the transformer below refuses by itself."""
         self.refusals.add(node, "construct", info)
 
-    def visit_Module(self, node: ast.Module) -> ast.AST:
+    def visit_Module(self, node: ast.Module) -> Any:
         """Allow a program."""
         return self.node_contents_visit(node)
 
     # --- variables -------------------------------------------------------------------------------------------
 
-    def visit_Name(self, node: ast.Name) -> ast.AST:
+    def visit_Name(self, node: ast.Name) -> Any:
         """Allow variables; refuse the interpreter's own names, and builtins that are left out."""
         if isinstance(node.ctx, ast.Load):
             self._check_read(node)
@@ -128,21 +130,21 @@ class LanguagePolicy(RestrictingNodeTransformer):  # type: ignore[misc]
         instead = NOT_DEFINABLE.get(name, "leave it out")
         self.refusals.add(node, "dunder", f"a class cannot define {name} here", instead)
 
-    def visit_Global(self, node: ast.Global) -> ast.AST:
+    def visit_Global(self, node: Any) -> Any:
         """Allow `global`, its names checked like any other."""
         for name in node.names:
             self._check_bound(node, name)
         return node
 
-    visit_Nonlocal = visit_Global  # type: ignore[assignment]
+    visit_Nonlocal = visit_Global
 
-    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> Any:
         """Allow `(x := value)`; its target is visited like any other."""
         return self.node_contents_visit(node)
 
     # --- attributes ------------------------------------------------------------------------------------------
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
         """Allow plain names as they stand, guard what must be looked at, refuse the rest."""
         decision = decide(node.attr)
         if decision is Decision.REFUSED:
@@ -189,7 +191,7 @@ class LanguagePolicy(RestrictingNodeTransformer):  # type: ignore[misc]
 
     # --- calls -----------------------------------------------------------------------------------------------
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:
+    def visit_Call(self, node: ast.Call) -> Any:
         """Allow calls, `*args` and `**kwargs` included; a call that is only awaited is handed over un-run."""
         deferred = id(node) in self._deferred
         node = self.node_contents_visit(node)
@@ -198,7 +200,7 @@ class LanguagePolicy(RestrictingNodeTransformer):  # type: ignore[misc]
             node.func = _load(".later", node)
         return node
 
-    def visit_Await(self, node: ast.Await) -> ast.AST:
+    def visit_Await(self, node: ast.Await) -> Any:
         """Allow `await`, also of a plain value, which gives the value."""
         node = self.node_contents_visit(node)
         node.value = _call(".awaitable", [node.value], node.value)
@@ -234,7 +236,7 @@ class LanguagePolicy(RestrictingNodeTransformer):  # type: ignore[misc]
 
     # --- functions -------------------------------------------------------------------------------------------
 
-    def visit_FunctionDef(self, node: FunctionNode) -> ast.AST:
+    def visit_FunctionDef(self, node: FunctionNode) -> Any:
         """Allow functions and methods; the names of both and of their parameters are checked."""
         self._check_bound(node, node.name)
         in_class, trusted = self._in_class, self._trusted
@@ -253,9 +255,9 @@ class LanguagePolicy(RestrictingNodeTransformer):  # type: ignore[misc]
             _check_receiver_first(node, first)
         return node
 
-    visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
+    visit_AsyncFunctionDef = visit_FunctionDef
 
-    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
         """Allow lambdas."""
         trusted, in_class = self._trusted, self._in_class
         self._in_class = False
@@ -277,7 +279,7 @@ class LanguagePolicy(RestrictingNodeTransformer):  # type: ignore[misc]
 
     # --- classes ---------------------------------------------------------------------------------------------
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         """Allow classes over vetted bases, marked as the program's own."""
         self._check_bound(node, node.name)
         in_class = self._in_class
@@ -301,15 +303,15 @@ class LanguagePolicy(RestrictingNodeTransformer):  # type: ignore[misc]
 
     # --- statements and patterns that bind names --------------------------------------------------------------
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         """Allow annotated assignment."""
         return self.node_contents_visit(node)
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         """Allow `+=` and the like on names, items and attributes."""
         return self.node_contents_visit(node)
 
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> Any:
         """Allow handlers; `except:` and `except BaseException` catch all that a program may catch."""
         self._check_bound(node, node.name)
         catches_all = node.type is None or (isinstance(node.type, ast.Name) and node.type.id == "BaseException")
@@ -318,30 +320,30 @@ class LanguagePolicy(RestrictingNodeTransformer):  # type: ignore[misc]
             node.type = _load(".everything", node.type or node)
         return node
 
-    def visit_TryStar(self, node: ast.AST) -> ast.AST:
+    def visit_TryStar(self, node: ast.AST) -> Any:
         """Allow `except*`: its known fault needs a subclass of ExceptionGroup, and nobody can make one here."""
         return self.node_contents_visit(node)
 
-    def visit_Match(self, node: ast.Match) -> ast.AST:
+    def visit_Match(self, node: Any) -> Any:
         """Allow `match`."""
         return self.node_contents_visit(node)
 
-    visit_match_case = visit_MatchValue = visit_MatchSingleton = visit_Match  # type: ignore[assignment]
-    visit_MatchSequence = visit_MatchOr = visit_Match  # type: ignore[assignment]
+    visit_match_case = visit_MatchValue = visit_MatchSingleton = visit_Match
+    visit_MatchSequence = visit_MatchOr = visit_Match
 
-    def visit_MatchAs(self, node: ast.MatchAs) -> ast.AST:
+    def visit_MatchAs(self, node: Any) -> Any:
         """Allow captures; the name is checked."""
         self._check_bound(node, node.name)
         return self.node_contents_visit(node)
 
-    visit_MatchStar = visit_MatchAs  # type: ignore[assignment]
+    visit_MatchStar = visit_MatchAs
 
-    def visit_MatchMapping(self, node: ast.MatchMapping) -> ast.AST:
+    def visit_MatchMapping(self, node: ast.MatchMapping) -> Any:
         """Allow mapping patterns; the name that takes the rest is checked."""
         self._check_bound(node, node.rest)
         return self.node_contents_visit(node)
 
-    def visit_MatchClass(self, node: ast.MatchClass) -> ast.AST:
+    def visit_MatchClass(self, node: ast.MatchClass) -> Any:
         """Allow class patterns by position, and by keyword for plain names: the interpreter reads these itself."""
         for name in node.kwd_attrs:
             if decide(name) is not Decision.PLAIN:
@@ -350,22 +352,22 @@ class LanguagePolicy(RestrictingNodeTransformer):  # type: ignore[misc]
 
     # --- constructs that need no decision below them -----------------------------------------------------------
 
-    def _allow(self, node: ast.AST) -> ast.AST:
+    def _allow(self, node: ast.AST) -> Any:
         """Allow without restrictions: the parts are visited, iteration and unpacking need no guard."""
         return self.node_contents_visit(node)
 
-    visit_Subscript = visit_comprehension = visit_For = visit_With = visit_Assign = _allow  # type: ignore[assignment]
-    visit_AsyncFor = visit_AsyncWith = _allow  # type: ignore[assignment]
+    visit_Subscript = visit_comprehension = visit_For = visit_With = visit_Assign = _allow
+    visit_AsyncFor = visit_AsyncWith = _allow
 
     # `type X = …`, `def f[T]`, `class A[T]`: their scopes hold ordinary expressions, visited like any other.
-    def visit_TypeVar(self, node: Any) -> ast.AST:
+    def visit_TypeVar(self, node: Any) -> Any:
         """Allow type parameters; their names are checked."""
         self._check_bound(node, node.name)
         return self.node_contents_visit(node)
 
     visit_ParamSpec = visit_TypeVarTuple = visit_TypeVar
 
-    def visit_TypeAlias(self, node: Any) -> ast.AST:
+    def visit_TypeAlias(self, node: Any) -> Any:
         """Allow `type X = …`."""
         return self.node_contents_visit(node)
 

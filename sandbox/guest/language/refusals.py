@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import ast
+from typing import TYPE_CHECKING
 
 from sandbox.outcome import Refusal
+
+if TYPE_CHECKING:
+    import ast
 
 #: More than this many help nobody.
 MOST = 20

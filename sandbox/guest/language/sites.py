@@ -50,7 +50,8 @@ def shadowing_imports(nodes: Sequence[ast.AST], names: Collection[str], refusals
         refusals.add(
             node,
             "import",
-            f"{'.'.join(parts)}(...) is no operation: {root} is the API itself, bound under that name, and `import {root}` "
+            f"{'.'.join(parts)}(...) is no operation: {root} is the API itself, bound under that name, and "
+            f"`import {root}` "
             f"(line {imported[root].lineno}) brings no library",
             f"remove the import and call the operations, {root}.group.operation(name=value)",
         )

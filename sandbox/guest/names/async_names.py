@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest.concurrency.awaitables import Ready, awaitable, is_awaitable
 from sandbox.guest.tools import PendingCall
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 #: Handed over as they are: they reach the loop only through its methods.
 _LIBRARY = """
-    ALL_COMPLETED FIRST_COMPLETED FIRST_EXCEPTION Barrier BoundedSemaphore BrokenBarrierError CancelledError Condition Event
-    Future InvalidStateError LifoQueue Lock PriorityQueue Queue QueueEmpty QueueFull QueueShutDown Semaphore Task TaskGroup
-    Timeout TimeoutError all_tasks current_task isfuture sleep timeout timeout_at
+    ALL_COMPLETED FIRST_COMPLETED FIRST_EXCEPTION Barrier BoundedSemaphore BrokenBarrierError CancelledError
+    Condition Event Future InvalidStateError LifoQueue Lock PriorityQueue Queue QueueEmpty QueueFull QueueShutDown
+    Semaphore Task TaskGroup Timeout TimeoutError all_tasks current_task isfuture sleep timeout timeout_at
 """
 
 
@@ -86,7 +86,7 @@ def _starting(loop: Loop) -> dict[str, Any]:
 
 def _running(scene: Scene, loop: Loop) -> dict[str, Any]:
     def run(main: Any, *, debug: Any = None, loop_factory: Any = None) -> Any:
-        if scene.is_async or asyncio.current_task(loop) is not None:
+        if scene.is_async or asyncio.current_task(cast("Any", loop)) is not None:
             if asyncio.iscoroutine(main):
                 main.close()
             raise RuntimeError("asyncio.run() cannot be called from a running event loop: write `await` instead")

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 #: Data types and functions over data: they see what they are given.
 _DATA = """
-    abs aiter all anext any ascii bin bool bytearray bytes callable chr classmethod complex dict divmod enumerate filter
-    float format frozenset hash hex int isinstance issubclass iter len list map max min next object oct ord pow property
-    range repr reversed round set slice sorted staticmethod str sum super tuple zip Ellipsis NotImplemented True False None
-    __build_class__
+    abs aiter all anext any ascii bin bool bytearray bytes callable chr classmethod complex dict divmod enumerate
+    filter float format frozenset hash hex int isinstance issubclass iter len list map max min next object oct ord
+    pow property range repr reversed round set slice sorted staticmethod str sum super tuple zip Ellipsis
+    NotImplemented True False None __build_class__
 """
 #: Every exception: programs raise and catch them. Classes of groups cannot be inherited from.
 _EXCEPTIONS = [
@@ -75,17 +75,15 @@ def seen_id(value: object, /) -> int:
 
 
 #: What C code imports by itself when a program calls it (`strftime` does), through the builtins of that program.
-_IMPORTED_BY_C = frozenset(
-    """
+_IMPORTED_BY_C = """
     _io _strptime abc collections collections.abc contextvars copyreg datetime decimal enum functools io math numbers
     operator re string time types typing warnings zoneinfo
-    """.split()
-)
+    """
 
 
 def import_for_c(name: str, *_: Any) -> Any:
     """Import for C code. No program can spell the name under which this stands."""
-    if name not in _IMPORTED_BY_C:
+    if name not in _IMPORTED_BY_C.split():
         message = f"no module {name} here"
         raise ImportError(message)
     return import_module(name)

@@ -9,12 +9,14 @@ INHERITABLE: dict[str, str] = {
     "calendar": "Calendar HTMLCalendar TextCalendar",
     "collections": "ChainMap Counter OrderedDict UserDict UserList defaultdict deque",
     "collections.abc": (
-        "AsyncGenerator AsyncIterable AsyncIterator Awaitable Callable Collection Container Coroutine Generator Hashable "
+        "AsyncGenerator AsyncIterable AsyncIterator Awaitable Callable Collection Container Coroutine Generator "
+        "Hashable "
         "ItemsView Iterable Iterator KeysView Mapping MappingView MutableMapping MutableSequence MutableSet Reversible "
         "Sequence Set Sized ValuesView"
     ),
     "contextlib": (
-        "AbstractAsyncContextManager AbstractContextManager AsyncContextDecorator AsyncExitStack ContextDecorator ExitStack"
+        "AbstractAsyncContextManager AbstractContextManager AsyncContextDecorator AsyncExitStack ContextDecorator "
+        "ExitStack"
     ),
     "csv": "Dialect excel",
     "datetime": "date datetime time timedelta tzinfo",

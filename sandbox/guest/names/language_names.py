@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _COPIED = ("__module__", "__name__", "__qualname__", "__doc__")
 
 
-# --- functools ---------------------------------------------------------------------------------------------------------
+# --- functools ----------------------------------------------------------------------------------
 
 
 def _functools(scene: Scene) -> dict[str, Any]:
@@ -101,6 +101,7 @@ class SingleDispatch:
         return self._function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function for the class of the first argument."""
         if not args:
             raise TypeError("a single-dispatch function needs at least one positional argument")
         return self.dispatch(type(args[0]))(*args, **kwargs)
@@ -128,12 +129,12 @@ class SingleDispatchMethod:
         return call
 
 
-# --- operator ----------------------------------------------------------------------------------------------------------
+# --- operator -----------------------------------------------------------------------------------
 
 _OPERATORS = """
-    abs add and_ concat contains countOf delitem eq floordiv ge getitem gt iadd iand iconcat ifloordiv ilshift imatmul imod
-    imul index indexOf inv invert ior ipow irshift is_ is_not isub itemgetter itruediv ixor le length_hint lshift lt matmul
-    mod mul ne neg not_ or_ pos pow rshift setitem sub truediv truth xor
+    abs add and_ concat contains countOf delitem eq floordiv ge getitem gt iadd iand iconcat ifloordiv ilshift
+    imatmul imod imul index indexOf inv invert ior ipow irshift is_ is_not isub itemgetter itruediv ixor le
+    length_hint lshift lt matmul mod mul ne neg not_ or_ pos pow rshift setitem sub truediv truth xor
 """
 
 
@@ -164,18 +165,18 @@ def _operator(scene: Scene) -> dict[str, Any]:
     }
 
 
-# --- types and typing --------------------------------------------------------------------------------------------------
+# --- types and typing ---------------------------------------------------------------------------
 
 _TYPING = """
-    AbstractSet Annotated Any AnyStr AsyncContextManager AsyncGenerator AsyncIterable AsyncIterator Awaitable ByteString
-    Callable ChainMap ClassVar Collection Concatenate Container ContextManager Coroutine Counter DefaultDict Deque Dict Final
-    ForwardRef FrozenSet Generator Generic Hashable ItemsView Iterable Iterator KeysView List Literal LiteralString Mapping
-    MappingView Match MutableMapping MutableSequence MutableSet NamedTuple Never NewType NoReturn NotRequired Optional
-    OrderedDict ParamSpec ParamSpecArgs ParamSpecKwargs Pattern Protocol ReadOnly Required Reversible Self Sequence Set Sized
-    SupportsAbs SupportsBytes SupportsComplex SupportsFloat SupportsIndex SupportsInt SupportsRound Text Tuple Type TypeAlias
-    TypeAliasType TypedDict TypeGuard TypeIs TypeVar TypeVarTuple Union Unpack ValuesView assert_never assert_type cast
-    dataclass_transform final get_args get_origin is_typeddict no_type_check overload override reveal_type
-    runtime_checkable
+    AbstractSet Annotated Any AnyStr AsyncContextManager AsyncGenerator AsyncIterable AsyncIterator Awaitable
+    ByteString Callable ChainMap ClassVar Collection Concatenate Container ContextManager Coroutine Counter
+    DefaultDict Deque Dict Final ForwardRef FrozenSet Generator Generic Hashable ItemsView Iterable Iterator
+    KeysView List Literal LiteralString Mapping MappingView Match MutableMapping MutableSequence MutableSet
+    NamedTuple Never NewType NoReturn NotRequired Optional OrderedDict ParamSpec ParamSpecArgs ParamSpecKwargs
+    Pattern Protocol ReadOnly Required Reversible Self Sequence Set Sized SupportsAbs SupportsBytes SupportsComplex
+    SupportsFloat SupportsIndex SupportsInt SupportsRound Text Tuple Type TypeAlias TypeAliasType TypedDict
+    TypeGuard TypeIs TypeVar TypeVarTuple Union Unpack ValuesView assert_never assert_type cast dataclass_transform
+    final get_args get_origin is_typeddict no_type_check overload override reveal_type runtime_checkable
 """
 
 
@@ -201,7 +202,7 @@ def _types(scene: Scene) -> dict[str, Any]:
     }
 
 
-# --- classes -----------------------------------------------------------------------------------------------------------
+# --- classes ------------------------------------------------------------------------------------
 
 
 def _dataclasses(scene: Scene) -> dict[str, Any]:
@@ -266,7 +267,7 @@ def _contextlib(scene: Scene) -> dict[str, Any]:
     return {"redirect_stdout": redirect_stdout, "redirect_stderr": contextlib.nullcontext}
 
 
-# --- inspect -----------------------------------------------------------------------------------------------------------
+# --- inspect ------------------------------------------------------------------------------------
 
 
 def _inspect(scene: Scene) -> dict[str, Any]:
@@ -282,11 +283,12 @@ def _inspect(scene: Scene) -> dict[str, Any]:
         text = scene.access.get(value, "__doc__", None)
         return inspect.cleandoc(text) if isinstance(text, str) else None
 
-    tests = "isawaitable isbuiltin isclass iscoroutine iscoroutinefunction isfunction isgenerator isgeneratorfunction ismethod"
+    tests = """
+        isasyncgen isasyncgenfunction isawaitable isbuiltin isclass iscoroutine iscoroutinefunction isfunction
+        isgenerator isgeneratorfunction ismethod
+    """
     return {
         **{name: getattr(inspect, name) for name in tests.split()},
-        "isasyncgen": inspect.isasyncgen,
-        "isasyncgenfunction": inspect.isasyncgenfunction,
         "signature": signature,
         "getdoc": getdoc,
         "cleandoc": inspect.cleandoc,

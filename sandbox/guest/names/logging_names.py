@@ -1,3 +1,4 @@
+# ruff: noqa: A002, D102, N802 - names and methods are the library's
 """`logging`, small: levels, loggers by name, `%` formatting; records go to the output."""
 
 from __future__ import annotations

@@ -100,7 +100,8 @@ class Modules:
         try:
             return getattr(table, name)
         except AttributeError:
-            raise ImportError(f"cannot import name {name!r}: {explain_missing(table, name)}", name=module) from None
+            message = f"cannot import name {name!r}: {explain_missing(table, name)}"
+            raise ImportError(message, name=module) from None
 
     def import_all(self, module: str) -> None:
         """Do what `from module import *` does at the top level of a program."""

@@ -19,7 +19,7 @@ NOT_OFFERED: dict[str, str] = {
     "polars": f"{_NO_THIRD_PARTY}; use lists of dicts with collections, itertools and statistics",
     "matplotlib": f"{_NO_THIRD_PARTY}; return the numbers",
     "tabulate": f"{_NO_THIRD_PARTY}; use f-strings with widths, or str.ljust",
-    "dateutil": f"{_NO_THIRD_PARTY}; use datetime.fromisoformat, strptime and timedelta, calendar.monthrange for months",
+    "dateutil": f"{_NO_THIRD_PARTY}; use datetime.fromisoformat, strptime, timedelta, calendar.monthrange for months",
     "pytz": f"{_NO_THIRD_PARTY}; use zoneinfo.ZoneInfo",
     "yaml": f"{_NO_THIRD_PARTY}; use json",
     "pydantic": f"{_NO_THIRD_PARTY}; use dataclasses",

@@ -28,7 +28,7 @@ def _sys(scene: Scene) -> dict[str, Any]:
         return (None, None, None) if error is None else (type(error), error, Trace.of(error))
 
     def setrecursionlimit(limit: int, /) -> None:
-        if not isinstance(limit, int) or limit <= 0:
+        if limit <= 0:
             raise ValueError("recursion limit must be greater or equal than 1")
         sys.setrecursionlimit(max(sys.getrecursionlimit(), min(limit, DEEPEST)))
 

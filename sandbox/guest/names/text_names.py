@@ -7,7 +7,7 @@ import json
 import pprint
 import shlex
 import xml.etree.ElementTree as ElementTree  # not an alias that programs know
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest.runtime.access import WRITABLE
 from sandbox.guest.runtime.classes import BASES
@@ -65,7 +65,7 @@ def _pprint(scene: Scene) -> dict[str, Any]:
         def __init__(
             self, indent: int = 1, width: int = 80, depth: int | None = None, stream: Any = None, **options: Any
         ) -> None:
-            super().__init__(indent, width, depth, _Collected(scene, stream), **options)
+            super().__init__(indent, width, depth, cast("Any", _Collected(scene, stream)), **options)
 
     PrettyPrinter.__module__, PrettyPrinter.__qualname__ = "pprint", "PrettyPrinter"
     return {"pprint": show, "pp": pp, "PrettyPrinter": PrettyPrinter}

@@ -7,7 +7,8 @@ import zoneinfo
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from zoneinfo import _common, _tzpath  # type: ignore[attr-defined]
+from typing import Any
+from zoneinfo import _common, _tzpath
 
 
 @cache
@@ -32,7 +33,8 @@ def keep_zones() -> None:
             message = f"No time zone found with key {key}"
             raise zoneinfo.ZoneInfoNotFoundError(message) from None
 
-    _common.load_tzdata = load_tzdata
+    library: Any = _common
+    library.load_tzdata = load_tzdata
     zoneinfo.reset_tzpath(to=())
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import decimal
 import types
 from abc import ABCMeta
-from collections.abc import Callable
 from datetime import date
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,8 @@ from sandbox.guest.runtime.inspection import Inspection
 from sandbox.guest.runtime.tables import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sandbox.guest.runtime.own import OwnClasses
 
 #: `_x` attributes that are public by convention.
@@ -40,7 +41,7 @@ class Access:
         self._inspection = Inspection(own, self)
         self._clock_now = clock_now
 
-    # --- guards in compiled code: each returns the object itself, or raises -----------------------------------------
+    # --- guards in compiled code: each returns the object itself, or raises -----------------------
 
     def private(self, value: Any, name: str) -> Any:
         """Let `value._name` be read."""
@@ -84,7 +85,7 @@ class Access:
             raise _missing(value, name)
         return found
 
-    # --- builtins --------------------------------------------------------------------------------------------------
+    # --- builtins ---------------------------------------------------------------------------------
 
     def get(self, value: Any, name: str, default: Any = _MISSING, /) -> Any:
         """Do what `getattr` does, by the same decisions as compiled code."""
@@ -118,7 +119,7 @@ class Access:
         """Do what `vars(value)` does."""
         return self._inspection.variables(value)
 
-    # --- parts ---------------------------------------------------------------------------------------------------------
+    # --- parts ------------------------------------------------------------------------------------
 
     def _get(self, value: Any, name: str) -> Any:
         decision = decide(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import _string  # the parser that str.format itself uses
+import _string  # type: ignore[import-not-found]  # the parser that str.format itself uses
 import string
 from functools import partial
 from typing import TYPE_CHECKING, Any

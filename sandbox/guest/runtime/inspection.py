@@ -98,7 +98,8 @@ class Inspection:
             raise self._missing(value, name)
 
         def subclasses() -> list[type]:
-            return [kind for kind in type.__subclasses__(value) if self._own.is_class(kind)]
+            found: list[type] = type.__subclasses__(value)
+            return [kind for kind in found if self._own.is_class(kind)]
 
         return subclasses
 
@@ -141,12 +142,12 @@ class Inspection:
 
     def _plain_set(self, value: Any, name: str, new: Any) -> None:
         """`object.__setattr__(self, …)`: past a hook of the program's class, as frozen dataclasses do."""
-        if not self._own.is_instance(value) or not isinstance(name, str) or name.startswith("__"):
+        if not self._own.is_instance(value) or str(name).startswith("__"):
             raise self._missing(value, str(name))
         object.__setattr__(value, name, new)
 
     def _plain_delete(self, value: Any, name: str) -> None:
-        if not self._own.is_instance(value) or not isinstance(name, str) or name.startswith("__"):
+        if not self._own.is_instance(value) or str(name).startswith("__"):
             raise self._missing(value, str(name))
         object.__delattr__(value, name)
 

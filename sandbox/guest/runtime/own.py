@@ -13,7 +13,7 @@ MARK_NAME = "_abc_.own"
 
 
 class Mark:
-    """Stands in the namespace of the program's own classes. A descriptor, so that Enum does not take it for a member."""
+    """Stands in the namespace of the program's own classes. A descriptor, so that Enum takes it for no member."""
 
     __slots__ = ()
 

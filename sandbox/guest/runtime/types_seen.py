@@ -1,3 +1,4 @@
+# ruff: noqa: N805 - in a metaclass, `self` is a class
 """`type`: what a program sees of classes of classes, which is this one stand-in and nothing else.
 
 `type(x)` answers with the class of x. The class of a class is always `type` here, so that no metaclass is in reach.
@@ -27,7 +28,8 @@ class _ClassOfClasses(_type):
         return kind_of(arguments[0])
 
     def __getitem__(cls, item: Any) -> Any:
-        return _type[item]
+        kind: Any = _type
+        return kind[item]
 
     def __or__(cls, other: Any) -> Any:
         return _type | other
