@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.cost import CostReport, measure
 from codemode.catalog.tokens import local_tokenizer
+from codemode.errors import ConfigurationError
 from codemode.executions.executor import Executor
+from codemode.gateway.call import CallState
 from codemode.gateway.gateway import Gateway
 from codemode.search.answer import Detail, render
+from codemode.search.cache import IndexCache
 from codemode.search.index import Index
 from codemode.search.query import DEFAULT_LIMIT, Query
+from codemode.search.usage import UsageLog
+from codemode.search.weights import RANKING, Weights
 from codemode.settings import DEFAULT_FILE, Settings, load_settings, tokenizer_folder
+from codemode.sources.cache import CatalogCache
 from codemode.sources.load import LoadedSource, load_source
 
 if TYPE_CHECKING:
@@ -65,8 +72,10 @@ class CodeMode:
         self.settings = settings
         self.sources: Mapping[str, LoadedSource] = {}
         self.catalog = Catalog(())
-        self._index = Index.build(self.catalog)
+        self._weights = _weights(settings.search.ranking)
+        self._index = Index.build(self.catalog, weights=self._weights)
         self._gateway = Gateway(self.catalog, {})
+        self._usage = UsageLog(settings.state() / "usage.jsonl") if settings.search.record_usage else None
         self._executor = Executor(settings.sandbox, settings.limits)
         self._executor_started = asyncio.Lock()
         self._executor_runs = False
@@ -111,6 +120,8 @@ class CodeMode:
         """Find tools: one query, or one for each step of a plan. The answer's text fits the configured budget."""
         texts = (queries,) if isinstance(queries, str) else tuple(queries)
         hits = self._index.search(Query(texts, namespace=namespace, limit=limit))
+        if self._usage is not None:
+            self._usage.searched(hits)
         text = render(hits, budget_tokens=self.settings.search.budget_tokens, detail=detail)
         return SearchAnswer(text, hits.hits, hits.total)
 
@@ -120,7 +131,12 @@ class CodeMode:
         Never raises for what the program or a tool did. Raises `sandbox.SandboxError` where no program can run.
         """
         await self.start_sandbox()
-        return await self._executor.run(code, self._gateway)
+        outcome = await self._executor.run(code, self._gateway)
+        if self._usage is not None:
+            for call in outcome.calls:
+                if call.state is CallState.COMMITTED:
+                    self._usage.called(call.tool)
+        return outcome
 
     async def start_sandbox(self) -> Mapping[str, str]:
         """Start the sandbox before the first program needs it; returns the layers of isolation in force."""
@@ -136,8 +152,20 @@ class CodeMode:
 
     async def _load(self) -> None:
         names = tuple(self.settings.sources)
-        loaded = await asyncio.gather(*(load_source(name, self.settings.sources[name]) for name in names))
+        cache = CatalogCache(self.settings.cache() / "catalogs")
+        loaded = await asyncio.gather(*(load_source(n, self.settings.sources[n], cache=cache) for n in names))
         self.sources = dict(zip(names, loaded, strict=True))
         self.catalog = Catalog(tuple(tool for source in loaded for tool in source.tools))
-        self._index = Index.build(self.catalog)
+        indexes = IndexCache(self.settings.cache() / "indexes")
+        digests = [source.digest for source in loaded]
+        self._index = await asyncio.to_thread(indexes.open, self.catalog, digests, self._weights)
         self._gateway = Gateway(self.catalog, {name: source.transport for name, source in self.sources.items()})
+
+
+def _weights(ranking: Mapping[str, float]) -> Weights:
+    """The usual weights with an operator's own. Raises ConfigurationError for a name that no feature has."""
+    unknown = [name for name in ranking if name not in RANKING]
+    if unknown:
+        message = f"search.ranking: there is no feature {unknown[0]!r}; valid: {', '.join(RANKING)}"
+        raise ConfigurationError(message)
+    return Weights(ranking=MappingProxyType({**RANKING, **ranking}))

@@ -138,9 +138,11 @@ class ServerSettings(_Section):
 
 
 class SearchSettings(_Section):
-    """How much one answer of `search` may cost the model."""
+    """What one answer of `search` may cost the model, whether used hits are recorded, and weights of one's own."""
 
     budget_tokens: int = Field(default=1_200, ge=100)
+    record_usage: bool = True
+    ranking: dict[str, float] = {}
 
 
 class Settings(_Section):
@@ -151,6 +153,16 @@ class Settings(_Section):
     sandbox: SandboxSettings = SandboxSettings()
     search: SearchSettings = SearchSettings()
     server: ServerSettings = ServerSettings()
+    state_folder: Path | None = None
+    cache_folder: Path | None = None
+
+    def state(self) -> Path:
+        """Where what must be kept is kept: `state_folder`, else `codemode` in the user's state directory."""
+        return self.state_folder or _user_folder("XDG_STATE_HOME", ".local/state")
+
+    def cache(self) -> Path:
+        """Where what can be made again is kept: `cache_folder`, else `codemode` in the user's cache directory."""
+        return self.cache_folder or _user_folder("XDG_CACHE_HOME", ".cache")
 
 
 def load_settings(path: str | Path = DEFAULT_FILE) -> Settings:
@@ -219,6 +231,13 @@ def _namespace(location: str) -> str:
     parts = [part for part in re.split(r"[/\\\\]", location.partition("://")[2] or location) if part]
     words = [re.sub(r"\W+", "_", part.lower().split(".")[0]).strip("_") for part in reversed(parts)]
     return next((w for w in words if re.fullmatch(r"[a-z][a-z0-9_]{0,31}", w) and w not in _GENERIC_NAMES), "api")
+
+
+def _user_folder(variable: str, usual: str) -> Path:
+    """A folder of this program, by the XDG Base Directory Specification."""
+    named = os.environ.get(variable, "")
+    base = Path(named) if named.startswith("/") else Path(os.environ.get("HOME") or "/nonexistent") / usual
+    return base / "codemode"
 
 
 def _anchored(settings: Settings, folder: Path) -> Settings:

@@ -48,7 +48,8 @@ class Gym:
             "base_url": self.url,
             "credentials": [{"kind": "bearer", "token": {"file": str(self.token_file)}}],
         }
-        return Settings.model_validate({"sources": {"gym": source}, **sections})
+        folders = {"state_folder": self.token_file.parent / "state", "cache_folder": self.token_file.parent / "cache"}
+        return Settings.model_validate({"sources": {"gym": source}, **folders, **sections})
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections import deque
 from typing import TYPE_CHECKING
@@ -37,6 +38,8 @@ class UsageLog:
                 return
 
     def _append(self, query: str, tool_id: str) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"query": query, "gold": [tool_id], "tag": "used"}, ensure_ascii=False) + "\n")
+        line = json.dumps({"query": query, "gold": [tool_id], "tag": "used"}, ensure_ascii=False)
+        with contextlib.suppress(OSError):  # a record that cannot be kept must not fail the call
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(line + "\n")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MOST_KEPT = 40
 
 #: Raised whenever the same text would give other tools: a cache of another version is not read.
-VERSION = 1
+VERSION = 2
 
 
 class CatalogCache:
@@ -66,6 +66,7 @@ class CatalogCache:
             "entry": entry,
             "files": dict(files),
             "title": surface.title,
+            "digest": surface.digest,
             "servers": surface.servers,
             "warnings": surface.warnings,
             "tools": [_row(tool) for tool in surface.tools],
@@ -104,7 +105,7 @@ def _surface(fragments: Fragments, details: Callable[[Operation], Details]) -> S
     api = ApiDocument(fragments.document(entry), uri=entry, retrieve=fragments.document)
     tools = tuple(_tool(row, api, details) for row in facts["tools"])
     warnings = tuple(Warned(*warning) for warning in facts["warnings"])
-    return Surface(tools, warnings, tuple(facts["servers"]), facts["title"])
+    return Surface(tools, warnings, tuple(facts["servers"]), facts["title"], facts["digest"])
 
 
 def _tool(row: list[Any], api: ApiDocument, details: Callable[[Operation], Details]) -> Tool:

@@ -28,6 +28,7 @@ class LoadedSource:
     warnings: tuple[Warned, ...]
     transport: HttpTransport
     title: str = ""
+    digest: str = ""
 
 
 async def load_source(
@@ -45,7 +46,7 @@ async def load_source(
         response_limit_bytes=settings.response_limit_bytes,
     )
     transport = HttpTransport(reach, credentials=credentials, contents=contents)
-    return LoadedSource(name, surface.tools, surface.warnings, transport, surface.title)
+    return LoadedSource(name, surface.tools, surface.warnings, transport, surface.title, surface.digest)
 
 
 def _credential(setting: CredentialSettings) -> Credential:

@@ -18,9 +18,10 @@ class Warned(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """The tools of one API surface, and the warnings of reading it."""
+    """The tools of one API surface, the warnings of reading it, and the state of what it was read from."""
 
     tools: tuple[Tool, ...]
     warnings: tuple[Warned, ...] = ()
     servers: tuple[str, ...] = ()
     title: str = ""
+    digest: str = ""  # of the texts it was read from; empty where they may change unseen

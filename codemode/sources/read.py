@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -10,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.errors import SourceError
 from codemode.settings import is_url
+from codemode.sources.cache import text_digest
 from codemode.sources.documents import parse_document
 from codemode.sources.openapi import details_of, load_openapi
 from codemode.sources.tree import FetchedTree, FileTree, fetch_tree
 from codemode.transports.fetch import LARGEST_DOCUMENT_BYTES, fetch_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from codemode.sources.cache import CatalogCache
     from codemode.sources.loaded import Surface
@@ -50,6 +52,7 @@ async def _read(data: bytes, name: str, location: str, cache: CatalogCache | Non
         tree = FileTree(Path(location))
         uri = tree.entry
     surface = await asyncio.to_thread(_surface, document, name, uri, location, tree)
+    surface = replace(surface, digest=_digest(key, tree.digests))
     if not surface.tools:
         unread = "".join(f"; {pointer}: {reason}" for pointer, reason in surface.warnings[:_REASONS])
         message = f"has no operations that can be called: look under 'paths'{unread}"
@@ -66,6 +69,13 @@ def _keep(
 ) -> None:
     whole = replace(surface, warnings=(*surface.warnings, *tree.warnings))
     cache.write(key, whole, documents, uri, tree.digests)
+
+
+def _digest(key: str, files: Mapping[str, str]) -> str:
+    """The state of an entry document and the files around it; empty where that cannot be known."""
+    if not key or "fetched" in files.values():
+        return ""
+    return text_digest(json.dumps([key, sorted(files.items())]).encode())
 
 
 def _nothing(_: str) -> None:
