@@ -1,0 +1,159 @@
+"""Search beside its peers, on the same tools and queries in one run: quality, milliseconds, ratios.
+
+    python -m benchmarks.search [--document FILE ...] [--data DIR] [--mix DIR] [--queries 60] [--ablate]
+
+The gym's 137 operations and labelled queries are always measured. `--document` adds an API document for speed (the
+gym's queries are asked of it), `--data` a folder of retrieval sets, `--mix` one whose catalogs are mixed into each set.
+`--ablate` prints what each idea is worth instead. Exits with 1 when a peer did not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from datetime import UTC, datetime
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.retrieval import labelled, read_rows, sets, tools_of
+from benchmarks.search_ablation import WHOLE, ideas
+from benchmarks.search_rankers import PEERS, Ours, Ranker
+from codemode.catalog.catalog import Catalog
+from codemode.search.evaluation import LabelledQuery, Metrics, evaluate, mean, read_labelled, with_typos
+from codemode.sources.documents import parse_document
+from codemode.sources.openapi import load_openapi
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codemode.catalog.tool import Tool
+
+SLOW = {"FastMCP BM25": 12, "rapidfuzz": 12}  # queries asked of a slow peer on a large catalog
+LARGE = 5_000  # tools
+
+
+def main() -> None:
+    options = _options()
+    print(f"{datetime.now(UTC):%Y-%m-%d}, Python {sys.version.split()[0]}")
+    print(", ".join(f"{name} {version(name)}" for name in ("fastmcp", "bm25s", "tantivy", "rapidfuzz")))
+    gym = files("api_specs.gym")
+    tools = list(_catalog(Path(str(gym / "openapi.yaml"))))
+    queries = read_labelled(Path(str(gym / "queries.yaml")), Catalog(tools))
+    work = {"gym": (tools, queries)} | _sets(options)
+    if options.ablate:
+        _ablate(work)
+        return
+    ran = [compare(name, *each) for name, each in work.items()]
+    for path in options.document:
+        document = list(_catalog(path))
+        ran.append(compare(path.stem, document, [LabelledQuery(each.query, ()) for each in queries]))
+    if not all(ran):
+        sys.exit("a peer did not run")
+
+
+def compare(name: str, tools: Sequence[Tool], queries: Sequence[LabelledQuery]) -> bool:
+    """Print a table for one catalog; returns whether every peer ran."""
+    print(f"\n{name}: {len(tools)} tools, {len(queries)} queries")
+    print("| ranker | nDCG@10 | recall@1 | recall@10 | all in 10 | typos nDCG | build s | p50 ms | p99 ms | x ours |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    ours = _row("codemode", Ours(), tools, queries, None)
+    ran = True
+    for peer, make in PEERS.items():
+        count = SLOW.get(peer, len(queries)) if len(tools) > LARGE else len(queries)
+        try:
+            _row(peer, make(), tools, queries[:count], ours)
+        except ImportError as error:
+            ran = False
+            print(f"| {peer} | did not run: {error} |")
+    return ran
+
+
+def _row(
+    name: str, ranker: Ranker, tools: Sequence[Tool], queries: Sequence[LabelledQuery], ours: float | None
+) -> float:
+    started = time.perf_counter()
+    ranker.build(tools)
+    build_s = time.perf_counter() - started
+    times = []
+
+    def timed(query: str) -> list[str]:
+        begun = time.perf_counter()
+        ids = ranker.search(query)
+        times.append((time.perf_counter() - begun) * 1000)
+        return ids
+
+    if queries and queries[0].gold:
+        clean = evaluate(timed, queries)
+        mistyped = [LabelledQuery(with_typos(each.query), each.gold) for each in queries]
+        typos = f"{evaluate(ranker.search, mistyped).ndcg_10:.3f}"
+        quality = f"{clean.ndcg_10:.3f} | {clean.recall_1:.3f} | {clean.recall_10:.3f} | {clean.all_gold:.3f} | {typos}"
+    else:
+        quality = " | ".join("-" * 5)
+        for each in queries:
+            timed(each.query)
+    median, late = _share(times, 0.5), _share(times, 0.99)
+    ratio = "1" if ours is None else f"{median / ours:.1f}"
+    print(f"| {name} | {quality} | {build_s:.2f} | {median:.2f} | {late:.2f} | {ratio} |", flush=True)
+    return median
+
+
+def _share(times: Sequence[float], share: float) -> float:
+    return sorted(times)[min(len(times) - 1, int(share * len(times)))]
+
+
+def _ablate(work: dict[str, tuple[list[Tool], list[LabelledQuery]]]) -> None:
+    print(f"\nmacro over {', '.join(work)}; what is lost without an idea")
+    print("| without | nDCG@10 | change | recall@10 | all in 10 | typos nDCG | change |")
+    print("|---|---|---|---|---|---|---|")
+    whole: tuple[Metrics, Metrics] | None = None
+    for name, (weights, surroundings) in ideas().items():
+        clean, typos = [], []
+        with surroundings():
+            for tools, queries in work.values():
+                ours = Ours(weights)
+                ours.build(tools)
+                clean.append(evaluate(ours.search, queries))
+                typos.append(evaluate(ours.search, [LabelledQuery(with_typos(q.query), q.gold) for q in queries]))
+        now = mean(clean), mean(typos)
+        whole = whole or now
+        changes = [
+            f"{mine.ndcg_10 - all_.ndcg_10:+.4f}" if name != WHOLE else ""
+            for mine, all_ in zip(now, whole, strict=True)
+        ]
+        figures = f"{now[0].recall_10:.3f} | {now[0].all_gold:.3f} | {now[1].ndcg_10:.4f}"
+        print(f"| {name} | {now[0].ndcg_10:.4f} | {changes[0]} | {figures} | {changes[1]} |", flush=True)
+
+
+def _sets(options: argparse.Namespace) -> dict[str, tuple[list[Tool], list[LabelledQuery]]]:
+    if options.data is None:
+        return {}
+    mixed = (
+        [row for path in sorted(options.mix.rglob("catalog.jsonl")) for row in read_rows(path)] if options.mix else []
+    )
+    found = {}
+    for name in sets(options.data):
+        tools = tools_of(read_rows(options.data / name / "catalog.jsonl") + mixed)
+        found[name] = tools, labelled(options.data / name / "queries.jsonl", tools, options.queries)
+    return found
+
+
+def _catalog(path: Path) -> Catalog:
+    document = parse_document(path.read_text(encoding="utf-8"), location=str(path))
+    return Catalog(load_openapi(document, name=path.parent.name if path.stem == "openapi" else path.stem).tools)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--document", type=Path, nargs="*", default=[])
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--mix", type=Path)
+    parser.add_argument("--queries", type=int, default=60)
+    parser.add_argument("--ablate", action="store_true")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""What each idea of search is worth: the same queries with one idea taken away at a time."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from codemode.search import clauses, groups, index, salience, segment, text, vocabulary, wordlists
+from codemode.search.documents import Field
+from codemode.search.weights import RANKING, Weights
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+PLAIN = Weights()
+WHOLE = "everything"
+
+WEIGHTS: dict[str, Weights] = {
+    "correction of typos": replace(PLAIN, corrections=0, typo=0.0),
+    "synonyms and short forms": replace(PLAIN, synonym=0.0, substitute=0.0, abbreviation=0.0),
+    "short forms alone": replace(PLAIN, abbreviation=0.0),
+    "more for a synonym where no tool has the word": replace(PLAIN, substitute=PLAIN.synonym),
+    "less for words that say little": replace(PLAIN, faint=1.0),
+    "less for actions": replace(PLAIN, action=1.0),
+    "less for sentences of circumstance": replace(PLAIN, circumstance=1.0),
+    "less for quoted values": replace(PLAIN, quoted=1.0),
+    "field weights (all 1)": replace(PLAIN, fields=(1.0,) * len(Field)),
+    "making up for missing fields": replace(PLAIN, fill=0.0),
+    "power of rarity": replace(PLAIN, rarity_power=1.0),
+    "the close look as a whole": replace(PLAIN, ranking={}),
+    **{f"feature: {name}": replace(PLAIN, ranking=dict(RANKING) | {name: 0.0}) for name in RANKING},
+}
+
+
+def ideas() -> dict[str, tuple[Weights, Callable[[], AbstractContextManager[None]]]]:
+    """Every idea by name: the weights, and the surroundings in which an index without it is built and asked."""
+    found = {WHOLE: (PLAIN, _as_is)} | {name: (weights, _as_is) for name, weights in WEIGHTS.items()}
+    return found | {
+        "splitting of identifiers": (PLAIN, partial(_changed, text, "surface_forms", _unsplit)),
+        "stemming": (PLAIN, partial(_changed, text, "term", lambda surface: surface)),
+        "stop words": (PLAIN, partial(_changed, wordlists, "stop_words", frozenset)),
+        "clauses": (PLAIN, partial(_changed, index, "clause_heads", lambda *_: [])),
+        **{f"field: {field.name.lower()}": (_without(field), _as_is) for field in Field},
+    }
+
+
+def _without(field: Field) -> Weights:
+    return replace(PLAIN, fields=tuple(0.0 if place == field else weight for place, weight in enumerate(PLAIN.fields)))
+
+
+def _unsplit(raw: str) -> tuple[str, ...]:
+    return (raw.lower(),)
+
+
+@contextmanager
+def _as_is() -> Iterator[None]:
+    yield
+
+
+@contextmanager
+def _changed(module: Any, name: str, value: Any) -> Iterator[None]:
+    """One function of the pipeline replaced, and everything that is remembered about words forgotten."""
+    before = getattr(module, name)
+    setattr(module, name, value)
+    _forget()
+    try:
+        yield
+    finally:
+        setattr(module, name, before)
+        _forget()
+
+
+def _forget() -> None:
+    for module in (clauses, groups, salience, segment, text, vocabulary, wordlists):
+        for thing in vars(module).values():
+            clear = getattr(thing, "cache_clear", None)
+            if clear:
+                clear()

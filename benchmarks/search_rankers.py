@@ -1,0 +1,151 @@
+"""The rankers that search is measured beside: each a class with `build(tools)` and `search(query) -> ids`."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING, Any, Protocol
+
+from codemode.search.evaluation import TOP
+from codemode.search.index import Index
+from codemode.search.query import Query
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codemode.catalog.tool import Tool
+    from codemode.search.weights import Weights
+
+
+class Ranker(Protocol):
+    """What is measured."""
+
+    def build(self, tools: Sequence[Tool]) -> None:
+        """Index the tools."""
+
+    def search(self, query: str) -> list[str]:
+        """Ids, best first."""
+
+
+class Ours:
+    """This project's index."""
+
+    def __init__(self, weights: Weights | None = None) -> None:
+        self._weights = weights
+
+    def build(self, tools: Sequence[Tool]) -> None:
+        """Index the tools."""
+        self.index = Index.build(tools, weights=self._weights)
+
+    def search(self, query: str) -> list[str]:
+        """Ids, best first."""
+        return [hit.tool.id for hit in self.index.search(Query((query,), limit=TOP)).hits]
+
+
+class FastMcp:
+    """FastMCP's search transform as it is, called without its server around it."""
+
+    def build(self, tools: Sequence[Tool]) -> None:
+        """Index the tools."""
+        from fastmcp.server.transforms.search.bm25 import BM25SearchTransform
+        from fastmcp.tools.base import Tool as FastMcpTool
+
+        self._transform = BM25SearchTransform(max_results=TOP)
+        self._tools = [
+            FastMcpTool(name=tool.id, description=tool.description or tool.summary, parameters=_schema(tool))
+            for tool in tools
+        ]
+        self._loop = asyncio.new_event_loop()
+        self.search("warm")
+
+    def search(self, query: str) -> list[str]:
+        """Ids, best first."""
+        found = self._loop.run_until_complete(self._transform._search(self._tools, query))
+        return [tool.name for tool in found]
+
+
+class Bm25s:
+    """bm25s with English stemming and stop words, over identifiers split into words."""
+
+    def build(self, tools: Sequence[Tool]) -> None:
+        """Index the tools."""
+        import bm25s
+        import Stemmer
+
+        self._library = bm25s
+        self._stemmer = Stemmer.Stemmer("english")
+        self._ids = [tool.id for tool in tools]
+        self._index = bm25s.BM25()
+        self._index.index(self._tokens([_text(tool) for tool in tools]), show_progress=False)
+
+    def search(self, query: str) -> list[str]:
+        """Ids, best first."""
+        found, scores = self._index.retrieve(self._tokens([query]), k=min(TOP, len(self._ids)), show_progress=False)
+        return [self._ids[place] for place, score in zip(found[0], scores[0], strict=True) if score > 0]
+
+    def _tokens(self, texts: list[str]) -> Any:
+        split = [_split(text) for text in texts]
+        return self._library.tokenize(split, stopwords="en", stemmer=self._stemmer, show_progress=False)
+
+
+class Tantivy:
+    """tantivy with its English stemmer, over identifiers split into words."""
+
+    def build(self, tools: Sequence[Tool]) -> None:
+        """Index the tools."""
+        import tantivy
+
+        schema = tantivy.SchemaBuilder().add_text_field("id", stored=True, tokenizer_name="raw")
+        self._index = tantivy.Index(schema.add_text_field("text", tokenizer_name="en_stem").build())
+        writer = self._index.writer(num_threads=1)
+        for tool in tools:
+            writer.add_document(tantivy.Document(id=[tool.id], text=[_split(_text(tool))]))
+        writer.commit()
+        self._index.reload()
+
+    def search(self, query: str) -> list[str]:
+        """Ids, best first."""
+        words = " ".join(re.findall(r"\w+", _split(query)))
+        searcher = self._index.searcher()
+        asked, _ = self._index.parse_query_lenient(words.lower(), ["text"])
+        return [searcher.doc(place)["id"][0] for _, place in searcher.search(asked, TOP).hits]
+
+
+class RapidFuzz:
+    """rapidfuzz's token_set_ratio over ids and descriptions."""
+
+    def build(self, tools: Sequence[Tool]) -> None:
+        """Index the tools."""
+        self._texts = {tool.id: _split(f"{tool.id} {tool.description or tool.summary}").lower() for tool in tools}
+
+    def search(self, query: str) -> list[str]:
+        """Ids, best first."""
+        from rapidfuzz import fuzz, process
+
+        found = process.extract(query.lower(), self._texts, scorer=fuzz.token_set_ratio, limit=TOP)
+        return [id_ for _, _, id_ in found]
+
+
+PEERS: dict[str, type[Ranker]] = {
+    "FastMCP BM25": FastMcp,
+    "bm25s, stem": Bm25s,
+    "tantivy, stem": Tantivy,
+    "rapidfuzz": RapidFuzz,
+}
+
+
+def _text(tool: Tool) -> str:
+    pieces = [tool.id, *tool.tags, tool.summary, tool.description]
+    pieces += [f"{parameter.name} {parameter.description}" for parameter in tool.parameters]
+    return "\n".join(pieces)
+
+
+def _split(text: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text).replace("_", " ")
+
+
+def _schema(tool: Tool) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {parameter.name: {"description": parameter.description} for parameter in tool.parameters},
+    }
