@@ -111,19 +111,22 @@ class Channel:
         self._outgoing.append(HEADER.pack(len(body)) + body)
 
     def send(self, data: bytes) -> None:
-        """Queue a frame that is ready."""
+        """Queue a frame that is ready, behind what was printed before it."""
+        self._queue_output()
         self._outgoing.append(data)
 
     def flush(self) -> None:
         """Write everything that is queued, in one go."""
-        if self.output is not None:
-            printed = self.output.take()
-            if printed:
-                self._outgoing.append(printed)
+        self._queue_output()
         if self._outgoing:
             data = b"".join(self._outgoing)
             self._outgoing.clear()
             self._write(data)
+
+    def _queue_output(self) -> None:
+        printed = None if self.output is None else self.output.take()
+        if printed:
+            self._outgoing.append(printed)
 
     def _write(self, data: bytes) -> None:
         rest = memoryview(data)

@@ -57,11 +57,12 @@ class Pool:
         return worker
 
     def release(self, worker: Worker) -> None:
-        """End the worker, whatever it does, and see to the next ones."""
+        """End the worker and see to the next ones, as soon as the answer was handed on: nobody waits for that."""
         self._busy -= 1
-        worker.discard()
-        if self._timer is None:  # after the answer was handed on: not in the way of whoever waits for it
-            self._timer = asyncio.get_running_loop().call_later(0, self.fill)
+        loop = asyncio.get_running_loop()
+        loop.call_soon(worker.discard)
+        if self._timer is None:
+            self._timer = loop.call_later(0, self.fill)
 
     def close(self) -> None:
         """End the workers that wait, and make no more."""

@@ -139,7 +139,8 @@ class Sandbox:
             pool = self._pool or await self._ready_pool()
             worker = pool.acquire(limits)
             try:
-                outcome = await Session(program, worker).run(frame)
+                worker.send(frame)  # before all else: it begins while the host sets up the rest
+                outcome = await Session(program, worker).run()
             finally:
                 pool.release(worker)
         return replace(outcome, isolation=self._layers)

@@ -67,6 +67,8 @@ class Session:
         self._loop = asyncio.get_running_loop()
         self._program = program
         self._worker = worker
+        self._started = time.monotonic()
+        self._cpu_before = worker.cpu_s() or 0.0
         self._conversation = Conversation(program.limits, has_preflight=program.preflight is not None)
         self._frames = FrameBuffer()
         self._sites: asyncio.Future[Sites] = self._loop.create_future()
@@ -79,17 +81,16 @@ class Session:
         self._cpu_timer: asyncio.TimerHandle | None = None
         self._desk = CallDesk(program.call, program.limits, on_value=self._send_value, on_error=self._send_error)
 
-    async def run(self, frame: bytes) -> Outcome:
-        """Send the program (`frame` is `Program.encode()`), see it through, return how it ended.
+    async def run(self) -> Outcome:
+        """See a program through that was just sent to the worker, and return how it ended.
 
         On cancellation the worker dies and so do the handlers of its calls.
         """
-        self._started = time.monotonic()
-        self._cpu_before = self._worker.cpu_s() or 0.0
-        deadline = self._loop.call_later(self._program.limits.wall_s, self._end, by_wall_clock(self._program.limits))
-        self._watch_processor_time()
+        limits = self._program.limits
+        deadline = self._loop.call_later(limits.wall_s, lambda: self._end(by_wall_clock(limits)))
+        if limits.cpu_s < limits.wall_s:
+            self._cpu_timer = self._loop.call_later(limits.cpu_s, self._watch_processor_time)
         try:
-            self._worker.send(frame)
             self._worker.listen(self._received)
             if self._program.preflight is not None:
                 await self._pass(self._program.preflight)
@@ -226,7 +227,7 @@ class Session:
         used = (self._worker.cpu_s() or self._cpu_before) - self._cpu_before
         if used >= limit:
             self._end(by_processor_time(self._program.limits))
-        elif limit < self._program.limits.wall_s:
+        else:
             wait_s = max(limit - used, _LOOK_AGAIN_S)
             self._cpu_timer = self._loop.call_later(wait_s, self._watch_processor_time)
 
@@ -238,7 +239,8 @@ class Session:
         for timer in (self._wake_timer, self._cpu_timer):
             if timer is not None:
                 timer.cancel()
-        self._worker.discard()
+        if self._conversation.state is not State.ENDED:  # else it waits for its end, which is the pool's to give
+            self._worker.kill()
 
     async def _usage(self) -> Usage:
         """Read what the worker used: while it lives from the kernel, afterwards from the fork server's report."""

@@ -42,6 +42,7 @@ class Worker:
         self._descriptor = channel.fileno()
         self._pidfd: int | None = None
         self._process: int | None = None
+        self._status: int | None = None
         self._is_doomed = False
         self._unsent = bytearray()
         self._on_bytes: Callable[[bytes], None] | None = None
@@ -114,6 +115,8 @@ class Worker:
         self._pidfd = pidfd
         # Its number in the host's own process namespace, which is not the one that the worker knows.
         self._process = _read_field(f"/proc/self/fdinfo/{pidfd}", b"\nPid:")
+        with suppress(OSError):
+            self._status = os.open(f"/proc/{self._process}/status", os.O_RDONLY | os.O_CLOEXEC)
         if self._is_doomed:
             self.kill()
 
@@ -126,10 +129,10 @@ class Worker:
 
     def finished(self, end: Exit | None) -> None:
         """Take the news that the process is gone and reaped."""
-        if self._pidfd is not None:
-            os.close(self._pidfd)
-            self._pidfd = None
-        self._process = None
+        for descriptor in (self._pidfd, self._status):
+            if descriptor is not None:
+                os.close(descriptor)
+        self._pidfd = self._status = self._process = None
         self._is_doomed = True
         if not self.ended.done():
             self.ended.set_result(end)
@@ -156,24 +159,31 @@ class Worker:
 
     def peak_memory_bytes(self) -> int | None:
         """Return the most memory that was resident, pages shared with the fork server included."""
-        if self._process is None:
+        if self._status is None:
             return None
-        found = _read_field(f"/proc/{self._process}/status", b"VmHWM:")
+        try:
+            found = _find_field(os.pread(self._status, 4096, 0), b"VmHWM:")
+        except OSError:
+            return None
         return None if found is None else found * _KIBIBYTE
 
 
 def _read_field(path: str, name: bytes) -> int | None:
-    """Return a number from one of the kernel's files; without the layers of `open`, on a path that is waited for."""
+    """Return a number from one of the kernel's files."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
     try:
-        _, found, rest = os.read(descriptor, 4096).partition(name)
+        return _find_field(os.read(descriptor, 4096), name)
     except OSError:
         return None
     finally:
         os.close(descriptor)
+
+
+def _find_field(text: bytes, name: bytes) -> int | None:
+    _, found, rest = text.partition(name)
     return int(rest.split(None, 1)[0]) if found else None
 
 
