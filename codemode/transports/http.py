@@ -12,7 +12,8 @@ from weakref import WeakKeyDictionary
 
 import httpx2
 
-from codemode.errors import AnswerInvalid, UpstreamError, UpstreamTimeout
+from codemode.catalog.paging import items_of, next_arguments, paging_of
+from codemode.errors import AnswerInvalid, CallError, UpstreamError, UpstreamTimeout
 from codemode.transports import answers
 from codemode.transports.addresses import base_for, checked_base
 from codemode.transports.content import ContentStore
@@ -53,6 +54,15 @@ class Reach:
     ca_file: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a list: the whole answer, its items, and the arguments of the next page (None after the last)."""
+
+    value: Any
+    items: list[Any]
+    next_arguments: dict[str, Any] | None
+
+
 class HttpTransport:
     """Calls the operations of one source. Safe to use from many tasks at once."""
 
@@ -90,6 +100,24 @@ class HttpTransport:
         Raises ArgumentsInvalid for what cannot travel, AddressNotAllowed, UpstreamError, UpstreamTimeout,
         UpstreamUnreachable.
         """
+        value, _ = await self._call(tool, arguments)
+        return value
+
+    async def call_page(self, tool: Tool, arguments: Mapping[str, Any]) -> Page:
+        """Call a tool for one page of its list. Raises what `call` raises, and CallError where it has no pages."""
+        paging = paging_of(tool)
+        if paging is None:
+            message = f"{tool.id} has no pages: call it as it is"
+            raise CallError(message)
+        value, headers = await self._call(tool, arguments)
+        link = headers.get("link", "")
+        return Page(value, items_of(paging, value), next_arguments(tool, paging, arguments, value, link))
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._exchange.aclose()
+
+    async def _call(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[Any, Mapping[str, str]]:
         request = self._plan(tool).build(arguments, self._contents)
         deadline = asyncio.get_running_loop().time() + self._reach.timeout_s
         attempt = 0
@@ -103,10 +131,6 @@ class HttpTransport:
                     raise
             attempt += 1
             await self._sleep(wait)
-
-    async def aclose(self) -> None:
-        """Close all connections."""
-        await self._exchange.aclose()
 
     def _plan(self, tool: Tool) -> RequestPlan:
         plan = self._plans.get(tool)
@@ -122,7 +146,7 @@ class HttpTransport:
             plan = self._plans[tool] = RequestPlan(tool, base_url)
         return plan
 
-    async def _attempt(self, tool: Tool, request: HttpRequest, deadline: float) -> Any:
+    async def _attempt(self, tool: Tool, request: HttpRequest, deadline: float) -> tuple[Any, Mapping[str, str]]:
         invocation: HttpInvocation = tool.invocation
         try:
             async with asyncio.timeout_at(deadline), self._pace:
@@ -137,7 +161,7 @@ class HttpTransport:
                 answers.error_of(answer.body, answer.headers, answer.status, reason, self._reach.source)
             )
         try:
-            return answers.decode(
+            data = answers.decode(
                 answer.body,
                 answer.headers,
                 wants_json=invocation.is_json,
@@ -147,6 +171,7 @@ class HttpTransport:
         except AnswerInvalid as error:
             message = f"{self._reach.source} {error}"
             raise self._redacted(AnswerInvalid(message, status=error.status, body=error.body)) from None
+        return data, answer.headers
 
     async def _authorized(self, request: HttpRequest) -> Answer:
         """The answer to the request with credentials; a token that is refused is replaced once."""

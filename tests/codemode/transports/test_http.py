@@ -52,7 +52,9 @@ def _parameter(name: str, place: str, schema: dict[str, Any] | None = None, **re
 
 
 async def _call(recorder: Recorder, tool: Tool, arguments: dict[str, Any] | None = None, **rest: Any) -> Any:
-    reach = Reach("api", recorder.url, **{key: rest.pop(key) for key in list(rest) if key in Reach.__slots__})
+    reach = Reach(
+        "api", recorder.url, retries=0, **{key: rest.pop(key) for key in list(rest) if key in Reach.__slots__}
+    )
     transport = HttpTransport(reach, **rest)
     try:
         return await transport.call(tool, validate(tool, arguments or {}))
@@ -419,6 +421,23 @@ async def test_an_address_that_is_too_long_is_not_sent(recorder: Recorder) -> No
     with pytest.raises(ArgumentsInvalid, match="characters long, servers take 16,000: send less"):
         await _call(recorder, _tool(parameters=[_parameter("q", "query")]), {"q": "x" * 20_000})
     assert recorder.received == []
+
+
+async def test_a_page_comes_with_the_arguments_of_the_next(recorder: Recorder) -> None:
+    responses = {"200": {"content": {"application/json": {"schema": {"type": "array"}}}}}
+    tool = _tool(parameters=[_parameter("page", "query", {"type": "integer"})], responses=responses)
+    headers = {"Content-Type": "application/json", "Link": '<https://elsewhere.test/things?page=2>; rel="next"'}
+    recorder.answer = lambda received: (
+        Answered(body=b"[3]") if "page=2" in received.target else Answered(headers=headers, body=b"[1, 2]")
+    )
+    transport = HttpTransport(Reach("api", recorder.url))
+    first = await transport.call_page(tool, {})
+    assert (first.items, first.next_arguments) == ([1, 2], {"page": 2})
+    second = await transport.call_page(tool, first.next_arguments or {})
+    with pytest.raises(CallError, match="has no pages"):
+        await transport.call_page(_tool(), {})
+    await transport.aclose()
+    assert (second.items, second.next_arguments) == ([3], {"page": 3})  # a list without a size ends with an empty page
 
 
 async def test_hostile_arguments_are_refused_or_stay_in_their_place(
