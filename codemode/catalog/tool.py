@@ -168,6 +168,33 @@ class Tool:
             self._names = tuple(parameter.name for parameter in details.parameters)
         return self._names
 
+    def changed(
+        self,
+        *,
+        id: str | None = None,  # noqa: A002 -- as in the constructor
+        description: str | None = None,
+        examples: tuple[str, ...] | None = None,
+        effect: Effect | None = None,
+    ) -> Tool:
+        """A tool that differs in these facts; the id it had stays an alias."""
+        moved = id is not None and id != self.id
+        return Tool(
+            self.id if id is None else id,
+            source=self.source,
+            summary=self.summary if description is None else description.partition("\n")[0],
+            description=self.description if description is None else description,
+            effect=self.effect if effect is None else effect,
+            tags=self.tags,
+            aliases=(*self.aliases, self.path) if moved else self.aliases,
+            examples=self.examples if examples is None else examples,
+            related=self.related,
+            retrieval_text=self.retrieval_text,
+            deprecated=self.deprecated,
+            key=self.key,
+            names=self._names,
+            details=lambda: self.details,
+        )
+
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that Python name, or None."""
         return next((p for p in self.parameters if p.name == name), None)

@@ -68,6 +68,7 @@ class CatalogCache:
             "title": surface.title,
             "digest": surface.digest,
             "servers": surface.servers,
+            "auth": surface.auth,
             "warnings": surface.warnings,
             "tools": [_row(tool) for tool in surface.tools],
         }
@@ -105,7 +106,7 @@ def _surface(fragments: Fragments, details: Callable[[Operation], Details]) -> S
     api = ApiDocument(fragments.document(entry), uri=entry, retrieve=fragments.document)
     tools = tuple(_tool(row, api, details) for row in facts["tools"])
     warnings = tuple(Warned(*warning) for warning in facts["warnings"])
-    return Surface(tools, warnings, tuple(facts["servers"]), facts["title"], facts["digest"])
+    return Surface(tools, warnings, tuple(facts["servers"]), facts["title"], facts["digest"], tuple(facts["auth"]))
 
 
 def _tool(row: list[Any], api: ApiDocument, details: Callable[[Operation], Details]) -> Tool:

@@ -25,3 +25,4 @@ class Surface:
     servers: tuple[str, ...] = ()
     title: str = ""
     digest: str = ""  # of the texts it was read from; empty where they may change unseen
+    auth: tuple[str, ...] = ()  # the ways of authentication that the document names, as they are configured

@@ -46,7 +46,7 @@ def load_openapi(
     operations = {operation.key.key: operation for operation in api.operations(warnings)}
     ids = tool_ids(name, (operation.key for operation in operations.values()), given=given)
     tools = tuple(_tool(operation, ids[key], name) for key, operation in operations.items())
-    return Surface(tools=tools, warnings=tuple(warnings), servers=api.servers, title=api.title)
+    return Surface(tools=tools, warnings=tuple(warnings), servers=api.servers, title=api.title, auth=api.auth)
 
 
 def _tool(operation: Operation, id_: str, source: str) -> Tool:

@@ -12,6 +12,7 @@ from codemode.catalog.names import OperationKey
 from codemode.catalog.schema import Dialect, Graph, Schema
 from codemode.errors import SourceError
 from codemode.sources.loaded import Warned
+from codemode.sources.security import auth_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,6 +86,11 @@ class ApiDocument:
         if not isinstance(declared, Mapping):
             return {}
         return {str(name): self.node.at(value).resolved() for name, value in declared.items()}
+
+    @property
+    def auth(self) -> tuple[str, ...]:
+        """The declared ways of authentication, as they are configured."""
+        return auth_of(self.security_schemes)
 
     @cached_property
     def scheme_parameters(self) -> frozenset[tuple[str, str]]:

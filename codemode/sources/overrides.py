@@ -1,0 +1,112 @@
+"""What the operator changes about the tools of a source: which there are, what they are called, what they do.
+
+Patterns are those of the shell (`issues.*`, `*.delete_*`), matched against the id without its namespace, the
+operationId, and `METHOD /path`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from fnmatch import translate
+from typing import TYPE_CHECKING, TypeVar
+
+from codemode.catalog.names import identifier
+from codemode.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from codemode.catalog.tool import Effect, Tool
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """The changes. `include` (nothing: all) is applied before `exclude`; `rename` gives the id without namespace."""
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    rename: Mapping[str, str] = field(default_factory=dict)
+    describe: Mapping[str, str] = field(default_factory=dict)
+    effect: Mapping[str, Effect] = field(default_factory=dict)
+    examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def apply_overrides(tools: Iterable[Tool], overrides: Overrides, *, source: str) -> tuple[Tool, ...]:
+    """The tools as the operator wants them. Raises ConfigurationError for a change that fits no tool, or two names."""
+    every = tuple(tools)
+    kept = _chosen(every, overrides, source)
+    renamed = _single(overrides.rename, every, source, "rename")
+    described = _single(overrides.describe, every, source, "describe")
+    exemplified = _single(overrides.examples, every, source, "examples")
+    effects = [(_Pattern(pattern), effect) for pattern, effect in overrides.effect.items()]
+    for pattern, _ in effects:
+        pattern.require(every, source, "effect")
+    changed = []
+    for tool in kept:
+        effect = next((effect for pattern, effect in effects if pattern.fits(tool)), None)
+        is_same = effect is None and not any(tool.id in changes for changes in (renamed, described, exemplified))
+        path = _legal_path(renamed[tool.id], source) if tool.id in renamed else tool.path
+        changed.append(
+            tool
+            if is_same
+            else tool.changed(
+                id=f"{tool.namespace}.{path}",
+                description=described.get(tool.id),
+                examples=exemplified.get(tool.id),
+                effect=effect,
+            )
+        )
+    return tuple(changed)
+
+
+class _Pattern:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._compiled = re.compile(translate(text))
+
+    def fits(self, tool: Tool) -> bool:
+        return any(self._compiled.match(name) for name in (tool.path, tool.key, *tool.aliases))
+
+    def require(self, tools: Iterable[Tool], source: str, section: str) -> None:
+        if not any(self.fits(tool) for tool in tools):
+            message = f"sources.{source}.{section}: {self.text!r} fits no operation"
+            raise ConfigurationError(message)
+
+
+def _chosen(tools: tuple[Tool, ...], overrides: Overrides, source: str) -> list[Tool]:
+    include = [_Pattern(text) for text in overrides.include]
+    exclude = [_Pattern(text) for text in overrides.exclude]
+    for pattern in include:
+        pattern.require(tools, source, "include")
+    for pattern in exclude:
+        pattern.require(tools, source, "exclude")
+    return [
+        tool
+        for tool in tools
+        if (not include or any(pattern.fits(tool) for pattern in include))
+        and not any(pattern.fits(tool) for pattern in exclude)
+    ]
+
+
+def _single(changes: Mapping[str, _Value], tools: tuple[Tool, ...], source: str, section: str) -> dict[str, _Value]:
+    found: dict[str, _Value] = {}
+    for text, value in changes.items():
+        fitting = [tool for tool in tools if _Pattern(text).fits(tool)]
+        if len(fitting) != 1:
+            fits = ", ".join(tool.path for tool in fitting[:3]) or "none"
+            message = f"sources.{source}.{section}: {text!r} must fit one operation; it fits {len(fitting)} ({fits})"
+            raise ConfigurationError(message)
+        found[fitting[0].id] = value
+    return found
+
+
+def _legal_path(path: str, source: str) -> str:
+    parts = path.split(".")
+    if any(identifier(part) != part for part in parts):
+        legal = ".".join(identifier(part) for part in parts)
+        message = f"sources.{source}.rename: {path!r} is no name that a program can call; {legal!r} is"
+        raise ConfigurationError(message)
+    return path

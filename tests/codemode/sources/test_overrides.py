@@ -1,0 +1,126 @@
+"""What the operator changes, and what a look at a source says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from codemode.catalog.catalog import Catalog
+from codemode.catalog.tool import Effect
+from codemode.errors import ConfigurationError
+from codemode.sources.check import check_surface
+from codemode.sources.openapi import load_openapi
+from codemode.sources.overrides import Overrides, apply_overrides
+
+DOCUMENT: dict[str, Any] = {
+    "openapi": "3.1.0",
+    "info": {"title": "Shop"},
+    "servers": [{"url": "https://shop.test"}],
+    "components": {
+        "securitySchemes": {
+            "key": {"type": "apiKey", "in": "header", "name": "X-Key"},
+            "token": {"type": "http", "scheme": "bearer"},
+            "oauth": {"type": "oauth2", "flows": {"clientCredentials": {}}},
+        }
+    },
+    "paths": {
+        "/orders": {
+            "get": {
+                "operationId": "listOrders",
+                "tags": ["orders"],
+                "description": "List the orders",
+                "parameters": [
+                    {"name": "page", "in": "query", "schema": {"type": "integer"}},
+                    {"name": "x", "in": "query"},
+                ],
+                "responses": {"200": {"content": {"application/json": {"schema": {"type": "array"}}}}},
+            },
+            "post": {"operationId": "searchOrders", "tags": ["orders"], "summary": "Search"},
+        },
+        "/orders/{id}": {
+            "delete": {"operationId": "deleteOrder", "tags": ["orders"]},
+            "get": {
+                "operationId": "getOrder",
+                "tags": ["orders"],
+                "description": "list the <b>orders</b>",
+                "responses": {
+                    "200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/No"}}}}
+                },
+            },
+        },
+    },
+}
+
+SURFACE = load_openapi(DOCUMENT, name="shop")
+
+
+def _ids(overrides: Overrides) -> list[str]:
+    return sorted(tool.path for tool in apply_overrides(SURFACE.tools, overrides, source="shop"))
+
+
+@pytest.mark.parametrize(
+    ("overrides", "expected"),
+    [
+        (Overrides(include=("orders.list_*",)), ["orders.list_orders"]),
+        (Overrides(exclude=("DELETE *",)), ["orders.get_order", "orders.list_orders", "orders.search_orders"]),
+        (Overrides(include=("orders.*",), exclude=("getOrder", "* /orders")), ["orders.delete_order"]),
+    ],
+)
+def test_tools_are_chosen_by_id_operation_id_or_method_and_path(overrides: Overrides, expected: list[str]) -> None:
+    assert _ids(overrides) == expected
+
+
+def test_a_renamed_tool_is_still_found_by_its_former_name() -> None:
+    tools = apply_overrides(SURFACE.tools, Overrides(rename={"searchOrders": "orders.find"}), source="shop")
+    catalog = Catalog(tools)
+    assert catalog.get("shop.orders.search_orders").id == "shop.orders.find"
+    assert catalog.get("searchOrders").invocation.path == "/orders"
+
+
+def test_effect_description_and_examples_are_the_operators() -> None:
+    overrides = Overrides(
+        effect={"orders.search_*": Effect.READ},
+        describe={"searchOrders": "Find orders by text.\nSlow."},
+        examples={"searchOrders": ("shop.orders.search_orders()",)},
+    )
+    tool = Catalog(apply_overrides(SURFACE.tools, overrides, source="shop")).get("shop.orders.search_orders")
+    assert (tool.effect, tool.summary, tool.description) == (
+        Effect.READ, "Find orders by text.", "Find orders by text.\nSlow.",
+    )  # fmt: skip
+    assert tool.examples == ("shop.orders.search_orders()",)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (Overrides(include=("nope.*",)), "sources.shop.include: 'nope.*' fits no operation"),
+        (Overrides(exclude=("nope",)), "sources.shop.exclude: 'nope' fits no operation"),
+        (Overrides(effect={"nope": Effect.READ}), "sources.shop.effect: 'nope' fits no operation"),
+        (Overrides(rename={"orders.*": "x"}), "sources.shop.rename: 'orders.*' must fit one operation; it fits 4"),
+        (Overrides(rename={"getOrder": "orders.a-b"}), "'orders.a-b' is no name that a program can call; 'orders.a_b'"),
+    ],
+)  # fmt: skip
+def test_a_change_that_cannot_be_meant_is_refused(overrides: Overrides, said: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        apply_overrides(SURFACE.tools, overrides, source="shop")
+    assert said in str(caught.value)
+
+
+def test_a_report_counts_and_warns() -> None:
+    report = check_surface(SURFACE)
+    assert (report.title, report.operations, report.parameters, report.untyped_parameters) == ("Shop", 4, 4, 1)
+    assert dict(report.by_effect) == {"read": 2, "write": 1, "destructive": 1}
+    assert dict(report.groups) == {"orders": 4}
+    assert (report.paged, report.servers) == (1, ("https://shop.test",))
+    assert report.auth == (
+        "key: kind: api_key, name: X-Key, location: header",
+        "token: kind: bearer",
+        "oauth: kind: oauth2 (clientCredentials), or kind: bearer with a token",
+    )
+    assert [(pointer.rpartition(".")[2], reason.partition(":")[0]) for pointer, reason in report.warnings] == [
+        ("#/components/schemas/No", "points to nothing"),
+        ("search_orders", "is described as 'Search'"),
+        ("delete_order", "has no description"),
+        ("list_orders", "is described in the same words as shop.orders.get_order"),
+    ]
