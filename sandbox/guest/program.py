@@ -61,7 +61,6 @@ def _serve(channel: Channel) -> None:
     sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION + 60 + _depth()))
     run = Run(channel, message, compiled)
     ended = run.execute()
-    channel.flush()
     _finish(channel, ended.status, value=ended.value, failure=ended.failure, notes=run.notes)
 
 

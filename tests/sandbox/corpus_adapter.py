@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from datetime import datetime
 from difflib import get_close_matches
@@ -66,11 +65,9 @@ def check(sites: list[list[Any]], operations: dict[str, Any]) -> str | None:
 
 
 def _near(name: str, operations: dict[str, Any]) -> list[str]:
-    last = name.rpartition(".")[2]
-    by_last = {each.rpartition(".")[2]: each for each in operations}
-    near = get_close_matches(name, operations, n=3, cutoff=0.3)
-    return near + [by_last[each] for each in get_close_matches(last, by_last, n=2, cutoff=0.3)]
-
-
-if __name__ == "__main__":
-    print(json.dumps(sys.version))
+    """Names that look alike, and names that share a word with the last part."""
+    words = set(name.rpartition(".")[2].lower().split("_"))
+    shared = [each for each in operations if words & set(each.rpartition(".")[2].split("_"))]
+    folded = name.rpartition(".")[2].lower()
+    same = [each for each in operations if each.rpartition(".")[2].replace("_", "") == folded]
+    return [*same, *get_close_matches(name, operations, n=3, cutoff=0.3), *shared[:6]]

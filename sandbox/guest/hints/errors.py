@@ -53,7 +53,7 @@ def hint_for(
 
 
 def _name(at: Situation) -> str:
-    found = re.search(r"name '(\w+)'", at.message)
+    found = re.search(r"(?:name|variable) '(\w+)'", at.message)
     if found is None:
         return ""
     name = found[1]
@@ -279,7 +279,7 @@ def _unhashable(at: Situation) -> str:
 def _operands(at: Situation) -> str:
     if "'NoneType'" in at.message:
         return "one side is None (a field without a value is null): use (value or 0), or skip such items"
-    if "'str'" in at.message and ("'int'" in at.message or "'float'" in at.message):
+    if "str" in at.message and ("int" in at.message or "float" in at.message):
         return "one side is text: convert with int(...), float(...) or str(...)"
     return ""
 

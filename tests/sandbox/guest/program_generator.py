@@ -1,3 +1,4 @@
+# ruff: noqa: E501, S311 - programs stand as they are sent; random numbers are seeded
 """Random programs: small, ended by construction, and full of the constructs that the policy rewrites."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: E501, S311 - programs stand as they are sent; random numbers are seeded
 """Sync, thread style and await reach the host in parallel, and the same frames give the same run."""
 
 from __future__ import annotations
@@ -36,18 +37,14 @@ PARALLEL = {
     "gather through a helper": (
         "import asyncio\ndef get(i):\n    return ns.op(a=i)\nr = await asyncio.gather(*[get(i) for i in range(50)])"
     ),
-    "gather through a lambda": (
-        "import asyncio\nr = await asyncio.gather(*map(lambda i: ns.op(a=i), range(50)))"
-    ),
+    "gather through a lambda": ("import asyncio\nr = await asyncio.gather(*map(lambda i: ns.op(a=i), range(50)))"),
     "gather of coroutines": (
         "import asyncio\nasync def get(i):\n    return await ns.op(a=i)\nr = await asyncio.gather(*[get(i) for i in range(50)])"
     ),
     "gather of coroutines with plain calls": (
         "import asyncio\nasync def get(i):\n    return ns.op(a=i)['k']\nr = await asyncio.gather(*[get(i) for i in range(50)])"
     ),
-    "tasks": (
-        "import asyncio\nts = [asyncio.create_task(ns.op(a=i)) for i in range(50)]\nr = [await t for t in ts]"
-    ),
+    "tasks": ("import asyncio\nts = [asyncio.create_task(ns.op(a=i)) for i in range(50)]\nr = [await t for t in ts]"),
     "task group": (
         "import asyncio\nasync with asyncio.TaskGroup() as tg:\n    ts = [tg.create_task(ns.op(a=i)) for i in range(50)]\n"
         "r = [t.result() for t in ts]"
@@ -71,9 +68,7 @@ PARALLEL = {
         "import threading\nr = []\nts = [threading.Thread(target=lambda i=i: r.append(ns.op(a=i))) for i in range(50)]\n"
         "[t.start() for t in ts]\n[t.join() for t in ts]"
     ),
-    "to_thread": (
-        "import asyncio\nr = await asyncio.gather(*[asyncio.to_thread(ns.op, a=i) for i in range(50)])"
-    ),
+    "to_thread": ("import asyncio\nr = await asyncio.gather(*[asyncio.to_thread(ns.op, a=i) for i in range(50)])"),
     "run_in_executor": (
         "import asyncio\nfrom functools import partial\nasync def main():\n    loop = asyncio.get_running_loop()\n"
         "    return await asyncio.gather(*[loop.run_in_executor(None, partial(ns.op, a=i)) for i in range(50)])\nr = asyncio.run(main())"
@@ -122,7 +117,9 @@ def test_a_call_whose_value_is_used_gives_its_value(code: str) -> None:
 
 
 def test_a_call_that_is_put_away_and_never_looked_at_is_still_made() -> None:
-    ended = slowly("import asyncio\nlog = []\nfor i in range(3):\n    log.append(ns.op(a=i))\nawait asyncio.sleep(0)\n1")
+    ended = slowly(
+        "import asyncio\nlog = []\nfor i in range(3):\n    log.append(ns.op(a=i))\nawait asyncio.sleep(0)\n1"
+    )
 
     assert len(ended.calls) == 3
 

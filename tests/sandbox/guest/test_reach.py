@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - programs stand as they are sent; random numbers are seeded
 """What a program can reach by the names it may write is walked, not believed."""
 
 from __future__ import annotations
@@ -148,11 +149,14 @@ def roots(run: Run) -> dict[str, Any]:
 
 def check(value: Any, path: str) -> None:
     if isinstance(value, _FORBIDDEN):
-        raise Reached(f"{path} is a {type(value).__name__}")
+        message = f"{path} is a {type(value).__name__}"
+        raise Reached(message)
     if isinstance(value, type) and issubclass(value, type):
-        raise Reached(f"{path} is a metaclass")
+        message = f"{path} is a metaclass"
+        raise Reached(message)
     if isinstance(value, _DESCRIPTORS) and decide(value.__name__) is Decision.REFUSED:
-        raise Reached(f"{path} is a descriptor of {value.__name__}")
+        message = f"{path} is a descriptor of {value.__name__}"
+        raise Reached(message)
 
 
 def readable(run: Run, value: Any, *, private: bool = False) -> list[tuple[str, Any]]:

@@ -1,0 +1,124 @@
+"""A failure says where, and what to do about it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sandbox.guest.host_double import run_guest
+
+ANSWER = {
+    "items": [{"name": "a", "owner": None, "stargazers_count": 3}],
+    "total": 1,
+    "due": None,
+    "text": "hello",
+}
+TOOLS = {"ns.list": lambda **_: ANSWER, "ns.rows": lambda: [{"id": 1}]}
+
+HINTS = {
+    "r = ns.list()\nr['stars']": ["items", "total"],
+    "r = ns.list()['items'][0]\nr['stars']": ["stargazers_count"],
+    "r = ns.list()\nr[0]": ["r['items'][0]"],
+    "r = ns.list()\n[x for x in r.items]": ['r["items"]'],
+    "r = ns.list()\nr.totl": ['r["total"]'],
+    "r = ns.list()\nr['due']['start']": ["r['due'] is None", "or {}"],
+    "r = ns.list()\n[i['owner']['login'] for i in r['items']]": ["i['owner'] is None"],
+    "r = ns.rows()\nr['id']": ["r is a list of 1 items", "id"],
+    "r = ns.rows()\nr.get('id')": ["r is a list"],
+    "r = ns.list()\nr['text']['x']": ["r['text'] is text"],
+    "r = ns.list\nr['x']": ["ns.list(...)"],
+    "x = [1, 2]\nx.length": ["len(x)"],
+    "x = []\nx.push(1)": ["x.append"],
+    "x = true": ["True"],
+    "total = 1\nprint(totl)": ["total"],
+    "json.dumps(1)": ["import json"],
+    "x = print('a')\nx['k']": ["None"],
+    "from datetime import datetime, timezone\ndatetime.now() < datetime.now(timezone.utc)": ["timezone.utc"],
+    "import asyncio\nasync def f(): return {}\nx = f()\nx['k']": ["await"],
+    "n = 0\ndef f():\n    n += 1\nf()": ["global n"],
+    "x = []\nx[0]": ["x is empty"],
+    "[1, 2][5]": ["indexes go from 0"] if False else ["shorter"],
+    "1 / 0": ["divisor"],
+    "max([])": ["default=0"],
+    "import json\njson.dumps({1, 2})": ["default=str"],
+    "{[1]: 2}": ["keys"],
+    "x = None\nx + 1": ["None"],
+    "'a' + 1": ["str("],
+    "import json\njson.loads('<html>')": ["not JSON"],
+    "from datetime import datetime\ndatetime.fromisoformat('tomorrow')": ["strptime"],
+    "import asyncio\nasync def f(): pass\nawait f()\nasyncio.run(f())": ["await main()"],
+    "raise SystemExit(3)": ["exit()"],
+    "def f(): return f()\nf()": ["calls itself"],
+    "ns.list(1)": ["keyword arguments only"],
+    "import datetime\nns.list(day=datetime.date(2024, 1, 1))": ["day", ".isoformat()"],
+    "ns.list(ids={1})": ["ids", "list("],
+}
+
+
+@pytest.mark.parametrize(("code", "says"), HINTS.items(), ids=HINTS.keys())
+def test_a_mistake_is_answered_with_what_to_write(code: str, says: list[str]) -> None:
+    ended = run_guest(code, TOOLS)
+
+    assert ended.status == "failed"
+    assert ended.failure is not None
+    assert ended.failure["line"] is not None or "exit" in code
+    assert all(text in ended.message for text in says), ended.message
+
+
+SYNTAX = {
+    "// a comment\nconst x = 1;": ["line 1", "#", "not Python", "line 2"],
+    "const f = x => x + 1": ["lambda"],
+    "def f():\n    return await ns.list()": ["async def"],
+    "if x === 1:\n    pass": ["=="],
+    "print(\u201chello\u201d)": ["straight quotes"],
+    "x = [1, 2": ["close"],
+    "if x\n    y = 1": ["colon"],
+}
+
+
+@pytest.mark.parametrize(("code", "says"), SYNTAX.items(), ids=SYNTAX.keys())
+def test_text_that_is_not_python_says_what_python_writes(code: str, says: list[str]) -> None:
+    ended = run_guest(code, TOOLS)
+
+    assert ended.status == "refused"
+    assert all(text in ended.message for text in says), ended.message
+
+
+def test_a_failure_shows_the_way_there_in_lines_of_the_program_only() -> None:
+    ended = run_guest("def f(x):\n    return 1 / x\n\n\nf(0)")
+
+    assert ended.failure is not None
+    assert ended.failure["traceback"] == (
+        "Traceback (most recent call last):\n  line 5, in <module>\n    f(0)\n  line 2, in f\n    return 1 / x\n"
+        "ZeroDivisionError: division by zero"
+    )
+    assert ended.failure["excerpt"].split("\n")[1] == ">    2 |     return 1 / x"
+
+
+def test_an_error_whose_text_is_code_of_the_program_cannot_break_the_report() -> None:
+    ended = run_guest("class E(Exception):\n    def __str__(self):\n        raise SystemExit(3)\nraise E()")
+
+    assert ended.failure is not None
+    assert ended.failure["type"] == "E"
+    assert "could not be made" in ended.failure["message"]
+
+
+def test_the_same_call_for_ever_is_stopped_and_named() -> None:
+    ended = run_guest("page = 1\nwhile True:\n    if not ns.list(page=page):\n        break", TOOLS)
+
+    assert "ns.list" in ended.message
+    assert '"page":1' in ended.message
+    assert len(ended.calls) == 250
+
+
+def test_a_library_of_the_name_of_a_namespace_is_refused_before_anything_runs() -> None:
+    ended = run_guest("import ns\nclient = ns.Client()\nclient.list()", TOOLS)
+
+    assert ended.status == "refused"
+    assert "remove the import" in ended.message
+
+
+def test_importing_a_namespace_gives_the_namespace() -> None:
+    assert (
+        run_guest("import ns\nfrom tools import ns as other\nns.list()['total'] + other.list()['total']", TOOLS).value
+        == 2
+    )

@@ -1,0 +1,119 @@
+"""What is refused names the place, the reason and what to write instead; nothing of the program runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sandbox.guest.host_double import run_guest
+
+REFUSED = {
+    "eval('1')": ("eval is not available", "json.loads"),
+    "x = [exec][0]": ("exec is not available", "write the statements"),
+    "open('f')": ("open is not available", "return the text"),
+    "input()": ("input is not available", "assign the value"),
+    "__import__('os')": ("__import__ is not available", "import statement"),
+    "print(__builtins__)": ("__builtins__ is not available", "by its name"),
+    "f = (lambda: 0).__globals__": (".__globals__ reaches into the interpreter", "globals()"),
+    "g = (g.gi_frame for g in [])": (".gi_frame reaches into the interpreter", "leave it out"),
+    "class A:\n    def __del__(self): pass": ("a class cannot define __del__", "close() method"),
+    "class A:\n    def __reduce__(self): pass": ("a class cannot define __reduce__", "__deepcopy__"),
+    "import json as _getattr_": ("the name _getattr_ is reserved", "underscore"),
+    "from . import os": ("relative imports need a package", "full name"),
+    "match x:\n    case str(format=f): pass": ("a pattern cannot read .format", "guard"),
+    "class A:\n    __match_args__ = ('__globals__',)": (
+        "__match_args__ must be a tuple of plain names",
+        "write them out",
+    ),
+    "(1).real.__class__ = int": (".__class__ reaches into the interpreter", "leave it out"),
+}
+
+
+@pytest.mark.parametrize(("code", "says"), REFUSED.items(), ids=REFUSED.keys())
+def test_a_refusal_says_why_and_what_to_write(code: str, says: tuple[str, str]) -> None:
+    ended = run_guest("print('ran')\n" + code)
+
+    assert ended.status == "refused"
+    assert ended.output == ""
+    assert ended.failure is not None
+    rule, message, line, column, hint = ended.failure["refusals"][0]
+    assert rule
+    assert says[0] in message
+    assert says[1] in hint
+    assert line >= 2
+    assert column >= 0
+
+
+def test_all_refusals_of_a_program_are_told_at_once() -> None:
+    ended = run_guest("a = eval('1')\nb = open('x')\n")
+
+    assert ended.failure is not None
+    assert [row[2] for row in ended.failure["refusals"]] == [1, 2]
+
+
+def test_a_name_that_the_program_binds_itself_may_be_used() -> None:
+    assert run_guest("def open(x):\n    return x + 1\nopen(1)").value == 2
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("import pandas as pd", ("pandas", "statistics")),
+        ("import os", ("os", "no files")),
+        ("from requests import get", ("requests", "bound operations")),
+        ("import jsn", ("did you mean", "json")),
+        ("from json import codecs", ("json", "codecs")),
+        ("import sys\nsys.modules", ("modules", "interpreter")),
+        ("import math\nmath.sqroot(2)", ("sqroot", "sqrt")),
+    ],
+)
+def test_what_a_module_lacks_is_explained(code: str, says: tuple[str, str]) -> None:
+    ended = run_guest(code)
+
+    assert ended.status == "failed"
+    assert all(text in ended.message for text in says), ended.message
+
+
+BUDGETS = {
+    "bytes": ("x = 1\n" * 20_000, "bytes"),
+    "brackets": ("(" * 100 + "1" + ")" * 100, "brackets are nested"),
+    "unary operators": ("x = " + "not " * 500 + "1", "operators"),
+    "tree depth": ("x = " + "+".join(["1"] * 3_000), "nested"),
+    "elif": ("x = 5\nif x:\n    pass\n" + "elif x:\n    pass\n" * 200, "elif"),
+    "null character": ("x = 1\0", "null"),
+    "digits": ("x = " + "9" * 5_000, "digits"),
+    "lone surrogate": ("x = '\ud800'", "surrogate"),
+}
+
+
+@pytest.mark.parametrize(("code", "says"), BUDGETS.values(), ids=BUDGETS.keys())
+def test_a_source_over_its_budget_is_refused_before_it_is_parsed(code: str, says: str) -> None:
+    from sandbox.guest.language.source import SourceRefused, parse
+
+    with pytest.raises((SourceRefused, SyntaxError), match=says):
+        parse(code, limit_bytes=100_000, limit_depth=160)
+
+
+FENCED = {
+    "a fence": "Here it is:\n```python\nx = 2\nx * 21\n```\nDone.",
+    "a fence without an end": "```python\nx = 2\nx * 21",
+    "indented": "    x = 2\n    x * 21\n",
+    "two fences": "```python\nx = 2\n```\nand then\n```\nx * 21\n```",
+}
+
+
+@pytest.mark.parametrize("code", FENCED.values(), ids=FENCED.keys())
+def test_code_is_taken_out_of_markdown_when_it_does_not_parse_as_it_is(code: str) -> None:
+    ended = run_guest(code)
+
+    assert ended.value == 42, ended.message
+
+
+def test_a_fence_in_a_string_is_left_alone() -> None:
+    assert run_guest("x = '''\n```\ncode\n```\n'''\nx.count('`')").value == 6
+
+
+def test_lines_are_counted_in_the_text_as_it_was_sent() -> None:
+    ended = run_guest("Look:\n```python\nx = 1\n1 / 0\n```")
+
+    assert ended.failure is not None
+    assert ended.failure["line"] == 4

@@ -1,0 +1,34 @@
+"""The recorded programs run as recorded, and the recorded mistakes are answered as they should be."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.timeout(300)
+def test_every_recorded_program_gives_its_recorded_outcome(shared_data: Callable[[str], Path]) -> None:
+    folder = shared_data("programs")
+
+    ran = subprocess.run(
+        [sys.executable, folder / "run.py", "tests.sandbox.corpus_adapter:Adapter", folder / "programs.jsonl"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    summary = re.search(r"programs: (\d+) of (\d+) as recorded; mistakes: (\d+) of (\d+)", ran.stdout)
+    assert summary is not None, ran.stderr
+    assert summary[1] == summary[2], ran.stdout
+    assert summary[3] == summary[4], ran.stdout
