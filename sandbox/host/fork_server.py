@@ -73,7 +73,11 @@ class ForkServer:
         """
         if self._control is None or not self.is_alive:
             raise WorkerError("the fork server is not running")
-        channel, its_end = socket.socketpair()
+        try:
+            channel, its_end = socket.socketpair()
+        except OSError as error:
+            message = f"no socket for another worker: {os.strerror(error.errno or 0)}"
+            raise WorkerError(message) from error
         self._last_number += 1
         request = Fork(self._last_number, limits.memory_bytes, ceil(limits.cpu_s) + _PREPARATION_CPU_S, purpose)
         with its_end:

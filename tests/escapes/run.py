@@ -1,6 +1,6 @@
 """Run the corpus of attempts against each layer alone, against all of them, and against nothing; print a table.
 
-    python tests/escapes/run.py RECORDS.yaml [--layer control|language|os|capability|all] [--id ID] [--details]
+    python tests/escapes/run.py [RECORDS.yaml] [--layer control|language|os|capability|all] [--id ID] [--details]
 
 Exits with 1 when an attempt is not held, or when the control holds although the record does not allow for it.
 """
@@ -26,6 +26,8 @@ import records  # noqa: E402
 
 from sandbox import CallFailed, Limits, Outcome, Sandbox, Status  # noqa: E402
 from sandbox.host.launch import import_folders  # noqa: E402
+
+_SHARED = Path(os.environ.get("CODEMODE_SHARED", _HERE.parents[2] / "shared"))
 
 LAYERS = ("control", "language", "os", "capability", "all")
 #: Small enough that 45 attempts at endless work end soon.
@@ -250,11 +252,13 @@ def table(findings):
 def main():
     """Parse the command line, attack, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("records", type=Path)
+    parser.add_argument("records", type=Path, nargs="?", default=_SHARED / "security" / "escapes.yaml")
     parser.add_argument("--layer", choices=LAYERS, action="append")
     parser.add_argument("--id")
     parser.add_argument("--details", action="store_true")
     options = parser.parse_args()
+    if not options.records.is_file():
+        parser.error(f"there are no records at {options.records}; name a file, or set CODEMODE_SHARED")
     everything = [r for r in records.load(options.records) if options.id in (None, r.id)]
     findings = []
     for layer in options.layer or LAYERS:

@@ -1,0 +1,173 @@
+"""The whole sandbox, as whoever embeds it uses it: real workers, the language policy, calls, timers, limits."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sandbox import Call, CallFailed, CallSite, Limits, Sandbox, Status
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+LIMITS = Limits(wall_s=10.0, cpu_s=2.0)
+
+
+@pytest.fixture
+async def sandbox() -> AsyncIterator[Sandbox]:
+    async with Sandbox(limits=LIMITS) as started:
+        yield started
+
+
+class Desk:
+    """Answers calls after a while, and counts how many are under way."""
+
+    def __init__(self, pause_s: float = 0.0) -> None:
+        self.pause_s = pause_s
+        self.under_way = self.most = self.answered = self.cancelled = 0
+
+    async def answer(self, call: Call) -> Any:
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        try:
+            await asyncio.sleep(self.pause_s)
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        finally:
+            self.under_way -= 1
+        self.answered += 1
+        return {"tool": call.tool, **call.arguments}
+
+
+async def test_the_value_of_the_last_expression_comes_back(sandbox: Sandbox) -> None:
+    outcome = await sandbox.run("x = [1, 2]\nprint('seen')\n{'sum': sum(x)}")
+    assert (outcome.status, outcome.value, outcome.output) == (Status.COMPLETED, {"sum": 3}, "seen\n")
+    assert outcome.ok
+
+
+PARALLEL = {
+    "gather": "import asyncio\nr = await asyncio.gather(*[ns.get(n=n) for n in range(50)])\n[x['n'] for x in r]",
+    "threads": (
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "with ThreadPoolExecutor(50) as executor:\n"
+        "    r = list(executor.map(lambda n: ns.get(n=n), range(50)))\n"
+        "[x['n'] for x in r]"
+    ),
+}
+
+
+@pytest.mark.parametrize("style", PARALLEL)
+async def test_parallel_calls_are_parallel_in_the_host(sandbox: Sandbox, style: str) -> None:
+    desk = Desk(pause_s=0.05)
+    outcome = await sandbox.run(PARALLEL[style], names=("ns",), call=desk.answer)
+    assert outcome.value == list(range(50))
+    assert desk.most == 50
+
+
+async def test_no_more_calls_are_under_way_than_may_be(sandbox: Sandbox) -> None:
+    desk = Desk(pause_s=0.005)
+    limits = replace(LIMITS, calls_in_flight=7)
+    outcome = await sandbox.run(PARALLEL["gather"], names=("ns",), call=desk.answer, limits=limits)
+    assert outcome.value == list(range(50))
+    assert desk.most == 7
+
+
+async def test_the_program_sees_the_start_time_and_the_time_that_passes(sandbox: Sandbox) -> None:
+    code = (
+        "import asyncio, time\nfrom datetime import datetime, timezone\n"
+        "a = time.time()\nawait asyncio.sleep(0.05)\n[datetime.fromtimestamp(a, timezone.utc).year, time.time() - a]"
+    )
+    outcome = await sandbox.run(code, now=datetime(2031, 5, 6, tzinfo=UTC))
+    year, passed = outcome.value
+    assert year == 2031
+    assert 0.05 <= passed < 1.0
+
+
+async def test_the_same_seed_and_time_show_the_same_program_the_same_world(sandbox: Sandbox) -> None:
+    code = "import random, uuid, time\n[random.random(), str(uuid.uuid4()), time.time(), list({'a', 'b', 'c', 'd'})]"
+    start = datetime(2030, 1, 1, tzinfo=UTC)
+    one, two = [await sandbox.run(code, seed=b"s" * 32, now=start) for _ in range(2)]
+    other = await sandbox.run(code, seed=b"t" * 32, now=start)
+    assert one.value == two.value
+    assert one.value[:2] != other.value[:2]
+
+
+async def test_inputs_are_variables(sandbox: Sandbox) -> None:
+    outcome = await sandbox.run("len(rows) + offset", inputs={"rows": [1, 2, 3], "offset": 10})
+    assert outcome.value == 13
+
+
+async def test_the_preflight_sees_the_call_sites(sandbox: Sandbox) -> None:
+    seen: list[CallSite] = []
+
+    async def look(sites: tuple[CallSite, ...]) -> None:
+        seen.extend(sites)
+
+    await sandbox.run("def f():\n    return ns.a.b(1, x=2, **{})\n1", names=("ns",), preflight=look)
+    assert seen == [CallSite("ns.a.b", ("x",), 1, open_ended=True, line=2, column=11)]
+
+
+async def test_a_failed_call_is_an_exception_that_the_program_may_handle(sandbox: Sandbox) -> None:
+    async def fail(call: Call) -> Any:
+        raise CallFailed("no such member", kind="upstream_error", status=404, body={"id": 7})
+
+    code = "try:\n    ns.get(id=7)\nexcept ToolError as error:\n    r = [error.status, error.kind, error.body['id']]\nr"
+    outcome = await sandbox.run(code, names=("ns",), call=fail)
+    assert outcome.value == [404, "upstream_error", 7]
+
+
+async def test_a_call_that_nobody_waits_for_any_more_is_cancelled(sandbox: Sandbox) -> None:
+    desk = Desk(pause_s=60)
+    code = (
+        "import asyncio\ntry:\n    await asyncio.wait_for(ns.get(n=1), 0.05)\n"
+        "except asyncio.TimeoutError:\n    r = 'late'\nr"
+    )
+    outcome = await sandbox.run(code, names=("ns",), call=desk.answer)
+    assert outcome.value == "late"
+    assert desk.cancelled == 1
+
+
+async def test_what_a_killed_program_printed_before_it_waited_is_kept(sandbox: Sandbox) -> None:
+    desk = Desk(pause_s=60)
+    outcome = await sandbox.run(
+        "print('before')\nns.get(n=1)", names=("ns",), call=desk.answer, limits=replace(LIMITS, wall_s=0.3)
+    )
+    assert (outcome.status, outcome.limit, outcome.output) == (Status.TIMED_OUT, "wall_s", "before\n")
+    assert desk.cancelled == 1
+
+
+async def test_a_program_that_catches_everything_cannot_outlive_its_limits(sandbox: Sandbox) -> None:
+    code = "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass"
+    outcome = await sandbox.run(code, limits=replace(LIMITS, cpu_s=0.2))
+    assert (outcome.status, outcome.limit) == (Status.TIMED_OUT, "cpu_s")
+
+
+async def test_two_gigabytes_end_as_out_of_memory(sandbox: Sandbox) -> None:
+    outcome = await sandbox.run("x = 'a' * 2_000_000_000")
+    assert (outcome.status, outcome.limit) == (Status.OUT_OF_MEMORY, "memory_bytes")
+
+
+async def test_a_result_of_fifty_megabytes_is_an_error_that_names_its_size(sandbox: Sandbox) -> None:
+    outcome = await sandbox.run("'x' * 50_000_000")
+    assert outcome.status is Status.FAILED
+    assert outcome.failure is not None
+    assert "50,000,002 bytes" in outcome.failure.message
+
+
+async def test_a_large_result_arrives_whole(sandbox: Sandbox) -> None:
+    outcome = await sandbox.run("[{'id': n, 'text': 'ü' * 20} for n in range(20_000)]")
+    assert outcome.value == [{"id": n, "text": "ü" * 20} for n in range(20_000)]
+
+
+async def test_the_first_run_starts_what_was_not_started() -> None:
+    sandbox = Sandbox(limits=LIMITS, workers=1)
+    try:
+        assert (await sandbox.run("1 + 1")).value == 2
+        assert sandbox.isolation["seccomp"] == "in force"
+    finally:
+        await sandbox.aclose()
