@@ -16,8 +16,10 @@ from codemode.gateway.call import CallState
 from codemode.gateway.gateway import Gateway
 from codemode.search.answer import Detail, render
 from codemode.search.cache import IndexCache
+from codemode.search.evaluation import Metrics, evaluate, read_labelled
 from codemode.search.index import Index
 from codemode.search.query import DEFAULT_LIMIT, Query
+from codemode.search.tuning import Proposal, propose
 from codemode.search.usage import UsageLog
 from codemode.search.weights import RANKING, Weights
 from codemode.settings import DEFAULT_FILE, Settings, load_settings, tokenizer_folder
@@ -25,7 +27,7 @@ from codemode.sources.cache import CatalogCache
 from codemode.sources.load import LoadedSource, load_source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -145,6 +147,21 @@ class CodeMode:
                 await self._executor.start()
                 self._executor_runs = True
         return self._executor.isolation
+
+    def evaluate_search(self, labelled: Path, *, change: Callable[[str], str] = str) -> Metrics:
+        """How well search answers the labelled queries of a file, each passed through `change` first.
+
+        Raises ConfigurationError where the file cannot be read, or an entry of it is wrong or names no tool.
+        """
+        queries = read_labelled(labelled, self.catalog)
+        return evaluate(lambda text: [hit.tool.id for hit in self._index.search(change(text)).hits], queries)
+
+    def propose_weights(self, labelled: Path) -> Proposal:
+        """Ranking weights for the labelled queries of a file. Raises ConfigurationError, also for too few of them."""
+        try:
+            return propose(self._index, read_labelled(labelled, self.catalog))
+        except ValueError as error:
+            raise ConfigurationError(str(error)) from None
 
     def cost(self) -> CostReport:
         """What the catalog costs a model as native tools, and as two tools, in tokens."""

@@ -1,4 +1,4 @@
-"""The command line: `codemode demo | search | run | tools | cost | serve`.
+"""The command line: `codemode demo | search | run | tools | cost | serve | sources | search-eval | search-tune`.
 
 Exit codes: 0 it worked; 1 the program did not complete, or nothing was found; 2 wrong usage or configuration;
 3 a source cannot be read; 4 the sandbox is not available on this machine.
@@ -8,63 +8,42 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from codemode.catalog.stubs import one_liner
-from codemode.errors import CodeModeError, ConfigurationError, SourceError
-from codemode.service import CodeMode
+from codemode.errors import ConfigurationError
+from codemode.serving import cli_search, cli_sources
 from codemode.serving import console as show
-from codemode.serving.demo import run_demo
-from codemode.serving.server import serve as serve_http
-from codemode.settings import DEFAULT_FILE, SecretReference, Settings, load_settings, settings_for_document
-from sandbox import SandboxError
+from codemode.serving.surface import (
+    AsJson,
+    BaseUrl,
+    BearerEnv,
+    Config,
+    Name,
+    Source,
+    Surface,
+    errors_as_exit_codes,
+    with_service,
+)
+from codemode.settings import DEFAULT_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from codemode.service import CodeMode
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__.split("\n")[0])
-
-Config = Annotated[Path, typer.Option("--config", "-c", help="Configuration file.")]
-Source = Annotated[str, typer.Option("--source", help="One document instead of a file: a path or a URL.")]
-BaseUrl = Annotated[str, typer.Option("--base-url", help="With --source: where its operations are answered.")]
-Name = Annotated[str, typer.Option("--name", help="With --source: the namespace of its tools.")]
-BearerEnv = Annotated[
-    str, typer.Option("--bearer-env", help="With --source: environment variable with a bearer token.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for another program.")]
-
-
-@dataclass(frozen=True)
-class Surface:
-    """What a command works on: a configuration file, or one document."""
-
-    config: Path
-    source: str
-    base_url: str
-    name: str
-    bearer_env: str
-
-    def settings(self) -> Settings:
-        """Raises ConfigurationError."""
-        if not self.source:
-            if self.base_url or self.name or self.bearer_env:
-                message = "--base-url, --name and --bearer-env go with --source"
-                raise ConfigurationError(message)
-            return load_settings(self.config)
-        bearer = SecretReference(env=self.bearer_env) if self.bearer_env else None
-        bearer = SecretReference(env=self.bearer_env) if self.bearer_env else None
-        return settings_for_document(self.source, base_url=self.base_url, name=self.name, bearer=bearer)
+app.add_typer(cli_search.app)
+app.add_typer(cli_sources.app, name="sources")
 
 
 @app.command()
 def demo() -> None:
     """Start the example service and run five programs against it."""
-    with _errors_as_exit_codes():
+    from codemode.serving.demo import run_demo
+
+    with errors_as_exit_codes():
         raise typer.Exit(asyncio.run(run_demo()))
 
 
@@ -90,7 +69,7 @@ def search(
             show.console.print(answer.text, markup=False, soft_wrap=True)
         return 0 if answer.hits else 1
 
-    _with_service(Surface(config, source, base_url, name, bearer_env), work)
+    with_service(Surface(config, source, base_url, name, bearer_env), work)
 
 
 @app.command()
@@ -113,7 +92,7 @@ def run(
             show.console.print(show.outcome(ended))
         return 0 if ended.ok else 1
 
-    _with_service(Surface(config, source, base_url, name, bearer_env), work)
+    with_service(Surface(config, source, base_url, name, bearer_env), work)
 
 
 @app.command()
@@ -139,7 +118,7 @@ def tools(
                 show.console.print(one_liner(tool), markup=False, soft_wrap=True)
         return 0 if found else 1
 
-    _with_service(Surface(config, source, base_url, name, bearer_env), work)
+    with_service(Surface(config, source, base_url, name, bearer_env), work)
 
 
 @app.command()
@@ -161,7 +140,7 @@ def cost(
             show.console.print(show.cost(report))
         return 0
 
-    _with_service(Surface(config, source, base_url, name, bearer_env), work)
+    with_service(Surface(config, source, base_url, name, bearer_env), work)
 
 
 @app.command()
@@ -175,7 +154,9 @@ def serve(
     bearer_env: BearerEnv = "",
 ) -> None:
     """Serve search and execute over HTTP."""
-    with _errors_as_exit_codes():
+    from codemode.serving.server import serve as serve_http
+
+    with errors_as_exit_codes():
         settings = Surface(config, source, base_url, name, bearer_env).settings()
         changes: dict[str, Any] = {"host": host} if host else {}
         if port >= 0:
@@ -186,36 +167,6 @@ def serve(
 def main() -> None:
     """Entry point of the `codemode` command."""
     app()
-
-
-def _with_service(surface: Surface, work: Callable[[CodeMode], Awaitable[int]]) -> None:
-    async def entered() -> int:
-        async with CodeMode.from_settings(surface.settings()) as service:
-            for name, source in service.sources.items():
-                if source.warnings:
-                    show.errors.print(f"{name}: {len(source.warnings)} warnings while reading it", style="dim")
-            return await work(service)
-
-    with _errors_as_exit_codes():
-        raise typer.Exit(asyncio.run(entered()))
-
-
-@contextmanager
-def _errors_as_exit_codes() -> Iterator[None]:
-    try:
-        yield
-    except SourceError as error:
-        code, text = 3, str(error)
-    except CodeModeError as error:
-        code, text = 2, str(error)
-    except SandboxError as error:
-        code, text = 4, str(error)
-    except KeyboardInterrupt:
-        code, text = 130, "interrupted"
-    else:
-        return
-    show.errors.print(text, markup=False, style="red", soft_wrap=True)
-    raise typer.Exit(code)
 
 
 def _read_program(file: Path) -> str:

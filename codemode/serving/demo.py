@@ -40,7 +40,7 @@ PROGRAMS = (
 
 async def run_demo() -> int:
     """Run it; returns the exit code: 0 when every program ended as it is meant to."""
-    token = secrets.token_urlsafe(24)
+    token = secrets.token_hex(24)
     with NamedTemporaryFile("w", suffix=".token") as kept:
         kept.write(token)
         kept.flush()

@@ -29,6 +29,7 @@ class LoadedSource:
     transport: HttpTransport
     title: str = ""
     digest: str = ""
+    servers: tuple[str, ...] = ()
 
 
 async def load_source(
@@ -46,7 +47,9 @@ async def load_source(
         response_limit_bytes=settings.response_limit_bytes,
     )
     transport = HttpTransport(reach, credentials=credentials, contents=contents)
-    return LoadedSource(name, surface.tools, surface.warnings, transport, surface.title, surface.digest)
+    return LoadedSource(
+        name, surface.tools, surface.warnings, transport, surface.title, surface.digest, surface.servers
+    )
 
 
 def _credential(setting: CredentialSettings) -> Credential:

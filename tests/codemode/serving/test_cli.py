@@ -105,6 +105,26 @@ def test_cost_says_which_mode_fits(gym: Gym) -> None:
     assert report["verdict"].startswith("code mode")
 
 
+def test_sources_are_added_checked_listed_and_removed(gym: Gym, tmp_path: Path) -> None:
+    config = ["--config", str(tmp_path / "codemode.yaml")]
+    added = codemode("sources", "add", "gym", str(gym.document), "--base-url", gym.url, *config)
+    assert added.returncode == 0, added.stderr
+    assert "137 operations" in added.stdout
+    (listed,) = json.loads(codemode("sources", "list", "--json", *config).stdout)
+    assert (listed["name"], listed["tools"], listed["warnings"]) == ("gym", 137, 0)
+    assert json.loads(codemode("sources", "check", "--json", *config).stdout)["gym"]["operations"] == 137
+    assert codemode("sources", "remove", "gym", *config).returncode == 0
+    assert "there is no source" in codemode("sources", "remove", "gym", *config).stderr
+
+
+def test_search_is_measured_on_labelled_queries(gym: Gym) -> None:
+    queries = str(gym.document.parent / "queries.yaml")
+    measured = json.loads(codemode("search-eval", queries, "--json", "--source", str(gym.document)).stdout)
+    assert measured["as given"]["queries"] > 100
+    assert measured["as given"]["recall_10"] > 0.8
+    assert measured["with typos"]["recall_10"] > 0.75
+
+
 def test_serve_answers_until_it_is_told_to_stop(gym: Gym) -> None:
     command = [COMMAND, "serve", "--port", "0", *on(gym)]
     environment = {"PATH": os.environ["PATH"], "GYM_TOKEN": "a-token-for-tests", "CODEMODE_API_KEY": "a-key"}  # noqa: TID251

@@ -1,0 +1,155 @@
+"""`codemode sources add | list | check | remove`: the API surfaces of a configuration file."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from codemode.errors import ConfigurationError
+from codemode.serving import console as show
+from codemode.serving.configuration_file import with_source, without_source
+from codemode.serving.surface import (
+    AsJson,
+    BaseUrl,
+    BearerEnv,
+    Config,
+    Source,
+    Surface,
+    errors_as_exit_codes,
+    with_service,
+)
+from codemode.serving.surface import Name as SourceName
+from codemode.settings import DEFAULT_FILE, is_url, settings_for_document
+from codemode.sources.load import load_source
+from codemode.sources.review import review
+
+if TYPE_CHECKING:
+    from codemode.service import CodeMode
+    from codemode.settings import SourceSettings
+    from codemode.sources.load import LoadedSource
+
+app = typer.Typer(no_args_is_help=True, help="The API surfaces of a configuration file.")
+Name = Annotated[str, typer.Argument(help="The namespace of the source.")]
+#: Remarks of one kind that are printed before the rest is only counted.
+SHOWN = 20
+
+
+@app.command("add")
+def add(
+    name: Name,
+    location: Annotated[str, typer.Argument(help="A document: a path or a URL.")],
+    base_url: Annotated[str, typer.Option("--base-url", help="Where its operations are answered.")] = "",
+    bearer_env: Annotated[str, typer.Option("--bearer-env", help="Environment variable with a bearer token.")] = "",
+    config: Config = Path(DEFAULT_FILE),
+) -> None:
+    """Read a document, report what it gives, and add it to the configuration."""
+    with errors_as_exit_codes():
+        settings = settings_for_document(location, base_url=base_url, name=name).sources[name]
+        source = asyncio.run(_read(name, settings))
+        base = base_url or next(iter(_absolute(source)), "")
+        text = config.read_text(encoding="utf-8") if config.exists() else ""
+        config.write_text(with_source(text, name, _entry(location, base, bearer_env, config)), encoding="utf-8")
+        _report(name, source)
+        if not base:
+            show.errors.print(f"the document names no server: set sources.{name}.base_url in {config}", style="yellow")
+
+
+@app.command("remove")
+def remove(name: Name, config: Config = Path(DEFAULT_FILE)) -> None:
+    """Take a source out of the configuration."""
+    with errors_as_exit_codes():
+        try:
+            text = config.read_text(encoding="utf-8")
+        except OSError as error:
+            message = f"the configuration {config} cannot be read: {error.strerror}"
+            raise ConfigurationError(message) from None
+        config.write_text(without_source(text, name), encoding="utf-8")
+
+
+@app.command("list")
+def list_sources(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
+    """Every source with the number of its tools."""
+
+    async def work(service: CodeMode) -> int:
+        rows = [
+            {"name": name, "title": source.title, "tools": len(source.tools), "warnings": len(source.warnings)}
+            for name, source in service.sources.items()
+        ]
+        if as_json:
+            show.print_json(rows)
+        else:
+            for row in rows:
+                show.console.print("{name}  {tools} tools, {warnings} warnings  {title}".format(**row), markup=False)
+        return 0
+
+    with_service(Surface(config, "", "", "", ""), work)
+
+
+@app.command("check")
+def check(
+    as_json: AsJson = False,  # noqa: FBT002
+    config: Config = Path(DEFAULT_FILE),
+    source: Source = "",
+    base_url: BaseUrl = "",
+    name: SourceName = "",
+    bearer_env: BearerEnv = "",
+) -> None:
+    """What could not be read of each source, where, and which descriptions are empty, vague or repeated."""
+
+    async def work(service: CodeMode) -> int:
+        if as_json:
+            show.print_json({name: _as_data(found) for name, found in service.sources.items()})
+        else:
+            for name, found in service.sources.items():
+                _report(name, found)
+        return 0
+
+    with_service(Surface(config, source, base_url, name, bearer_env), work)
+
+
+async def _read(name: str, settings: SourceSettings) -> LoadedSource:
+    source = await load_source(name, settings)
+    await source.transport.aclose()
+    return source
+
+
+def _absolute(source: LoadedSource) -> list[str]:
+    return [url for url in source.servers if is_url(url) and "{" not in url]
+
+
+def _entry(location: str, base_url: str, bearer_env: str, config: Path) -> dict[str, Any]:
+    entry: dict[str, Any] = {"location": location if is_url(location) else _relative(location, config)}
+    if base_url:
+        entry["base_url"] = base_url
+    if bearer_env:
+        entry["credentials"] = [{"kind": "bearer", "token": {"env": bearer_env}}]
+    return entry
+
+
+def _relative(location: str, config: Path) -> str:
+    path, folder = Path(location).expanduser().resolve(), config.resolve().parent
+    return str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
+
+
+def _report(name: str, source: LoadedSource) -> None:
+    remarks = list(review(source.tools))
+    show.console.print(f"{name}: {source.title}: {len(source.tools)} operations", markup=False)
+    for title, found in (("could not be read as written", source.warnings), ("hard to find or to tell apart", remarks)):
+        if found:
+            show.console.print(f"  {len(found)} {title}:", markup=False)
+        for place, reason in found[:SHOWN]:
+            show.console.print(f"    {place}: {reason}", markup=False, soft_wrap=True)
+        if len(found) > SHOWN:
+            show.console.print(f"    … and {len(found) - SHOWN} more (--json shows all)")
+
+
+def _as_data(source: LoadedSource) -> dict[str, Any]:
+    return {
+        "title": source.title,
+        "operations": len(source.tools),
+        "warnings": [{"pointer": pointer, "reason": reason} for pointer, reason in source.warnings],
+        "remarks": [{"tool": tool, "reason": reason} for tool, reason in review(source.tools)],
+    }

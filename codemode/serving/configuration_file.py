@@ -1,0 +1,80 @@
+"""Changing `codemode.yaml` as a person would: only the lines of one source, everything else and all comments kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from codemode.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_INDENT = "  "
+
+
+def with_source(text: str, name: str, entry: Mapping[str, Any]) -> str:
+    """The text with one more source. Raises ConfigurationError where the name is taken or the text is no mapping."""
+    sources = _sources(text)
+    block = _block(name, entry)
+    if sources is None:
+        before = text if not text or text.endswith("\n") else f"{text}\n"
+        return f"{before}sources:\n{_shifted(block, _INDENT)}"
+    if any(key.value == name for key, _ in sources.value):
+        message = f"there is a source {name!r} already; remove it first, or choose another name"
+        raise ConfigurationError(message)
+    if sources.flow_style or not sources.value:
+        message = "sources stands in {} on one line: write it as a block, one source below the other"
+        raise ConfigurationError(message)
+    lines = text.splitlines(keepends=True)
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n"
+    at = _end(sources.value[-1][1], lines)
+    return "".join([*lines[:at], _shifted(block, " " * sources.start_mark.column), *lines[at:]])
+
+
+def without_source(text: str, name: str) -> str:
+    """The text without a source. Raises ConfigurationError where there is none of that name."""
+    sources = _sources(text)
+    pairs = [] if sources is None else sources.value
+    found = next(((key, value) for key, value in pairs if key.value == name), None)
+    if found is None:
+        message = f"there is no source {name!r}; there are: {', '.join(key.value for key, _ in pairs) or 'none'}"
+        raise ConfigurationError(message)
+    key, value = found
+    lines = text.splitlines(keepends=True)
+    return "".join([*lines[: key.start_mark.line], *lines[_end(value, lines) :]])
+
+
+def _sources(text: str) -> yaml.MappingNode | None:
+    try:
+        root = yaml.compose(text)
+    except yaml.YAMLError as error:
+        message = f"the configuration is not YAML: {' '.join(str(error).split())}"
+        raise ConfigurationError(message) from None
+    if root is None:
+        return None
+    if not isinstance(root, yaml.MappingNode):
+        message = "the configuration is not a mapping: it begins with `sources:`"
+        raise ConfigurationError(message)
+    node = next((value for key, value in root.value if key.value == "sources"), None)
+    return node if isinstance(node, yaml.MappingNode) else None
+
+
+def _end(node: yaml.Node, lines: list[str]) -> int:
+    """The line after a node; trailing blank lines and comments belong to what follows."""
+    last: yaml.Node = node
+    while isinstance(last, yaml.CollectionNode) and last.value and not last.flow_style:
+        item = last.value[-1]
+        last = item[1] if isinstance(item, tuple) else item
+    end = last.end_mark.line + (1 if last.end_mark.column else 0)
+    return min(max(end, last.start_mark.line + 1), len(lines))
+
+
+def _block(name: str, entry: Mapping[str, Any]) -> str:
+    return yaml.safe_dump({name: dict(entry)}, sort_keys=False, allow_unicode=True, default_flow_style=False)
+
+
+def _shifted(block: str, indent: str) -> str:
+    return "".join(indent + line for line in block.splitlines(keepends=True))

@@ -1,0 +1,83 @@
+"""What a command works on: the options that name it, the service around it, and errors as exit codes."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from codemode.errors import CodeModeError, ConfigurationError, SourceError
+from codemode.service import CodeMode
+from codemode.serving import console as show
+from codemode.settings import SecretReference, Settings, load_settings, settings_for_document
+from sandbox import SandboxError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+Config = Annotated[Path, typer.Option("--config", "-c", help="Configuration file.")]
+Source = Annotated[str, typer.Option("--source", help="One document instead of a file: a path or a URL.")]
+BaseUrl = Annotated[str, typer.Option("--base-url", help="With --source: where its operations are answered.")]
+Name = Annotated[str, typer.Option("--name", help="With --source: the namespace of its tools.")]
+BearerEnv = Annotated[
+    str, typer.Option("--bearer-env", help="With --source: environment variable with a bearer token.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for another program.")]
+
+
+@dataclass(frozen=True)
+class Surface:
+    """What a command works on: a configuration file, or one document."""
+
+    config: Path
+    source: str
+    base_url: str
+    name: str
+    bearer_env: str
+
+    def settings(self) -> Settings:
+        """Raises ConfigurationError."""
+        if not self.source:
+            if self.base_url or self.name or self.bearer_env:
+                message = "--base-url, --name and --bearer-env go with --source"
+                raise ConfigurationError(message)
+            return load_settings(self.config)
+        bearer = SecretReference(env=self.bearer_env) if self.bearer_env else None
+        return settings_for_document(self.source, base_url=self.base_url, name=self.name, bearer=bearer)
+
+
+def with_service(surface: Surface, work: Callable[[CodeMode], Awaitable[int]]) -> None:
+    """Enter the service, do the work, and leave with its exit code."""
+
+    async def entered() -> int:
+        async with CodeMode.from_settings(surface.settings()) as service:
+            for name, source in service.sources.items():
+                if source.warnings:
+                    show.errors.print(f"{name}: {len(source.warnings)} warnings while reading it", style="dim")
+            return await work(service)
+
+    with errors_as_exit_codes():
+        raise typer.Exit(asyncio.run(entered()))
+
+
+@contextmanager
+def errors_as_exit_codes() -> Iterator[None]:
+    """Known errors become a message on standard error and an exit code of their own."""
+    try:
+        yield
+    except SourceError as error:
+        code, text = 3, str(error)
+    except CodeModeError as error:
+        code, text = 2, str(error)
+    except SandboxError as error:
+        code, text = 4, str(error)
+    except KeyboardInterrupt:
+        code, text = 130, "interrupted"
+    else:
+        return
+    show.errors.print(text, markup=False, style="red", soft_wrap=True)
+    raise typer.Exit(code)

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from codemode.errors import ConfigurationError
+from codemode.serving.configuration_file import with_source, without_source
+
+FILE = """\
+# ours
+sources:
+  gym:  # the example
+    location: gym.json
+    credentials:
+      - {kind: bearer, token: {env: GYM_TOKEN}}
+
+# limits of an execution
+limits:
+  wall_s: 5
+"""
+
+
+def test_a_source_is_added_behind_the_others_and_comments_stay() -> None:
+    text = with_source(FILE, "pets", {"location": "pets.yaml"})
+    assert text == FILE.replace(
+        "token: {env: GYM_TOKEN}}\n", "token: {env: GYM_TOKEN}}\n  pets:\n    location: pets.yaml\n"
+    )
+
+
+@pytest.mark.parametrize("text", ["", "limits: {wall_s: 5}", "# nothing yet\n"])
+def test_the_first_source_opens_the_section(text: str) -> None:
+    assert yaml.safe_load(with_source(text, "pets", {"location": "p"}))["sources"] == {"pets": {"location": "p"}}
+
+
+def test_removing_what_was_added_gives_the_file_back() -> None:
+    assert without_source(with_source(FILE, "pets", {"location": "p", "base_url": "http://x"}), "pets") == FILE
+
+
+def test_removing_a_source_leaves_the_rest() -> None:
+    left = without_source(with_source(FILE, "pets", {"location": "p"}), "gym")
+    assert yaml.safe_load(left) == {"sources": {"pets": {"location": "p"}}, "limits": {"wall_s": 5}}
+    assert "# limits of an execution" in left
+
+
+def test_a_name_is_not_given_twice() -> None:
+    with pytest.raises(ConfigurationError, match="there is a source 'gym' already"):
+        with_source(FILE, "gym", {"location": "x"})
+
+
+def test_removing_what_is_not_there_names_what_is() -> None:
+    with pytest.raises(ConfigurationError, match="there is no source 'pets'; there are: gym"):
+        without_source(FILE, "pets")
+
+
+@pytest.mark.parametrize("text", ["- a\n", "sources: {gym: {location: x}}\n", "a: ["])
+def test_a_file_that_cannot_be_changed_safely_is_refused(text: str) -> None:
+    with pytest.raises(ConfigurationError):
+        with_source(text, "pets", {"location": "x"})
