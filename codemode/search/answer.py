@@ -88,6 +88,8 @@ def _lines(hit: Hit, hits: Hits, detail: Detail, left: int) -> Iterator[str]:
 
 
 def _closing(hits: Hits, shown: int) -> Iterator[str]:
+    if hits.note:
+        yield f"# {hits.note}"
     for query in hits.empty:
         yield f"# {_quoted(hits, query)}: no tool matches"
     after = hits.query.offset + shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, zip_longest
@@ -17,6 +18,7 @@ from codemode.search.exact import ExactNames
 from codemode.search.facets import Facets
 from codemode.search.groups import Interpreter
 from codemode.search.lookups import find_look_ups
+from codemode.search.meanings import fused, with_nearest
 from codemode.search.postings import build_postings
 from codemode.search.profile import build_profile
 from codemode.search.query import DEFAULT_LIMIT, Hit, Hits, Query
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from codemode.catalog.tool import Tool
+    from codemode.search.meanings import Meanings
     from codemode.search.postings import Postings
     from codemode.search.profile import Profile
     from codemode.search.segment import Segment
@@ -63,6 +66,7 @@ class Index:
         self.vocabulary = vocabulary
         self.postings = postings
         self.weights = weights
+        self.meanings: Meanings | None = None
         self.profile = profile or build_profile(documents, postings, vocabulary)
         self.exact = exact or ExactNames.of(tools)
         self._facets = Facets(tools)
@@ -104,6 +108,12 @@ class Index:
             start += len(of_source)
         return found
 
+    def with_meanings(self, meanings: Meanings) -> Index:
+        """The same index, that also ranks by embeddings of `tools` whenever these are ready."""
+        other = copy(self)
+        other.meanings = meanings
+        return other
+
     def __len__(self) -> int:
         return len(self.tools)
 
@@ -123,6 +133,7 @@ class Index:
             unsure=tuple(place for place, found in enumerate(lists) if found.documents and found.confidence < UNSURE),
             empty=tuple(place for place, found in enumerate(lists) if not found.documents),
             nearest=() if merged else self._nearest(asked, allowed),
+            note=self.meanings.problem if self.meanings else "",
         )
 
     def _found(self, question: Question, text: str, allowed: NDArray[np.bool_] | None) -> _Found:
@@ -137,13 +148,18 @@ class Index:
         return _Found(ordered, [scores.get(document, highest) for document in ordered], len(exact), 1.0)
 
     def _ranked(self, question: Question, text: str, allowed: NDArray[np.bool_] | None) -> _Found:
-        """The documents with the highest sums looked at closely, then the rest by their sums."""
+        """The documents with the highest sums or nearest meanings looked at closely, then the rest by their sums."""
         documents, sums = self._scorer.best(question.groups, _CANDIDATES, allowed)
-        if not len(documents):
-            return _Found([], [], 0, 0.0)
+        similar = self.meanings.similarities(text) if self.meanings and text.strip() else None
         close = min(self.weights.ranked, len(documents))
+        if similar is not None:
+            documents, sums, close = with_nearest(documents, sums, close, similar, allowed)
+        if not close:
+            return _Found([], [], 0, 0.0)
         look = self._ranker.look(question, documents[:close], sums[:close])
         scores = weigh(look.features, self.weights.ranking)
+        if similar is not None:
+            scores = fused(scores, similar[documents[:close]], self.weights.meaning)
         order = np.argsort(-scores, kind="stable")
         sure = confidence(look.features, scores, order)
         order = fill(order, clause_heads(question, text, look, scores), DEFAULT_LIMIT)

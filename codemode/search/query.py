@@ -74,6 +74,7 @@ class Hits:
     `confidence` is, for each search, how likely it is that its first hit can be right (0 to 1); `unsure` holds the
     places of those whose hits may all be wrong, `empty` of those that found nothing. `nearest`
     are the ids, or with an unknown namespace the namespaces, that come closest when there is no hit at all.
+    `note` says what the answer lacks, such as embeddings that are not ready.
     """
 
     query: Query
@@ -83,3 +84,4 @@ class Hits:
     unsure: tuple[int, ...] = ()
     empty: tuple[int, ...] = ()
     nearest: tuple[str, ...] = ()
+    note: str = ""

@@ -197,7 +197,7 @@ def _found(answered: _Answered, total: np.float32) -> dict[str, Column]:
         "query_in_home": cover[Field.HOME] @ shares,
         "query_in_text": np.maximum(cover[Field.SUMMARY], cover[Field.TEXT]) @ shares,
         "query_in_parameters": np.maximum(cover[Field.PARAMETERS], cover[Field.PARAMETER_TEXT]) @ shares,
-        "words_found": (anywhere > 0).mean(axis=1, dtype=np.float32),
+        "words_found": (anywhere > 0).sum(axis=1) / np.float32(max(anywhere.shape[1], 1)),
     }
 
 

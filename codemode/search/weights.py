@@ -59,6 +59,9 @@ class Weights:
     name_typo: float = 0.3
     corrections: int = 3
 
+    #: What the nearest meaning adds, as a share of the best score, where there are embeddings.
+    meaning: float = 0.8
+
     #: How many candidates are looked at closely.
     ranked: int = 60
     ranking: Mapping[str, float] = field(default_factory=lambda: RANKING)
