@@ -181,10 +181,27 @@ _TYPING = """
 
 
 def _typing(scene: Scene) -> dict[str, Any]:
-    """Not get_type_hints, which evaluates text."""
+    """get_type_hints is ours: the library's evaluates text."""
+
+    def get_type_hints(value: Any, *_: Any, **__: Any) -> dict[str, Any]:
+        kinds = reversed(value.__mro__) if isinstance(value, type) else (value,)
+        hints: dict[str, Any] = {}
+        for kind in kinds:
+            if kind in scene.own:
+                hints |= scene.access.get(kind, "__annotations__", {})
+        return {name: _named(scene, hint) if isinstance(hint, str) else hint for name, hint in hints.items()}
+
     names = {name: getattr(typing, name) for name in _TYPING.split() if hasattr(typing, name)}
     names.setdefault("override", lambda function: function)
-    return {**names, "TYPE_CHECKING": False, "reveal_type": lambda value: value}
+    return {**names, "TYPE_CHECKING": False, "get_type_hints": get_type_hints, "reveal_type": lambda value: value}
+
+
+def _named(scene: Scene, text: str) -> Any:
+    """Return what a plain name means to the program, as the program itself could write it; else the text."""
+    if not text.isidentifier() or text.startswith("_"):
+        return text
+    found = scene.program_globals.get(text)
+    return scene.program_globals["__builtins__"].get(text, text) if found is None else found
 
 
 def _types(scene: Scene) -> dict[str, Any]:

@@ -90,7 +90,6 @@ WITHHELD: dict[str, dict[str, str]] = {
     },
     "collections": {"UserString": "inherit from str"},
     "random": {"SystemRandom": "all random numbers come from the seed of the execution; use random.Random"},
-    "typing": {"get_type_hints": "it evaluates text; read __annotations__"},
     "asyncio": {
         "open_connection": _NO_NETWORK,
         "start_server": _NO_NETWORK,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -152,7 +153,17 @@ def _warnings(scene: Scene) -> dict[str, Any]:
         kind = type(message) if isinstance(message, Warning) else category or UserWarning
         scene.output.write(f"{kind.__name__}: {message}\n")
 
-    return {"warn": warn, "filterwarnings": lambda *_, **__: None, "simplefilter": lambda *_, **__: None}
+    return {
+        "warn": warn,
+        "catch_warnings": nullcontext_of_warnings,
+        "filterwarnings": lambda *_, **__: None,
+        "simplefilter": lambda *_, **__: None,
+    }
+
+
+def nullcontext_of_warnings(**_: Any) -> contextlib.nullcontext[list[Any]]:
+    """Stand for `warnings.catch_warnings`: no warning is kept here."""
+    return contextlib.nullcontext([])
 
 
 def _logging(scene: Scene) -> dict[str, Any]:

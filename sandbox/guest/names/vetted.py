@@ -151,6 +151,10 @@ VETTED: dict[str, Vetted] = {
         ),
         why=("bytes; a bomb ends at the memory limit of the process"),
     ),
+    "contextvars": Vetted(
+        names=("ContextVar Token"),
+        why=("variables of the program; not copy_context, which shows the scheduler's"),
+    ),
     "graphlib": Vetted(
         names=("CycleError TopologicalSorter"),
         why=("graphs of the program"),

@@ -117,3 +117,19 @@ def test_lines_are_counted_in_the_text_as_it_was_sent() -> None:
 
     assert ended.failure is not None
     assert ended.failure["line"] == 4
+
+
+def test_text_in_annotations_reaches_only_what_the_program_could_name() -> None:
+    ended = run_guest(
+        "import typing\ndef f(a: 'eval', b: '__import__', c: '.private', d: 'int', e: '__builtins__', g: 'Own'): pass\n"
+        "class Own: pass\n{k: v if isinstance(v, str) else v.__name__ for k, v in typing.get_type_hints(f).items()}"
+    )
+
+    assert ended.value == {
+        "a": "eval",
+        "b": "__import__",
+        "c": ".private",
+        "d": "int",
+        "e": "__builtins__",
+        "g": "Own",
+    }
