@@ -108,7 +108,7 @@ _TYPES: dict[str, Check] = {
 def _type(_: Schema, names: Any) -> Check | None:
     if isinstance(names, str):
         return _TYPES.get(names)
-    if isinstance(names, list) and names and all(name in _TYPES for name in names):
+    if isinstance(names, list) and names and all(isinstance(name, str) and name in _TYPES for name in names):
         return _any([_TYPES[name] for name in names])
     return None
 

@@ -14,10 +14,11 @@ Differences to the library's own dialects, each because published documents need
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from jsonschema import Draft4Validator, Draft202012Validator
-from jsonschema.exceptions import ValidationError, best_match
+from jsonschema.exceptions import UndefinedTypeCheck, ValidationError, best_match
 from jsonschema.validators import create
 
 from codemode.catalog.content import is_content
@@ -29,17 +30,28 @@ if TYPE_CHECKING:
 
 Check = Callable[[Any, Any, Any, Any], Iterator[ValidationError]]
 
+#: Errors that are looked at to find the one that says most.
+_MOST_ERRORS = 100
+
 _TYPES = frozenset(("string", "integer", "number", "boolean", "array", "object", "null"))
 
 
 def first_error(schema: Schema, value: Any) -> ValidationError | None:
     """The error that says most about why `value` does not fit, or None where it fits."""
-    validator = _validator(schema.graph, schema.base).evolve(schema=schema.value)
+    if not isinstance(schema.value, (Mapping, bool)):
+        return None  # no schema at all
+    cls = type(_validator(schema.graph, schema.base))
     try:
-        error: ValidationError | None = best_match(validator.iter_errors(value))
+        errors: list[ValidationError] = list(islice(cls(schema.value).iter_errors(value), _MOST_ERRORS))
     except RecursionError:  # references that go in a circle without a step into the value
         return None
-    return error
+    if not errors:
+        return None
+    try:
+        best: ValidationError | None = best_match(errors)
+    except (TypeError, UndefinedTypeCheck):  # it looks into schemas that may be malformed
+        best = errors[0]
+    return best
 
 
 def fits(schema: Schema, value: Any) -> bool:
@@ -90,7 +102,7 @@ def _without_siblings(schema: Any) -> Any:
 def _reference(graph: Graph, base: str) -> Check:
     def follow(validator: Any, _: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
         target = Schema(schema, graph, base).target()
-        if target is not None:
+        if target is not None and _is_schema(target.value):
             other = validator if target.base == base else _validator(graph, target.base)
             yield from other.descend(instance, target.value)
 
@@ -100,7 +112,7 @@ def _reference(graph: Graph, base: str) -> Check:
 def _all_of(graph: Graph, base: str) -> Check:
     def checked(validator: Any, members: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
         for index, member in enumerate(members if isinstance(members, list) else ()):
-            for error in validator.descend(instance, member, schema_path=index):
+            for error in validator.descend(instance, member, schema_path=index) if _is_schema(member) else ():
                 is_about_extras = error.validator == "additionalProperties" and not error.relative_path
                 if is_about_extras and set(instance) <= set(Schema(schema, graph, base).properties()):
                     continue
