@@ -7,6 +7,7 @@ import json
 import struct
 import sys
 from dataclasses import dataclass
+from itertools import count
 
 import yaml
 
@@ -33,7 +34,13 @@ def load(path):
 def steps(record):
     """Return what the hostile guest does, as JSON: ["raw", base64], ["wait", seconds], ["hangup"]."""
     done = eval(record.payload, {**_STEPS})  # noqa: S307 - the corpus is development data, written as expressions
-    return json.dumps(done)
+    joined = []
+    for step in done:
+        if step[0] == "raw" and joined and joined[-1][0] == "raw":
+            joined[-1][1].append(step[1])
+        else:
+            joined.append(["raw", [step[1]]] if step[0] == "raw" else step)
+    return json.dumps([_encoded(step) for step in joined])
 
 
 def _record(item):
@@ -58,8 +65,12 @@ def _record(item):
 _NEEDS_PYTHON = {"cls-type-param": (3, 12), "dir-subinterpreters": (3, 13), "rp-c-iteration-zip": (3, 12)}
 
 
+def _encoded(step):
+    return ["raw", base64.b64encode(b"".join(step[1])).decode()] if step[0] == "raw" else step
+
+
 def _raw(data):
-    return ["raw", base64.b64encode(data).decode()]
+    return ["raw", data]
 
 
 def _frame_bytes(data):
@@ -70,7 +81,12 @@ def _frame(message):
     return _frame_bytes(json.dumps(message).encode())
 
 
-def _call(tool, args, id=1, **extra):  # noqa: A002 - the corpus calls it so
+_numbers = count(1)
+
+
+def _call(tool, args, id=None, **extra):  # noqa: A002 - the corpus calls it so
+    if id is None:  # a call that is not about ids gets a good one, so that what it is about is reached
+        id = next(_numbers)
     path = str(id)[:100]
     return _frame({"t": "calls", "calls": [[id, path, tool, args]], "wake": None, "delay": None, **extra})
 
