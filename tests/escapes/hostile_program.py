@@ -50,10 +50,10 @@ def _read(channel: int) -> dict:
 
 
 def _exactly(channel: int, size: int) -> bytes:
-    data = b""
+    data = bytearray()
     while len(data) < size:
         chunk = os.read(channel, size - len(data))
         if not chunk:
             os._exit(0)
         data += chunk
-    return data
+    return bytes(data)
