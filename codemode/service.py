@@ -174,7 +174,7 @@ class CodeMode:
         self.sources = dict(zip(names, loaded, strict=True))
         self.catalog = Catalog(tuple(tool for source in loaded for tool in source.tools))
         indexes = IndexCache(self.settings.cache() / "indexes")
-        digests = [source.digest for source in loaded]
+        digests = [source.surface.digest for source in loaded]
         self._index = await asyncio.to_thread(indexes.open, self.catalog, digests, self._weights)
         self._gateway = Gateway(self.catalog, {name: source.transport for name, source in self.sources.items()})
 

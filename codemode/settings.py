@@ -90,7 +90,30 @@ class ApiKeyCredential(_Section):
     prefix: str = ""
 
 
-CredentialSettings = Annotated[BearerCredential | BasicCredential | ApiKeyCredential, Field(discriminator="kind")]
+class OAuth2Credential(_Section):
+    """Tokens by client credentials (RFC 6749, section 4.4), or with a `refresh_token` by that (section 6)."""
+
+    kind: Literal["oauth2"]
+    token_url: str
+    client_id: str
+    client_secret: SecretReference | None = None
+    refresh_token: SecretReference | None = None
+    scopes: tuple[str, ...] = ()
+    audience: str = ""
+    secret_in_body: bool = False
+
+
+CredentialSettings = Annotated[
+    BearerCredential | BasicCredential | ApiKeyCredential | OAuth2Credential, Field(discriminator="kind")
+]
+EffectName = Literal["read", "write", "destructive"]
+
+
+class ClientCertificate(_Section):
+    """A certificate and its key, PEM files, for mutual TLS (RFC 8446, section 4.4.2)."""
+
+    certificate: Path
+    key: Path
 
 
 class SourceSettings(_Section):
@@ -100,8 +123,19 @@ class SourceSettings(_Section):
     kind: Literal["auto", "openapi"] = "auto"
     base_url: str | None = None
     credentials: tuple[CredentialSettings, ...] = ()
+    client_certificate: ClientCertificate | None = None
+    ca_file: Path | None = None
     timeout_s: float = Field(default=30.0, gt=0, le=3600)
     response_limit_bytes: int = Field(default=16 * 1024 * 1024, ge=1024)
+    retries: int = Field(default=2, ge=0, le=10)
+    concurrency: int = Field(default=32, ge=1)
+    rate_per_s: float | None = Field(default=None, gt=0)
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    rename: dict[str, str] = {}
+    describe: dict[str, str] = {}
+    effect: dict[str, EffectName] = {}
+    examples: dict[str, tuple[str, ...]] = {}
 
 
 class LimitSettings(_Section):

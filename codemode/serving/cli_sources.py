@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,8 +24,8 @@ from codemode.serving.surface import (
 )
 from codemode.serving.surface import Name as SourceName
 from codemode.settings import DEFAULT_FILE, is_url, settings_for_document
+from codemode.sources.check import check_surface
 from codemode.sources.load import load_source
-from codemode.sources.review import review
 
 if TYPE_CHECKING:
     from codemode.service import CodeMode
@@ -75,7 +76,7 @@ def list_sources(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -
 
     async def work(service: CodeMode) -> int:
         rows = [
-            {"name": name, "title": source.title, "tools": len(source.tools), "warnings": len(source.warnings)}
+            {"name": name, "title": source.surface.title, "tools": len(source.tools), "warnings": len(source.warnings)}
             for name, source in service.sources.items()
         ]
         if as_json:
@@ -117,7 +118,7 @@ async def _read(name: str, settings: SourceSettings) -> LoadedSource:
 
 
 def _absolute(source: LoadedSource) -> list[str]:
-    return [url for url in source.servers if is_url(url) and "{" not in url]
+    return [url for url in source.surface.servers if is_url(url) and "{" not in url]
 
 
 def _entry(location: str, base_url: str, bearer_env: str, config: Path) -> dict[str, Any]:
@@ -135,21 +136,24 @@ def _relative(location: str, config: Path) -> str:
 
 
 def _report(name: str, source: LoadedSource) -> None:
-    remarks = list(review(source.tools))
-    show.console.print(f"{name}: {source.title}: {len(source.tools)} operations", markup=False)
-    for title, found in (("could not be read as written", source.warnings), ("hard to find or to tell apart", remarks)):
-        if found:
-            show.console.print(f"  {len(found)} {title}:", markup=False)
-        for place, reason in found[:SHOWN]:
-            show.console.print(f"    {place}: {reason}", markup=False, soft_wrap=True)
-        if len(found) > SHOWN:
-            show.console.print(f"    … and {len(found) - SHOWN} more (--json shows all)")
+    report = check_surface(source.surface)
+    effects = ", ".join(f"{count} {effect}" for effect, count in report.by_effect.items())
+    facts = (
+        f"{name}: {report.title}",
+        f"  {report.operations} operations ({effects}), {len(report.groups)} groups, {report.paged} with pages",
+        f"  {report.parameters} parameters, {report.untyped_parameters} without a type",
+        f"  servers in the document: {', '.join(report.servers) or 'none'}",
+        *(f"  authentication: {way}" for way in report.auth),
+        f"  {len(report.warnings)} warnings",
+        *(f"    {place}: {reason}" for place, reason in report.warnings[:SHOWN]),
+    )
+    for line in facts:
+        show.console.print(line, markup=False, soft_wrap=True)
+    if len(report.warnings) > SHOWN:
+        show.console.print(f"    … and {len(report.warnings) - SHOWN} more (--json shows all)")
 
 
 def _as_data(source: LoadedSource) -> dict[str, Any]:
-    return {
-        "title": source.title,
-        "operations": len(source.tools),
-        "warnings": [{"pointer": pointer, "reason": reason} for pointer, reason in source.warnings],
-        "remarks": [{"tool": tool, "reason": reason} for tool, reason in review(source.tools)],
-    }
+    report = check_surface(source.surface)
+    facts = {field.name: getattr(report, field.name) for field in fields(report)}
+    return facts | {"warnings": [{"place": place, "reason": reason} for place, reason in report.warnings]}
