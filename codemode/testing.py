@@ -57,5 +57,9 @@ class RecordingTransport:
         self.sent.append((tool.id, dict(arguments)))
         return self._answer(tool, arguments)
 
+    async def call_page(self, tool: Tool, arguments: Mapping[str, Any]) -> Any:
+        """Record the call; the answer is the page."""
+        return await self.call(tool, arguments)
+
     async def aclose(self) -> None:
         """Nothing to close."""

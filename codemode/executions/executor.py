@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import uuid
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import CodeModeError, UpstreamError
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.ledger import Ledger
+from codemode.executions.paging import collect, whole_list
 from codemode.executions.preflight import check
 from codemode.gateway.call import ToolCall
 from sandbox import CallFailed, Limits, Sandbox
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
+    from codemode.gateway.call import ToolOutcome
     from codemode.gateway.gateway import Gateway
     from codemode.settings import LimitSettings, SandboxSettings
     from sandbox import Call, CallSite
@@ -52,13 +55,28 @@ class Executor:
         async def preflight(sites: tuple[CallSite, ...]) -> None:
             check(sites, gateway.catalog)
 
-        async def answer(call: Call) -> Any:
+        async def made(call: ToolCall, make: Callable[[ToolCall], Awaitable[ToolOutcome]]) -> Any:
             ledger.start(call)
-            outcome = await gateway.call(ToolCall(execution, call.path, call.tool, call.arguments))
+            outcome = await make(call)
             ledger.finish(call, outcome)
             if outcome.error is not None:
                 raise _for_program(outcome.error)
             return outcome.value
+
+        async def answer(call: Call) -> Any:
+            wish = whole_list(call.tool, gateway.catalog)
+            if wish is None:
+                return await made(ToolCall(execution, call.path, call.tool, call.arguments), gateway.call)
+            numbers = count(1)
+
+            def get_page(arguments: dict[str, Any]) -> Awaitable[Any]:
+                page = ToolCall(execution, f"{call.path}/{next(numbers)}", wish.tool.id, arguments)
+                return made(page, gateway.call_page)
+
+            try:
+                return await collect(wish, call.arguments, get_page)
+            except CodeModeError as error:
+                raise _for_program(error) from None
 
         names = tuple(gateway.catalog.namespaces)
         ended = await self._sandbox.run(code, names=names, call=answer, preflight=preflight)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.gateway.call import CallState
 
 if TYPE_CHECKING:
-    from codemode.gateway.call import ToolOutcome
-    from sandbox import Call
+    from codemode.gateway.call import ToolCall, ToolOutcome
 
 #: Characters of an argument or an answer that the ledger shows. A line of a terminal.
 PREVIEW_CHARACTERS = 120
@@ -40,11 +39,11 @@ class Ledger:
 
     def __init__(self) -> None:
         self._began = time.monotonic()
-        self._entries: dict[int, LedgerEntry] = {}
+        self._entries: dict[str, LedgerEntry] = {}
 
-    def start(self, call: Call) -> None:
+    def start(self, call: ToolCall) -> None:
         """Record that a call is about to be made."""
-        self._entries[call.id] = LedgerEntry(
+        self._entries[call.path] = LedgerEntry(
             path=call.path,
             tool=call.tool,
             arguments=call.arguments,
@@ -53,11 +52,15 @@ class Ledger:
             duration_s=0.0,
         )
 
-    def finish(self, call: Call, outcome: ToolOutcome) -> None:
-        """Record what became of it."""
-        entry = self._entries[call.id]
-        text = "" if outcome.error else json.dumps(outcome.value, ensure_ascii=False, default=str)
-        self._entries[call.id] = replace(
+    def finish(self, call: ToolCall, outcome: ToolOutcome) -> None:
+        """Record what became of it; a page counts as its whole answer."""
+        entry = self._entries[call.path]
+        text = (
+            ""
+            if outcome.error
+            else json.dumps(getattr(outcome.value, "value", outcome.value), ensure_ascii=False, default=str)
+        )
+        self._entries[call.path] = replace(
             entry,
             tool=outcome.tool,
             state=outcome.state,

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz, process
 
+from codemode.catalog.paging import paging_of
 from codemode.errors import ToolNotFound
+from codemode.executions.paging import whole_list
 from sandbox import ProgramRefused, Refusal
 
 if TYPE_CHECKING:
@@ -31,12 +33,15 @@ def check(sites: Iterable[CallSite], catalog: Catalog) -> None:
 
 
 def _refusals(site: CallSite, catalog: Catalog) -> Iterator[Refusal]:
+    wish = whole_list(site.name, catalog)
     try:
-        tool = catalog.get(site.name)
+        tool = wish.tool if wish else catalog.get(site.name)
     except ToolNotFound as error:
         yield _unknown_tool(site, error, catalog)
         return
-    valid = [parameter.name for parameter in tool.parameters]
+    if wish and paging_of(tool) is None:
+        yield _refusal(site, "no_pages", f"{tool.id} has no pages", f"call {tool.id}(…) as it is")
+    valid = [*(parameter.name for parameter in tool.parameters), *([wish.limit_name] if wish else ())]
     if site.positional:
         message = f"{tool.id}() takes keyword arguments only, {site.positional} positional given"
         yield _refusal(site, "positional_argument", message, f"write {tool.id}({_keywords(valid)})")

@@ -9,11 +9,24 @@ from codemode.errors import CallError, CodeModeError, UpstreamTimeout, UpstreamU
 from codemode.gateway.call import CallState, ToolOutcome
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.tool import Tool
     from codemode.gateway.call import ToolCall
+
+    Send = Callable[["Transport", Tool, Mapping[str, Any]], Awaitable[Any]]
+
+
+class Page(Protocol):
+    """One page of a list: the whole answer, its items, and the arguments of the next page, if there is one."""
+
+    @property
+    def value(self) -> Any: ...  # noqa: D102
+    @property
+    def items(self) -> list[Any]: ...  # noqa: D102
+    @property
+    def next_arguments(self) -> dict[str, Any] | None: ...  # noqa: D102
 
 
 class Transport(Protocol):
@@ -21,6 +34,9 @@ class Transport(Protocol):
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> Any:
         """Send validated arguments and return JSON data. Raises a CallError."""
+
+    async def call_page(self, tool: Tool, arguments: Mapping[str, Any]) -> Page:
+        """The same for one page of a list. Raises a CallError, also where the tool has no pages."""
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -35,13 +51,20 @@ class Gateway:
 
     async def call(self, call: ToolCall) -> ToolOutcome:
         """Make one call. Never raises for what the caller or the other side did: the outcome says it."""
+        return await self._pass(call, lambda transport, tool, arguments: transport.call(tool, arguments))
+
+    async def call_page(self, call: ToolCall) -> ToolOutcome:
+        """Make one call for a page of a list; the value is the transport's page."""
+        return await self._pass(call, lambda transport, tool, arguments: transport.call_page(tool, arguments))
+
+    async def _pass(self, call: ToolCall, send: Send) -> ToolOutcome:
         try:
             tool = self.catalog.get(call.tool)
             arguments = validate(tool, call.arguments)
         except CodeModeError as error:
             return ToolOutcome(call.tool, CallState.FAILED, error=error)
         try:
-            value = await self._transports[tool.source].call(tool, arguments)
+            value = await send(self._transports[tool.source], tool, arguments)
         except UpstreamTimeout as error:
             return ToolOutcome(tool.id, CallState.UNKNOWN, error=error)
         except UpstreamUnreachable as error:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.errors import ConfigurationError
-from codemode.settings import SecretReference, load_settings, settings_for_document
+from codemode.settings import SecretReference, SourceSettings, load_settings, settings_for_document
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,8 +41,8 @@ def test_every_mistake_is_named_at_once_with_line_key_and_nearest_key(tmp_path: 
     lines = str(caught.value).splitlines()[1:]
     assert lines == [
         "  line 2: sources.gym.location: Field required",
-        "  line 3: sources.gym.locaton: no such key; did you mean 'location'? valid: base_url, credentials, kind, "
-        "location, response_limit_bytes, timeout_s",
+        "  line 3: sources.gym.locaton: no such key; did you mean 'location'? valid: "
+        + ", ".join(sorted(SourceSettings.model_fields)),
         "  line 5: sources.gym.credentials.0.api_key.value.envv: no such key; did you mean 'env'? valid: env, file",
         "  line 7: limits.wall: no such key; did you mean 'wall_s'? valid: calls, calls_in_flight, cpu_s, memory_mib, "
         "output_bytes, result_bytes, source_bytes, wall_s",

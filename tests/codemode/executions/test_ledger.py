@@ -2,13 +2,12 @@ from __future__ import annotations
 
 from codemode.errors import UpstreamError
 from codemode.executions.ledger import PREVIEW_CHARACTERS, Ledger
-from codemode.gateway.call import CallState, ToolOutcome
-from sandbox import Call
+from codemode.gateway.call import CallState, ToolCall, ToolOutcome
 
 
 def test_an_answered_call_is_recorded_with_size_and_preview() -> None:
     ledger = Ledger()
-    call = Call(1, "1", "gym.listClients", {"limit": 2})
+    call = ToolCall("ex", "1", "gym.listClients", {"limit": 2})
     ledger.start(call)
     ledger.finish(call, ToolOutcome("gym.clients.list", CallState.COMMITTED, value={"items": ["é" * 200]}))
     (entry,) = ledger.close()
@@ -20,7 +19,7 @@ def test_an_answered_call_is_recorded_with_size_and_preview() -> None:
 
 def test_a_call_under_way_at_the_end_is_unknown() -> None:
     ledger = Ledger()
-    ledger.start(Call(1, "1", "a.b", {}))
+    ledger.start(ToolCall("ex", "1", "a.b", {}))
     (entry,) = ledger.close()
     assert entry.state is CallState.UNKNOWN
     assert entry.duration_s > 0
@@ -28,7 +27,7 @@ def test_a_call_under_way_at_the_end_is_unknown() -> None:
 
 def test_a_failed_call_carries_what_the_program_saw() -> None:
     ledger = Ledger()
-    call = Call(1, "1", "a.b", {})
+    call = ToolCall("ex", "1", "a.b", {})
     ledger.start(call)
     ledger.finish(call, ToolOutcome("a.b", CallState.FAILED, error=UpstreamError("409: frozen already", status=409)))
     (entry,) = ledger.close()

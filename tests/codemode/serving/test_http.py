@@ -73,6 +73,20 @@ async def test_a_program_runs_and_its_calls_are_in_the_ledger(client: httpx2.Asy
     assert (call["tool"], call["state"]) == ("gym.core.get_gym_info", "committed")
 
 
+async def test_a_whole_list_is_one_call_of_the_program_and_a_call_for_each_page(client: httpx2.AsyncClient) -> None:
+    outcome = await execute(client, "len(gym.clients.get_clients_list.items(status='active', limit=100))")
+    total = (await execute(client, "gym.clients.get_clients_list(status='active')['total']"))["value"]
+    assert outcome["value"] == total > 100
+    assert {call["tool"] for call in outcome["calls"]} == {"gym.clients.get_clients_list"}
+    assert len(outcome["calls"]) == -(-total // 100)
+
+
+async def test_a_tool_without_pages_is_refused_as_a_list(client: httpx2.AsyncClient) -> None:
+    outcome = await execute(client, "gym.core.get_gym_info.items()")
+    assert (outcome["status"], outcome["calls"]) == ("refused", [])
+    assert "has no pages" in outcome["failure"]["refusals"][0]["message"]
+
+
 async def test_a_refused_program_makes_no_call(client: httpx2.AsyncClient) -> None:
     outcome = await execute(client, "gym.core.get_gym_info()\ngym.clients.get_client_list(nam='x')")
     assert (outcome["status"], outcome["calls"]) == ("refused", [])
