@@ -126,6 +126,13 @@ def tool_ids(
     return ids
 
 
+def long_name(namespace: str, id_: str, operation: OperationKey) -> str:
+    """The id that an operation would have if ids could be of any length; empty where `id_` was not shortened."""
+    group = id_.removeprefix(f"{namespace}.").rpartition(".")[0]
+    whole = f"{namespace}.{group}.{_operation_name(group, operation)}"
+    return whole if len(whole) > LONGEST_ID else ""
+
+
 def _groups(operations: list[OperationKey]) -> dict[str, str]:
     """The group of every operation by its key; dots in it are further levels."""
     members: dict[str, list[OperationKey]] = defaultdict(list)
@@ -169,9 +176,15 @@ def _static_segments(path: str) -> list[str]:
 
 
 def _from_operation_id(namespace: str, group: str, operation: OperationKey) -> str:
+    name = _operation_name(group, operation)
+    return _fit(namespace, group, name) if name else _from_path(namespace, group, operation)
+
+
+def _operation_name(group: str, operation: OperationKey) -> str:
+    """The operationId in snake case, without the group that it repeats; empty where there is none."""
     name = snake(_without_generated_tail(operation))
     if not name:
-        return _from_path(namespace, group, operation)
+        return ""
     if _VERSIONED.search(group):
         name = name.replace(f"_{group.replace('.', '_')}_", "_", 1)  # replaceCoreV1NamespacedPod in core_v1
     for prefix in (group.replace(".", "_"), group.rpartition(".")[2]):
@@ -179,7 +192,7 @@ def _from_operation_id(namespace: str, group: str, operation: OperationKey) -> s
         if rest != name and rest and not rest[0].isdigit():
             name = rest
             break
-    return _fit(namespace, group, _legal(name))
+    return _legal(name)
 
 
 def _from_path(namespace: str, group: str, operation: OperationKey) -> str:

@@ -6,7 +6,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codemode.catalog.names import identifier, tool_ids
+from codemode.catalog.names import identifier, long_name, tool_ids
 from codemode.catalog.prose import first_sentence
 from codemode.catalog.tool import Details, Effect, Tool
 from codemode.sources.arguments import parameters_of, raw_parameters
@@ -61,7 +61,7 @@ def _tool(operation: Operation, id_: str, source: str) -> Tool:
         description=description,
         effect=_effect(operation.method),
         tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
-        aliases=_aliases(operation_id, id_),
+        aliases=_aliases(operation, id_, source),
         retrieval_text=f"{operation_id} {operation.method} {operation.path}".strip(),
         deprecated=operation.node.get("deprecated") is True,
         key=operation.key.key,
@@ -100,10 +100,13 @@ def _effect(method: str) -> Effect:
     return Effect.DESTRUCTIVE if method == "DELETE" else Effect.WRITE
 
 
-def _aliases(operation_id: str, id_: str) -> tuple[str, ...]:
+def _aliases(operation: Operation, id_: str, source: str) -> tuple[str, ...]:
+    """Exact other names: the operationId, also as Python would write it, and the whole name of a shortened id."""
+    operation_id = operation.key.operation_id
     if not operation_id:
         return ()
-    names = dict.fromkeys((operation_id, identifier(operation_id)))
+    whole = long_name(source, id_, operation.key)
+    names = dict.fromkeys((operation_id, identifier(operation_id), *((whole,) if whole else ())))
     return tuple(name for name in names if name != id_.partition(".")[2])
 
 

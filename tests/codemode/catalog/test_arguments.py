@@ -11,7 +11,7 @@ from codemode.catalog.schema import Dialect, Schema
 from codemode.catalog.tool import Details, Location, Parameter, Tool
 from codemode.errors import ArgumentsInvalid
 
-BODY = {
+BODY: dict[str, Any] = {
     "type": "object",
     "required": ["title"],
     "properties": {"title": {"type": "string"}, "labels": {"type": "array", "items": {"type": "string"}}},

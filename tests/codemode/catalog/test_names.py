@@ -13,6 +13,7 @@ from codemode.catalog.names import (
     LONGEST_ID,
     OperationKey,
     identifier,
+    long_name,
     parameter_name,
     parameter_names,
     snake,
@@ -67,6 +68,18 @@ def test_ids_come_from_tag_and_operation_id_else_from_the_path(
 def test_operations_that_want_the_same_id_all_get_another_one() -> None:
     same = [OperationKey("GET", f"/apis/{name}/", "getAPIResources", "apis") for name in ("apps", "batch")]
     assert set(tool_ids("k", same).values()) == {"k.apis.list_apps", "k.apis.get_batch"}
+
+
+def test_an_id_that_would_be_too_long_keeps_its_beginning_and_end_and_its_whole_name_is_known() -> None:
+    name = "actions/get-private-repo-fork-pr-workflows-settings-repository"
+    operation = OperationKey("GET", "/repos/{o}/{r}/actions/permissions/fork-pr", name, "actions")
+    id_ = tool_ids("github", [operation])[operation.key]
+    assert id_ == "github.actions.get_private_repo_fork_pr_workflows_settings_repo"
+    assert long_name("github", id_, operation) == (
+        "github.actions.get_private_repo_fork_pr_workflows_settings_repository"
+    )
+    short = OperationKey("GET", "/x", "x", "y")
+    assert long_name("a", "a.y.x", short) == ""
 
 
 def test_an_id_that_was_given_is_kept_and_never_given_to_another() -> None:
