@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sandbox.guest.concurrency.hub import HostGone
@@ -51,7 +52,7 @@ class Channel:
 
     def __init__(self, connection: Connection, object_hook: Callable[[dict[str, Any]], Any]) -> None:
         self._connection = connection
-        self._decode = json.JSONDecoder(object_hook=object_hook).decode
+        self._decode = _decoder(object_hook)
         self._buffer = bytearray()
         self._calls: list[bytes] = []
         self._outgoing: list[bytes] = []
@@ -157,3 +158,8 @@ class Channel:
         if not chunk:
             raise HostGone
         self._buffer += chunk
+
+
+@cache
+def _decoder(object_hook: Callable[[dict[str, Any]], Any]) -> Callable[[str], Any]:
+    return json.JSONDecoder(object_hook=object_hook).decode

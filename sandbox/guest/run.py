@@ -33,6 +33,11 @@ MOST_NOTES = 20
 
 _STATIC_BUILTINS = static_builtins()
 
+#: What the program of this process sees: one dict, to which each run binds its own. A copy for each run would write to
+#: the reference count of every value, and so copy the pages of all of them in a worker that was just forked.
+_BUILTINS = dict(_STATIC_BUILTINS)
+_bound_before: list[str] = []
+
 
 class TopLevelReturn(BaseException):
     """A `return` outside of functions. Programs cannot name it, so they cannot catch it."""
@@ -92,30 +97,31 @@ class Run:
         scene = self._scene
         classes = Classes(scene.own)
         access = scene.access
-        return {
-            **_STATIC_BUILTINS,
-            **bound_builtins(access, self._variables, make_print(self._output)),
-            "tools": self._root("tools"),
-            "ToolError": ToolError,
-            **{name: self._root(name) for name in message["names"]},
-            ".own": scene.own.known,
-            ".type": type,
-            ".private": access.private,
-            ".writable": access.writable,
-            ".receiver": access.receiver,
-            ".guarded": access.guarded,
-            ".dunder": access.dunder,
-            ".bases": classes.bases,
-            ".metaclass": classes.metaclass,
-            ".mark": MARK,
-            ".import": self._modules.import_module,
-            ".from": self._modules.import_from,
-            ".star": self._modules.import_all,
-            ".later": self._calls.later,
-            ".awaitable": awaitable,
-            ".return": TopLevelReturn,
-            ".everything": EVERYTHING,
-        }
+        return _bind(
+            {
+                **bound_builtins(access, self._variables, make_print(self._output)),
+                "tools": self._root("tools"),
+                "ToolError": ToolError,
+                **{name: self._root(name) for name in message["names"]},
+                ".own": scene.own.known,
+                ".type": type,
+                ".private": access.private,
+                ".writable": access.writable,
+                ".receiver": access.receiver,
+                ".guarded": access.guarded,
+                ".dunder": access.dunder,
+                ".bases": classes.bases,
+                ".metaclass": classes.metaclass,
+                ".mark": MARK,
+                ".import": self._modules.import_module,
+                ".from": self._modules.import_from,
+                ".star": self._modules.import_all,
+                ".later": self._calls.later,
+                ".awaitable": awaitable,
+                ".return": TopLevelReturn,
+                ".everything": EVERYTHING,
+            }
+        )
 
     def _root(self, name: str) -> Tool:
         return Tool(self._calls, "" if name == "tools" else name)
@@ -180,6 +186,18 @@ class Run:
             )
         message = "the result is nested too deeply"
         raise ValueInvalid(message)
+
+
+def _bind(bound: dict[str, Any]) -> dict[str, Any]:
+    """Bind these names over the static ones, in the place of what the run before had bound."""
+    for name in _bound_before:
+        if name in _STATIC_BUILTINS:
+            _BUILTINS[name] = _STATIC_BUILTINS[name]
+        elif name not in bound:
+            _BUILTINS.pop(name, None)
+    _bound_before[:] = bound
+    _BUILTINS.update(bound)
+    return _BUILTINS
 
 
 def _catchable() -> tuple[type[BaseException], ...]:
