@@ -4,18 +4,21 @@
     ClientList = {"items": list[Client], "total": int}
 
 `one_liner` is one line, `signature` one line with all types, `stub` adds the definitions of the types it names, `full`
-adds the documentation of every parameter.
+adds the documentation of every parameter. Where a document says nothing of the result, `observed` is the schema that
+was learned from answers; the text says so.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog.paging import paging_of
 from codemode.catalog.prose import first_sentence, plain, shorten
 from codemode.catalog.shapes import Direction, Shapes, literals
 from codemode.catalog.tokens import estimate
 
 if TYPE_CHECKING:
+    from codemode.catalog.schema import Schema
     from codemode.catalog.tool import Parameter, Tool
 
 #: What one tool may cost in a list, in a signature, with its types, and in full, in tokens.
@@ -25,28 +28,30 @@ STUB_TOKENS = 400
 FULL_TOKENS = 1500
 
 
-def one_liner(tool: Tool, *, budget_tokens: int = LINE_TOKENS) -> str:
+def one_liner(tool: Tool, *, budget_tokens: int = LINE_TOKENS, observed: Schema | None = None) -> str:
     """One line: required parameters with types, optional ones as far as the budget goes."""
-    return signature(tool, budget_tokens=budget_tokens)
+    return signature(tool, budget_tokens=budget_tokens, observed=observed)
 
 
-def signature(tool: Tool, *, budget_tokens: int = SIGNATURE_TOKENS) -> str:
+def signature(tool: Tool, *, budget_tokens: int = SIGNATURE_TOKENS, observed: Schema | None = None) -> str:
     """The signature in one line; what does not fit is said less precisely, required parameters always stay."""
-    return _signature(tool, Shapes(naming=False), budget_tokens)
+    return _signature(tool, Shapes(naming=False), budget_tokens, observed=observed)
 
 
-def stub(tool: Tool, *, budget_tokens: int = STUB_TOKENS) -> str:
+def stub(tool: Tool, *, budget_tokens: int = STUB_TOKENS, observed: Schema | None = None) -> str:
     """The signature, and the definitions of the types it names as far as the budget goes."""
     shapes = Shapes()
-    head = _signature(tool, shapes, max(budget_tokens * 3 // 4, LINE_TOKENS))
+    head = _signature(tool, shapes, max(budget_tokens * 3 // 4, LINE_TOKENS), observed=observed)
+    if paging_of(tool) is not None:
+        head += "; .items(...) gives all pages"
     lines, _ = shapes.define(max(0, budget_tokens - estimate(head) - 4))
     return "\n".join([head, *lines]) if estimate("\n".join([head, *lines])) <= budget_tokens else head
 
 
-def full(tool: Tool, *, budget_tokens: int = FULL_TOKENS) -> str:
+def full(tool: Tool, *, budget_tokens: int = FULL_TOKENS, observed: Schema | None = None) -> str:
     """Everything known: signature, description, every parameter, the types, and which types had no room."""
     shapes = Shapes()
-    head = _signature(tool, shapes, budget_tokens // 2, comment=False)
+    head = _signature(tool, shapes, budget_tokens // 2, comment=False, observed=observed)
     lines = [head, *_about(tool)]
     for parameter in tool.parameters:
         line = _documented(parameter, shapes)
@@ -61,9 +66,13 @@ def full(tool: Tool, *, budget_tokens: int = FULL_TOKENS) -> str:
     return "\n".join([*lines, *definitions])
 
 
-def _signature(tool: Tool, shapes: Shapes, budget_tokens: int, *, comment: bool = True) -> str:
-    returned = _returned(tool, shapes)
+def _signature(
+    tool: Tool, shapes: Shapes, budget_tokens: int, *, comment: bool = True, observed: Schema | None = None
+) -> str:
+    returned = _returned(tool, shapes, observed)
     about = first_sentence(tool.summary or tool.description) if comment else ""
+    if tool.returns is None and observed is not None:
+        about = f"observed result; {about}" if about else "observed result"
     tail = f") -> {returned}" + (f"  # {about}" if about else "")
     required = [_argument(p, shapes) for p in tool.parameters if p.required]
     optional = [p for p in tool.parameters if not p.required]
@@ -107,11 +116,16 @@ def _argument(parameter: Parameter, shapes: Shapes) -> str:
     return f"{parameter.name}: {text}{'' if known else ' | None'} = None"
 
 
-def _returned(tool: Tool, shapes: Shapes) -> str:
-    if tool.returns is None:
+def _returned(tool: Tool, shapes: Shapes, observed: Schema | None) -> str:
+    returns = observed if tool.returns is None else tool.returns
+    if returns is None:
         return "Any"
     shapes.direction = Direction.RESPONSE
-    return shapes.text(tool.returns, f"{tool.path.rpartition('.')[2]}_result")
+    return shapes.text(returns, f"{tool.path.rpartition('.')[2]}_result")
+
+
+def _name(tool: Tool) -> str:
+    return tool.id.rpartition(".")[2]
 
 
 def _about(tool: Tool) -> list[str]:
@@ -125,6 +139,8 @@ def _about(tool: Tool) -> list[str]:
     if tool.deprecated:
         lines.append("  Deprecated.")
     lines.append(f"  effect: {tool.effect}")
+    if paging_of(tool) is not None:
+        lines.append(f"  in pages: {_name(tool)}.items(...) gives the items of all of them, .pages(...) the answers")
     lines.extend(f"  example: {example}" for example in tool.examples[:2])
     return lines
 
