@@ -1,0 +1,153 @@
+"""Shapes of results, learned from live answers where the document says nothing: names and types, never values.
+
+Bounded in depth, fields and tools. An object whose keys look like data (ids, addresses, dates) is a mapping, so that no
+key which is somebody's value is kept. What was learned is only ever widened.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections import OrderedDict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from codemode.catalog.schema import Schema
+
+if TYPE_CHECKING:
+    from codemode.catalog.tool import Tool
+
+MOST_TOOLS = 2_000
+MOST_FIELDS = 60
+DEEPEST = 5
+
+#: So many items of a list are looked at.
+_ITEMS = 20
+
+#: An object of more fields than this, all of one type, is a mapping.
+_FEWEST_ALIKE = 20
+
+#: What a name of a field looks like; `@odata.type` is one, a host name or an address is none.
+_FIELD = re.compile(r"@[A-Za-z_.]{1,40}|\$?[A-Za-z_][A-Za-z_-]{0,30}\d{0,3}[A-Za-z_-]{0,20}")
+
+_FORMAT = 1
+
+
+class ObservedShapes:
+    """What is known of the results of tools, by id; kept in a file if one is given."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._known: OrderedDict[str, dict[str, Any]] = OrderedDict()
+        self._changed = False
+        if path is not None:
+            self._read(path)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def observe(self, tool: Tool, value: Any) -> None:
+        """Learn from an answer of a tool whose document says nothing of it."""
+        if tool.returns is not None or value is None:
+            return
+        known = self._known.pop(tool.id, None)
+        shape = shape_of(value)
+        merged = shape if known is None else merge(known, shape)
+        self._changed = self._changed or merged != known
+        self._known[tool.id] = merged
+        while len(self._known) > MOST_TOOLS:
+            self._known.popitem(last=False)
+
+    def schema(self, tool: Tool) -> Schema | None:
+        """The learned schema of a tool's result, None where nothing is known."""
+        known = self._known.get(tool.id)
+        return None if known is None else Schema.of(known)
+
+    def save(self) -> None:
+        """Write what was learned since the last time; a file that cannot be written is not an error."""
+        if self._path is None or not self._changed:
+            return
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile("w", dir=self._path.parent, delete=False, encoding="utf-8") as file:
+                json.dump({"format": _FORMAT, "shapes": self._known}, file)
+            Path(file.name).replace(self._path)
+            self._changed = False
+        except OSError:
+            return
+
+    def _read(self, path: Path) -> None:
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return
+        shapes = data.get("shapes") if isinstance(data, Mapping) and data.get("format") == _FORMAT else None
+        for id_, shape in shapes.items() if isinstance(shapes, Mapping) else ():
+            if isinstance(shape, dict) and len(self._known) < MOST_TOOLS:
+                self._known[id_] = shape
+
+
+def shape_of(value: Any, depth: int = 0) -> dict[str, Any]:
+    """The schema of one value: types and names of fields."""
+    match value:
+        case None:
+            return {"type": ["null"]}
+        case bool():
+            return {"type": ["boolean"]}
+        case int():
+            return {"type": ["integer"]}
+        case float():
+            return {"type": ["number"]}
+        case list():
+            return _list_shape(value, depth)
+        case Mapping():
+            return _object_shape(value, depth)
+        case _:
+            return {"type": ["string"]}
+
+
+def merge(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of values of either."""
+    types = list(dict.fromkeys([*left.get("type", []), *right.get("type", [])]))
+    if "integer" in types and "number" in types:
+        types.remove("integer")
+    merged: dict[str, Any] = {"type": types}
+    for key in ("items", "additionalProperties"):
+        parts = [side[key] for side in (left, right) if key in side]
+        if parts:
+            merged[key] = merge(parts[0], parts[1]) if len(parts) > 1 else parts[0]
+    tables = [side["properties"] for side in (left, right) if "properties" in side]
+    if tables and "additionalProperties" not in merged:
+        fields: dict[str, Any] = dict(tables[0])
+        for name, shape in tables[1].items() if len(tables) > 1 else ():
+            if name in fields:
+                fields[name] = merge(fields[name], shape)
+            elif len(fields) < MOST_FIELDS:
+                fields[name] = shape
+        merged["properties"] = fields
+    return merged
+
+
+def _list_shape(values: list[Any], depth: int) -> dict[str, Any]:
+    if depth >= DEEPEST or not values:
+        return {"type": ["array"]}
+    items = shape_of(values[0], depth + 1)
+    for value in values[1:_ITEMS]:
+        items = merge(items, shape_of(value, depth + 1))
+    return {"type": ["array"], "items": items}
+
+
+def _object_shape(value: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    if depth >= DEEPEST:
+        return {"type": ["object"]}
+    shapes = {str(name): shape_of(item, depth + 1) for name, item in list(value.items())[:MOST_FIELDS]}
+    kinds = {json.dumps(shape["type"]) for shape in shapes.values()}
+    is_mapping = any(not _FIELD.fullmatch(name) for name in shapes) or (len(shapes) > _FEWEST_ALIKE and len(kinds) == 1)
+    if not is_mapping:
+        return {"type": ["object"], "properties": shapes}
+    extra: dict[str, Any] | None = None
+    for shape in shapes.values():
+        extra = shape if extra is None else merge(extra, shape)
+    return {"type": ["object"]} if extra is None else {"type": ["object"], "additionalProperties": extra}

@@ -1,0 +1,89 @@
+"""Shapes learned from answers."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from codemode.catalog import stubs
+from codemode.catalog.observed import MOST_TOOLS, ObservedShapes, merge, shape_of
+from codemode.catalog.schema import Schema
+from codemode.catalog.shapes import Shapes
+from codemode.catalog.tool import Tool
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOOL = Tool("api.users.get", source="api", summary="Get a user")
+
+
+def _text(*values: Any) -> str:
+    shape = shape_of(values[0])
+    for value in values[1:]:
+        shape = merge(shape, shape_of(value))
+    return Shapes().text(Schema.of(shape))
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([{"id": 7, "name": "Ann"}], '{"id": int, "name": str}'),
+        ([{"id": 7}, {"id": None, "ok": True}], '{"id": int | None, "ok": bool}'),
+        ([[1, 2.5]], "list[float]"),
+        ([[{"a": 1}, {"b": "x"}]], 'list[{"a": int, "b": str}]'),
+        ([[]], "list"),
+        (["x", 1], "str | int"),
+        ([{"ann@example.com": 1, "bob@example.com": 2}], "dict[str, int]"),
+        ([{"3fa85f64": {"n": 1}}], 'dict[str, {"n": int}]'),
+        ([{f"key_{chr(97 + n)}": "v" for n in range(25)}], "dict[str, str]"),
+        ([{}], "dict"),
+    ],
+)
+def test_names_and_types_are_learned(values: list[Any], expected: str) -> None:
+    assert _text(*values) == expected
+
+
+def test_no_value_is_ever_kept() -> None:
+    secret = "hunter2hunter2"
+    value = {"password": secret, "tokens": [secret], secret + "@x.test": 1, "nested": {"a": {secret + "-1234": secret}}}
+    assert secret not in json.dumps(shape_of(value))
+
+
+def test_depth_and_width_are_bounded() -> None:
+    deep: Any = 1
+    for _ in range(50):
+        deep = {"a": deep}
+    wide = {f"field_{chr(97 + n // 26)}{chr(97 + n % 26)}": n if n % 2 else "x" for n in range(500)}
+    assert len(json.dumps(shape_of(deep))) < 300
+    assert len(shape_of(wide)["properties"]) == 60
+
+
+def test_what_is_documented_is_not_learned() -> None:
+    shapes = ObservedShapes()
+    shapes.observe(Tool("a.b.c", source="a", returns=Schema.of({"type": "object"})), {"x": 1})
+    assert len(shapes) == 0
+
+
+def test_what_was_learned_is_kept_in_a_file_and_shown_as_observed(tmp_path: Path) -> None:
+    file = tmp_path / "state" / "shapes.json"
+    shapes = ObservedShapes(file)
+    shapes.observe(TOOL, {"id": 7, "name": "Ann"})
+    shapes.save()
+    assert "Ann" not in file.read_text(encoding="utf-8")
+    again = ObservedShapes(file)
+    assert (
+        stubs.signature(TOOL, observed=again.schema(TOOL)) == "api.users.get() -> dict  # observed result; Get a user"
+    )
+    assert '-> {"id": int, "name": str}' in stubs.stub(TOOL, observed=again.schema(TOOL))
+    file.write_text("nonsense", encoding="utf-8")
+    assert len(ObservedShapes(file)) == 0
+
+
+def test_the_least_recently_seen_tools_are_forgotten() -> None:
+    shapes = ObservedShapes()
+    for number in range(MOST_TOOLS + 5):
+        shapes.observe(Tool(f"a.b.t{number}", source="a"), number)
+    assert len(shapes) == MOST_TOOLS
+    assert shapes.schema(Tool("a.b.t0", source="a")) is None
