@@ -26,7 +26,7 @@ def main() -> None:
     options = parser.parse_args()
     app = create_app(options.database, token=options.token, clock=options.clock)
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as listener:
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:  # named: asyncio sets TCP_NODELAY
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((options.host, options.port))
         listener.listen(256)

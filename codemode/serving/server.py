@@ -30,7 +30,7 @@ def serve(settings: Settings) -> None:
             "add a key (keys: [{env: CODEMODE_API_KEY}]) or listen on 127.0.0.1"
         )
         raise ConfigurationError(message)
-    asyncio.run(_serve(settings, keys, _bind(settings.server)))
+    asyncio.run(_serve(settings, keys, bind(settings.server)))
 
 
 async def _serve(settings: Settings, keys: tuple[str, ...], listener: socket.socket) -> None:
@@ -45,9 +45,11 @@ async def _serve(settings: Settings, keys: tuple[str, ...], listener: socket.soc
         await uvicorn.Server(config).serve(sockets=[listener])
 
 
-def _bind(server: ServerSettings) -> socket.socket:
+def bind(server: ServerSettings) -> socket.socket:
+    """A socket for the server's address, not yet listening. Raises ConfigurationError where it cannot be had."""
     family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio turns Nagle's algorithm off only where the protocol is named; with it an answer takes 40 ms more
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((server.host, server.port))

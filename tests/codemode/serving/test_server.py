@@ -1,0 +1,35 @@
+"""The listening socket of `codemode serve`."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+import pytest
+
+from codemode.errors import ConfigurationError
+from codemode.serving.server import bind
+from codemode.settings import ServerSettings
+
+
+async def test_an_answer_is_sent_at_once_and_does_not_wait_for_the_last_one_to_be_acknowledged() -> None:
+    accepted = asyncio.get_running_loop().create_future()
+
+    async def note(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = writer.get_extra_info("socket")
+        accepted.set_result(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+
+    with bind(ServerSettings(port=0)) as listener:
+        async with await asyncio.start_server(note, sock=listener):
+            _, writer = await asyncio.open_connection(*listener.getsockname())
+            assert await accepted
+            writer.close()
+            await writer.wait_closed()
+
+
+def test_a_port_that_is_taken_is_said_with_what_to_do() -> None:
+    with bind(ServerSettings(port=0)) as listener:
+        listener.listen()
+        with pytest.raises(ConfigurationError, match=r"cannot listen on 127.0.0.1:\d+: .*--port"):
+            bind(ServerSettings(port=listener.getsockname()[1]))
