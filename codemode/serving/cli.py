@@ -1,7 +1,7 @@
 """The command line: `codemode demo | search | run | tools | cost | serve | sources | search-eval | search-tune`.
 
 Exit codes: 0 it worked; 1 the program did not complete, or nothing was found; 2 wrong usage or configuration;
-3 a source cannot be read; 4 the sandbox is not available on this machine.
+3 a source cannot be read; 4 the sandbox is not available on this machine; 70 a mistake in codemode itself.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import traceback
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +67,7 @@ def with_service(surface: Surface, work: Callable[[CodeMode], Awaitable[int]]) -
 
 @contextmanager
 def errors_as_exit_codes() -> Iterator[None]:
-    """Known errors become a message on standard error and an exit code of their own."""
+    """Errors become a message on standard error and an exit code of their own."""
     try:
         yield
     except SourceError as error:
@@ -77,7 +78,17 @@ def errors_as_exit_codes() -> Iterator[None]:
         code, text = 4, str(error)
     except KeyboardInterrupt:
         code, text = 130, "interrupted"
+    except (typer.Exit, typer.Abort):
+        raise
+    except Exception as error:  # noqa: BLE001 -- the boundary: a person is told, and shown no traceback
+        code, text = 70, _unexpected(error)
     else:
         return
     show.errors.print(text, markup=False, style="red", soft_wrap=True)
     raise typer.Exit(code)
+
+
+def _unexpected(error: Exception) -> str:
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    kind = type(error).__name__
+    return f"a mistake in codemode itself: {kind} at {Path(where.filename).name}:{where.lineno}; please report it"
