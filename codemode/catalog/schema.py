@@ -76,15 +76,16 @@ class Graph:
         return None
 
     def _look_up(self, reference: str, base: str) -> Schema | None:
-        uri, fragment = urldefrag(urljoin(base, reference)) if not reference.startswith("#") else (base, reference[1:])
+        is_local = reference.startswith("#")
         try:
+            uri, fragment = (base, reference[1:]) if is_local else urldefrag(urljoin(base, reference))
             if not self._holds(uri):
                 self.dangling.add((base, reference))
                 return None
             if fragment and not fragment.startswith("/"):
                 return self._anchor(fragment, uri)
             found = self._registry.resolver(base_uri=base).lookup(reference)
-        except (Unresolvable, ValueError, TypeError):  # TypeError, ValueError: a pointer that steps into a leaf
+        except (Unresolvable, ValueError, TypeError):  # a pointer that steps into a leaf, a broken URL
             self.dangling.add((base, reference))
             return None
         return Schema(found.contents, self, uri, _component_name(fragment, uri))

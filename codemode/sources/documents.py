@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from codemode.errors import SourceError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 #: libyaml's composer is recursive and knows no limit: deeper text would end the process.
 DEEPEST = 1_000
+
+#: Values that a YAML text may stand for once each alias is replaced by what it names. No known document has half.
+MOST_VALUES = 2_000_000
 
 _BASE: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -49,7 +55,7 @@ def parse_document(text: str, *, location: str = "") -> Any:
     text = text.removeprefix("\ufeff")
     if text.lstrip()[:1] in ("{", "["):
         try:
-            return json.loads(text)
+            return _with_whole_characters(json.loads(text, parse_constant=_refuse_constant), text)
         except (ValueError, RecursionError) as error:
             as_json = str(error)
         try:
@@ -66,7 +72,8 @@ def parse_yaml(text: str, *, location: str = "") -> Any:
         message = f"nested deeper than {DEEPEST} levels"
         raise SourceError(message, location=location)
     try:
-        return _with_text_keys(yaml.load(text, _JsonLoader))  # noqa: S506 -- derived from the safe loader
+        document = _with_text_keys(yaml.load(text, _JsonLoader))  # noqa: S506 -- derived from the safe loader
+        return _without_bombs(document) if _ALIAS.search(text) is not None else document
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
@@ -76,6 +83,56 @@ def parse_yaml(text: str, *, location: str = "") -> Any:
     except (ValueError, RecursionError) as error:
         message = f"not JSON or YAML: {str(error)[:200] or type(error).__name__}"
         raise SourceError(message, location=location) from None
+
+
+def _refuse_constant(name: str) -> Any:
+    message = f"{name} is no JSON number"
+    raise ValueError(message)
+
+
+def _with_whole_characters(document: Any, text: str) -> Any:
+    """The document, unless an escape in it is half a character (`\\ud800` alone): that cannot be encoded again."""
+    if _SURROGATE.search(text) is not None:
+        try:
+            json.dumps(document, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            message = "an escape \\ud800 to \\udfff stands alone, which is half a character"
+            raise ValueError(message) from None
+    return document
+
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def _without_bombs(document: Any) -> Any:
+    """The document, unless its aliases make it endless or enormous where it is walked as the JSON it stands for."""
+    sizes: dict[int, int] = {}
+    open_: set[int] = set()
+    stack = [(document, False)]
+    while stack:
+        value, is_counted = stack.pop()
+        if is_counted:
+            open_.discard(id(value))
+            sizes[id(value)] = 1 + sum(sizes.get(id(part), 1) for part in _parts(value))
+            if sizes[id(value)] > MOST_VALUES:
+                message = f"its aliases make more than {MOST_VALUES:,} values of it"
+                raise ValueError(message)
+        elif id(value) in open_:
+            message = "an alias stands inside of what it names, which has no end; a $ref may do that"
+            raise ValueError(message)
+        elif isinstance(value, (dict, list)) and id(value) not in sizes:
+            open_.add(id(value))
+            stack.append((value, True))
+            stack.extend((part, False) for part in _parts(value) if isinstance(part, (dict, list)))
+    return document
+
+
+#: Whatever may be an alias in a YAML text, and some emphasis in Markdown.
+_ALIAS = re.compile(r"(?:^|[\s\[{,])\*\w")
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
 
 
 def _is_too_deep(text: str) -> bool:

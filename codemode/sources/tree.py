@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
@@ -137,7 +138,8 @@ def _external(document: Any, base: str) -> Iterator[str]:
     for part in walk(document):
         reference = part.get("$ref")
         if isinstance(reference, str) and not reference.startswith("#"):
-            yield urldefrag(urljoin(base, reference))[0]
+            with suppress(ValueError):  # no URL: found dangling where it is followed
+                yield urldefrag(urljoin(base, reference))[0]
 
 
 def _is_same_origin(left: str, right: str) -> bool:

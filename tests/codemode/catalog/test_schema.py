@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from codemode.catalog.schema import Dialect, Graph, Schema, walk
 
 DOCUMENT: dict[str, Any] = {
@@ -96,3 +98,10 @@ def test_walking_ends_on_a_value_that_holds_itself() -> None:
     value: dict[str, Any] = {"a": {}}
     value["a"]["b"] = value
     assert len(list(walk(value))) == 2
+
+
+@pytest.mark.parametrize("reference", ["http://[::1", "//[", "http://a]b/#/x"])
+def test_a_reference_that_is_no_url_points_to_nothing(reference: str) -> None:
+    graph = Graph.of({})
+    assert graph.follow(reference, "") is None
+    assert ("", reference) in graph.dangling

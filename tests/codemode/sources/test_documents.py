@@ -51,10 +51,38 @@ def test_a_malformed_text_is_refused_with_the_place(text: str, said: str) -> Non
     assert caught.value.location == "api.yaml"
 
 
-def test_nested_aliases_cost_no_more_than_their_text() -> None:
+def test_an_alias_is_the_part_it_names() -> None:
+    found = parse_document("base: &b {x: [1]}\nleft: *b\nright: {inner: *b}")
+    assert found == {"base": {"x": [1]}, "left": {"x": [1]}, "right": {"inner": {"x": [1]}}}
+
+
+def test_aliases_that_multiply_are_refused_at_the_cost_of_their_text() -> None:
     levels = "\n".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]" for n in range(1, 20))
-    found = parse_document(f"l0: &l0 [x]\n{levels}")
-    assert found["l19"][0] is found["l18"]
+    with pytest.raises(SourceError, match=r"bomb.yaml: .*aliases make more than 2,000,000 values"):
+        parse_document(f"l0: &l0 [x]\n{levels}", location="bomb.yaml")
+
+
+@pytest.mark.parametrize("text", ["&a [*a]", "paths: &p\n  /a: *p", "a: &x\n  b: &y\n    c: *x\n  d: *y"])
+def test_an_alias_inside_of_what_it_names_is_refused(text: str) -> None:
+    with pytest.raises(SourceError, match="has no end"):
+        parse_document(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [('{"a": "\\ud800"}', "half a character"), ('{"\\udFFf": 1}', "half a char")]
+)
+def test_half_a_character_is_refused_because_it_cannot_be_sent_on(text: str, said: str) -> None:
+    with pytest.raises(SourceError, match=said):
+        parse_document(text)
+
+
+def test_a_character_of_two_escapes_is_one_character() -> None:
+    assert parse_document(r'{"a": "\ud83d\ude00", "b": "\\ud800"}') == {"a": "\U0001f600", "b": "\\ud800"}
+
+
+@pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])
+def test_what_json_cannot_hold_stays_text(constant: str) -> None:
+    assert parse_document(f'{{"a": {constant}}}') == {"a": constant}
 
 
 def test_deep_nesting_is_refused_and_not_a_crash() -> None:
