@@ -72,6 +72,7 @@ class Run:
         own = OwnClasses(self._variables)
         access = Access(own, clock_now(self._clock))
         seed = bytes.fromhex(message["seed"])
+        random.seed(seed)  # a few functions of the library draw from the shared generator
         self._scene = Scene(
             own=own,
             access=access,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sandbox.guest.concurrency.hub import Slot
 from sandbox.guest.concurrency.identity import PLACE
 from sandbox.guest.concurrency.loop import NumberedFuture
-from sandbox.guest.runtime.access import OPEN
+from sandbox.guest.runtime.access import DATA, OPEN
 from sandbox.guest.runtime.shown_as import SHOWN_AS
 from sandbox.guest.values import ArgumentInvalid, encode_arguments
 
@@ -49,6 +49,7 @@ Record.__name__ = Record.__qualname__ = "dict"
 Record.__module__ = "builtins"
 SHOWN_AS[Record] = dict
 OPEN.add(Record)
+DATA.add(Record)
 
 
 class ToolError(Exception):

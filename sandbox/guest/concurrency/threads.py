@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 class Thread:
     """A job with a name."""
 
-    _hub: ClassVar[Hub]
-    _numbers: ClassVar[Iterator[int]]
-    _by_place: ClassVar[dict[Any, Any]]
-    _failed: ClassVar[Any]
+    _sandbox_hub: ClassVar[Hub]
+    _sandbox_numbers: ClassVar[Iterator[int]]
+    _sandbox_by_place: ClassVar[dict[Any, Any]]
+    _sandbox_failed: ClassVar[Any]
 
     def __init__(
         self,
@@ -43,14 +43,14 @@ class Thread:
         *,
         daemon: bool | None = None,
     ) -> None:
-        number = next(self._numbers)
+        number = next(self._sandbox_numbers)
         self.name = name or f"Thread-{number}"
         self.ident: int | None = None
         self.daemon = bool(daemon)
         self._number = number
         self._target, self._args, self._kwargs = target, tuple(args), dict(kwargs or {})
         self._state = "new"
-        self._gate = Gate(self._hub, f"{self.name}.join()")
+        self._gate = Gate(self._sandbox_hub, f"{self.name}.join()")
 
     def run(self) -> None:
         if self._target is not None:
@@ -61,8 +61,8 @@ class Thread:
             raise RuntimeError("threads can only be started once")
         self._state, self.ident = "alive", self._number
         context = child_context()
-        self._by_place[context[PLACE]] = self
-        self._hub.ready.append(lambda: context.run(self._work))
+        self._sandbox_by_place[context[PLACE]] = self
+        self._sandbox_hub.ready.append(lambda: context.run(self._work))
 
     def join(self, timeout: float | None = None) -> None:
         if self._state == "new":
@@ -77,7 +77,7 @@ class Thread:
         try:
             self.run()
         except Exception as error:  # noqa: BLE001  # as in the library: told, and the others go on
-            note = self._failed
+            note = self._sandbox_failed
             if note is not None:
                 note(self.name, error)
         finally:
@@ -98,7 +98,7 @@ class Timer(Thread):
         self._gate.open_all()
 
     def run(self) -> None:
-        self._hub.sleep(self.interval)
+        self._sandbox_hub.sleep(self.interval)
         if not self._off:
             super().run()
 
@@ -112,17 +112,17 @@ def make_threading(
     names["RLock"] = bound(RLock, "threading", _hub=hub)
     names["Condition"] = bound(Condition, "threading", _hub=hub, _new_lock=names["RLock"])
     shared: dict[str, Any] = {
-        "_hub": hub,
-        "_numbers": numbers,
-        "_by_place": {},
-        "_failed": staticmethod(failed) if failed is not None else None,
+        "_sandbox_hub": hub,
+        "_sandbox_numbers": numbers,
+        "_sandbox_by_place": {},
+        "_sandbox_failed": staticmethod(failed) if failed is not None else None,
     }
     thread = bound(Thread, "threading", **shared)
     main = thread(name="MainThread")
     main.ident = 0
 
     def current_thread() -> Any:
-        return shared["_by_place"].get(PLACE.get(), main)
+        return shared["_sandbox_by_place"].get(PLACE.get(), main)
 
     return {
         **names,

@@ -13,6 +13,13 @@ from __future__ import annotations
 
 from enum import Enum
 
+from sandbox.guest.language.variables import is_dunder, is_reserved
+
+#: Attributes of ours on classes that programs inherit from.
+OURS = "_sandbox_"
+#: `_x_` attributes of Enum that show data. Others, like `_convert_`, read modules.
+ENUM_INTERNALS = frozenset({"_member_map_", "_member_names_", "_value2member_map_"})
+
 
 class Decision(Enum):
     """What happens to an attribute name."""
@@ -34,7 +41,9 @@ def decide(name: str) -> Decision:
 
 
 def _decide_underscored(name: str) -> Decision:
-    if not (name.startswith("__") and name.endswith("__") and len(name) > 4):
+    if name.startswith(OURS) or (is_reserved(name) and name not in ENUM_INTERNALS):
+        return Decision.REFUSED
+    if not is_dunder(name):
         return Decision.PRIVATE
     return Decision.DUNDER if name in DUNDERS else Decision.REFUSED
 
@@ -43,7 +52,7 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-#: Names that lead to frames, code objects or greenlets.
+#: Names that lead to frames, code objects or greenlets, or that evaluate text (`Signature.from_callable`).
 REFUSED = _names("""
     tb_frame tb_next tb_lasti
     f_back f_builtins f_code f_generator f_globals f_locals f_trace f_trace_lines f_trace_opcodes f_lasti
@@ -53,7 +62,7 @@ REFUSED = _names("""
     gi_frame gi_code gi_yieldfrom gi_running gi_suspended gi_state
     cr_frame cr_code cr_await cr_origin cr_running cr_suspended cr_state
     ag_frame ag_code ag_await ag_running ag_suspended ag_state
-    gr_frame gr_context get_stack print_stack get_coro
+    gr_frame gr_context get_stack print_stack get_coro from_callable
     """)
 
 #: Names that are ordinary on the program's own objects and on data, and that do something else elsewhere.

@@ -150,7 +150,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         if decision is Decision.REFUSED:
             self._refuse_attribute(node)
             return node
-        is_super = _is_super_call(node.value)
+        is_super = _is_super_call(node.value) and "super" not in self._bound
         node = self.node_contents_visit(node)
         if not isinstance(node.ctx, ast.Load):
             return self._guard_write(node, decision)
@@ -328,8 +328,23 @@ class LanguagePolicy(RestrictingNodeTransformer):
         """Allow `match`."""
         return self.node_contents_visit(node)
 
-    visit_match_case = visit_MatchValue = visit_MatchSingleton = visit_Match
+    visit_match_case = visit_MatchSingleton = visit_Match
     visit_MatchSequence = visit_MatchOr = visit_Match
+
+    def visit_MatchValue(self, node: ast.MatchValue) -> Any:
+        """Allow values and dotted names in patterns; these the interpreter reads itself, so they must be plain."""
+        self._check_pattern_name(node.value)
+        return node
+
+    def _check_pattern_name(self, node: ast.expr) -> None:
+        inner = node
+        while isinstance(inner, ast.Attribute):
+            if decide(inner.attr) is not Decision.PLAIN:
+                self.refusals.add(
+                    node, "pattern", f"a pattern cannot read .{inner.attr}", "compare in a guard: `case x if x == ...`"
+                )
+            inner = inner.value
+        self.visit(inner)
 
     def visit_MatchAs(self, node: Any) -> Any:
         """Allow captures; the name is checked."""
@@ -348,7 +363,10 @@ class LanguagePolicy(RestrictingNodeTransformer):
         for name in node.kwd_attrs:
             if decide(name) is not Decision.PLAIN:
                 self.refusals.add(node, "pattern", f"a pattern cannot read .{name}", "read the attribute in a guard")
-        return self.node_contents_visit(node)
+        self._check_pattern_name(node.cls)
+        node.patterns = self._visit_all(node.patterns)
+        node.kwd_patterns = self._visit_all(node.kwd_patterns)
+        return node
 
     # --- constructs that need no decision below them -----------------------------------------------------------
 
@@ -373,9 +391,11 @@ class LanguagePolicy(RestrictingNodeTransformer):
 
 
 #: What `super()` hands over: methods of the next class. Reading these through it would pass the guards.
-_NOT_SUPER = frozenset({"__getattribute__", "__dict__", "__class__", "__self__", "__subclasses__"})
+_NOT_SUPER = frozenset(
+    {"__getattribute__", "__setattr__", "__delattr__", "__dict__", "__class__", "__self__", "__subclasses__"}
+)
 _WRITABLE_DUNDERS = frozenset(
-    {"__name__", "__qualname__", "__doc__", "__cause__", "__context__", "__suppress_context__", "__annotations__"}
+    {"__name__", "__qualname__", "__doc__", "__cause__", "__context__", "__suppress_context__", "__wrapped__"}
 )
 _INSTEAD_OF = {
     "__globals__": "call globals() for a copy of the program's names",
@@ -387,7 +407,10 @@ _INSTEAD_OF = {
 
 
 def _is_super_call(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+    """Tell whether this is `super()` as the compiler completes it: about the class around, and an object of it."""
+    if not isinstance(node, ast.Call) or node.args or node.keywords:
+        return False
+    return isinstance(node.func, ast.Name) and node.func.id == "super"
 
 
 def _load(name: str, at: ast.AST) -> ast.Name:

@@ -107,7 +107,7 @@ def _fenced(code: str) -> str | None:
 
 
 def _parse_one(text: str, limit_depth: int) -> ast.Module:
-    _check_nesting(text, limit_depth)
+    check_nesting(text, limit_depth)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes and the like say nothing to a reader who sees errors only
@@ -118,7 +118,7 @@ def _parse_one(text: str, limit_depth: int) -> ast.Module:
         raise SyntaxError(str(error)) from None
 
 
-def _check_nesting(text: str, limit_depth: int) -> None:
+def check_nesting(text: str, limit_depth: int) -> None:
     """Count brackets and runs of prefix operators outside of strings, without parsing."""
     bare = _STRING_OR_COMMENT.sub("''", text)
     depth = deepest = 0

@@ -13,7 +13,7 @@ class Advice(NamedTuple):
 
 
 #: Dunder variables that mean what they mean in a script.
-READABLE = frozenset({"__name__", "__doc__", "__class__", "__debug__", "__annotations__"})
+READABLE = frozenset({"__name__", "__doc__", "__class__", "__debug__"})
 
 #: Dunder variables that scripts assign at their top level.
 BINDABLE = frozenset({"__all__", "__version__", "__author__", "__doc__", "__name__", "__license__", "__date__"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import functools
 import inspect
@@ -12,7 +13,7 @@ import typing
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.names.kinds import KINDS
-from sandbox.guest.runtime.classes import ABC_META, ENUM_META
+from sandbox.guest.runtime.classes import ABC_META, ENUM_META, Classes
 from sandbox.guest.runtime.own import MARK, MARK_NAME
 
 if TYPE_CHECKING:
@@ -24,6 +25,25 @@ _COPIED = ("__module__", "__name__", "__qualname__", "__doc__")
 
 
 # --- functools ----------------------------------------------------------------------------------
+
+
+def own_only(scene: Scene, decorator: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a decorator that writes into its target for targets of the program alone."""
+
+    def decorate(*targets: Any, **options: Any) -> Any:
+        if not targets:
+            return lambda target: decorate(target, **options)
+        if targets[0] is not None and targets[0] not in scene.own and not isinstance(targets[0], _WRAPPERS):
+            name = getattr(targets[0], "__name__", type(targets[0]).__name__)
+            message = f"{decorator.__name__}() takes classes and functions of the program, not {name}"
+            raise TypeError(message)
+        return decorator(*targets, **options)
+
+    decorate.__name__ = decorate.__qualname__ = decorator.__name__
+    return decorate
+
+
+_WRAPPERS = (classmethod, staticmethod, property, functools.partial, functools.cached_property)
 
 
 def _functools(scene: Scene) -> dict[str, Any]:
@@ -50,6 +70,7 @@ def _functools(scene: Scene) -> dict[str, Any]:
         return SingleDispatch(function)
 
     return {
+        "total_ordering": own_only(scene, functools.total_ordering),
         "update_wrapper": update_wrapper,
         "wraps": wraps,
         "singledispatch": singledispatch,
@@ -192,7 +213,9 @@ def _typing(scene: Scene) -> dict[str, Any]:
         return {name: _named(scene, hint) if isinstance(hint, str) else hint for name, hint in hints.items()}
 
     names = {name: getattr(typing, name) for name in _TYPING.split() if hasattr(typing, name)}
-    names.setdefault("override", lambda function: function)
+    names["override"] = lambda function: function
+    for name in ("dataclass_transform", "final", "no_type_check", "runtime_checkable"):
+        names[name] = own_only(scene, names[name])
     return {**names, "TYPE_CHECKING": False, "get_type_hints": get_type_hints, "reveal_type": lambda value: value}
 
 
@@ -229,10 +252,10 @@ def _dataclasses(scene: Scene) -> dict[str, Any]:
         listed = [(field, Any) if isinstance(field, str) else tuple(field) for field in fields]
         for name in (cls_name, *(field[0] for field in listed), *(namespace or ())):
             _check_field_name(name)
-        options.setdefault("module", "__main__")
+        bases = Classes(scene.own).bases(*bases)
         return _make_dataclass(cls_name, listed, bases, {**(namespace or {}), MARK_NAME: MARK}, options)
 
-    return {"make_dataclass": make_dataclass, "Field": dataclasses.Field}
+    return {"dataclass": own_only(scene, dataclasses.dataclass), "make_dataclass": make_dataclass}
 
 
 def _make_dataclass(
@@ -245,13 +268,14 @@ def _make_dataclass(
 
 
 def _check_field_name(name: Any) -> None:
-    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__"):
+    if type(name) is not str or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__"):
         message = f"field names must be plain identifiers, not {name!r}"
         raise TypeError(message)
 
 
 def _abc(scene: Scene) -> dict[str, Any]:
-    return {"ABCMeta": ABC_META}
+    names = ("abstractmethod", "abstractclassmethod", "abstractstaticmethod", "abstractproperty")
+    return {"ABCMeta": ABC_META, **{name: own_only(scene, getattr(abc, name)) for name in names}}
 
 
 def _enum(scene: Scene) -> dict[str, Any]:

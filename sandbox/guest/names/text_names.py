@@ -9,6 +9,7 @@ import shlex
 import xml.etree.ElementTree as ElementTree  # not an alias that programs know
 from typing import TYPE_CHECKING, Any, cast
 
+from sandbox.guest.language.source import check_nesting
 from sandbox.guest.runtime.access import WRITABLE
 from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.formatting import formatter_class
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 #: Longest text for which a tree is built from a literal.
 LITERAL_CHARACTERS = 1_000_000
+LITERAL_DEPTH = 80
 
 
 def _json(scene: Scene) -> dict[str, Any]:
@@ -93,6 +95,7 @@ def _ast(scene: Scene) -> dict[str, Any]:
             raise TypeError("literal_eval() takes text here")
         if len(text) > LITERAL_CHARACTERS:
             raise ValueError("the text is too long")
+        check_nesting(text, LITERAL_DEPTH)
         return ast.literal_eval(str.__str__(text))
 
     return {"literal_eval": literal_eval}
@@ -115,7 +118,7 @@ def _element_tree(scene: Scene) -> dict[str, Any]:
         return fromstring("".join(sequence))
 
     def parse(source: Any, parser: None = None) -> Any:
-        return ElementTree.ElementTree(fromstring(source.read()))
+        return Document(fromstring(source.read()))
 
     names = (
         "Comment",
@@ -137,6 +140,35 @@ def _element_tree(scene: Scene) -> dict[str, Any]:
         "fromstringlist": fromstringlist,
         "parse": parse,
     }
+
+
+class Document:
+    """What `ElementTree.parse` gives: the tree, without the methods that open files."""
+
+    __slots__ = ("_root",)
+
+    def __init__(self, root: Any) -> None:
+        self._root = root
+
+    def getroot(self) -> Any:
+        """Return the root element."""
+        return self._root
+
+    def find(self, path: str, namespaces: Any = None) -> Any:
+        """Return the first element at a path."""
+        return self._root.find(path, namespaces)
+
+    def findall(self, path: str, namespaces: Any = None) -> Any:
+        """Return all elements at a path."""
+        return self._root.findall(path, namespaces)
+
+    def findtext(self, path: str, default: Any = None, namespaces: Any = None) -> Any:
+        """Return the text of the first element at a path."""
+        return self._root.findtext(path, default, namespaces)
+
+    def iter(self, tag: Any = None) -> Any:
+        """Give all elements, or those of a tag."""
+        return self._root.iter(tag)
 
 
 def _without_entities(text: str | bytes) -> str | bytes:

@@ -241,7 +241,7 @@ VETTED: dict[str, Vetted] = {
     "enum": Vetted(
         names=(
             "CONFORM CONTINUE EJECT Enum EnumCheck Flag FlagBoundary IntEnum IntFlag KEEP NAMED_FLAGS ReprEnum "
-            "STRICT StrEnum UNIQUE auto global_enum member nonmember property unique verify"
+            "STRICT StrEnum UNIQUE auto member nonmember property unique verify"
         ),
         why=("classes of the program"),
     ),
@@ -263,7 +263,7 @@ VETTED: dict[str, Vetted] = {
         why=("now, today and utcnow are guarded: they show the time of the execution"),
     ),
     "functools": Vetted(
-        names=("cache cached_property cmp_to_key lru_cache partial partialmethod reduce total_ordering"),
+        names=("cache cached_property cmp_to_key lru_cache partial partialmethod reduce"),
         why=("functions of the program; wraps, update_wrapper and singledispatch are ours"),
     ),
     "contextlib": Vetted(
@@ -275,13 +275,11 @@ VETTED: dict[str, Vetted] = {
         why=("context managers of the program; redirect_stdout is ours"),
     ),
     "dataclasses": Vetted(
-        names=(
-            "FrozenInstanceError InitVar KW_ONLY MISSING asdict astuple dataclass field fields is_dataclass replace"
-        ),
+        names=("FrozenInstanceError InitVar KW_ONLY MISSING asdict astuple field fields is_dataclass replace"),
         why=("field names come from the source, which the policy has read; make_dataclass is ours"),
     ),
     "abc": Vetted(
-        names=("ABC abstractmethod abstractproperty abstractclassmethod abstractstaticmethod"),
+        names=("ABC"),
         why=("ABCMeta is a stand-in that is good for `metaclass=`"),
     ),
     "pprint": Vetted(

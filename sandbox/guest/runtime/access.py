@@ -27,7 +27,10 @@ _ENUM = frozenset({"_value_", "_name_", "_member_map_", "_member_names_", "_valu
 WRITABLE: set[type] = {types.SimpleNamespace, decimal.Context}
 #: Kinds that answer to any attribute name by themselves: tools, and what they return.
 OPEN: set[type] = set()
+#: Those of them that are nothing but data.
+DATA: set[type] = set()
 
+_SETTABLE = DEFINABLE - {"__match_args__", "__slots__", "__init_subclass__", "__class_getitem__", "__set_name__"}
 _MISSING: Any = object()
 _NEVER = (types.ModuleType, types.FrameType, types.TracebackType, types.CodeType, types.CellType)
 
@@ -51,21 +54,24 @@ class Access:
 
     def writable(self, value: Any, name: str) -> Any:
         """Let `value.name` be assigned or deleted."""
-        if value in self.own or type(value) in WRITABLE:
+        if value in self.own or type(value) is types.SimpleNamespace:
             return value
-        if isinstance(value, BaseException) and decide(name) is Decision.PLAIN:
+        if (type(value) in WRITABLE or isinstance(value, BaseException)) and decide(name) is Decision.PLAIN:
             return value
         raise _not_writable(value, name)
 
     def receiver(self, value: Any) -> Any:
         """Let a method use its first argument as `self` or `cls`, private attributes and writes included."""
-        if value in self.own or type(value) in WRITABLE or type(value) in OPEN:
+        if value in self.own or type(value) is types.SimpleNamespace or type(value) in DATA:
             return value
         message = f"a method was called on a {_kind(value)}, which is not an object of this program"
         raise TypeError(message)
 
     def guarded(self, value: Any, name: str) -> Any:
         """Read one of the names in `attributes.GUARDED`."""
+        if type(value) is super:  # what comes next after a class of the program is the library's
+            bound: Any = value
+            value = bound.__self__
         if name in ("format", "format_map"):
             return self._format(value, name)
         if isinstance(value, type) and issubclass(value, date) and name in ("now", "today", "utcnow"):
@@ -80,10 +86,26 @@ class Access:
 
     def dunder(self, value: Any, name: str) -> Any:
         """Read `value.__name__`."""
-        found = self._inspection.read(value, name)
+        found = self._of_super(value, name) if type(value) is super else self._inspection.read(value, name)
         if isinstance(found, _NEVER) or (isinstance(found, type) and issubclass(found, type)):
             raise _missing(value, name)
         return found
+
+    def _of_super(self, value: Any, name: str) -> Any:
+        """`super(A, self).__init__`, and writes through `super()`, which must not change what an object is."""
+        if not self._is_own_super(value) or name in ("__getattribute__", "__dict__", "__self__", "__subclasses__"):
+            return self._inspection.read(value.__self__, name)
+        found = getattr(value, name)
+        if name not in ("__setattr__", "__delattr__"):
+            return found
+
+        def write(attribute: str, *new: Any) -> None:
+            attribute = _exact_name(attribute)
+            if attribute.startswith("__") and attribute.endswith("__"):
+                raise _not_writable(value.__self__, attribute)
+            found(attribute, *new)
+
+        return write
 
     # --- builtins ---------------------------------------------------------------------------------
 
@@ -135,7 +157,7 @@ class Access:
 
     def _writable_name(self, value: Any, name: str) -> str:
         name = _exact_name(name)
-        allowed = DEFINABLE if self.own.is_class(value) else ("__name__", "__qualname__", "__doc__")
+        allowed = _SETTABLE if self.own.is_class(value) else ("__name__", "__qualname__", "__doc__")
         if decide(name) in (Decision.REFUSED, Decision.DUNDER) and name not in allowed:
             raise _not_writable(value, name)
         return name
@@ -146,7 +168,13 @@ class Access:
             return name in _NAMED_TUPLE and hasattr(kind, "_fields")
         if issubclass(kind, Enum):
             return name in _ENUM
-        return type(value) in OPEN or type(value) is types.SimpleNamespace
+        if type(value) is super:
+            return self._is_own_super(value)
+        return type(value) in DATA or type(value) is types.SimpleNamespace
+
+    def _is_own_super(self, value: Any) -> bool:
+        """Tell whether `super(A, x)` is about a class of the program and an object of it."""
+        return self.own.is_class(value.__thisclass__) and value.__self__ in self.own
 
     def _format(self, value: Any, name: str) -> Any:
         """`format` of a text, or of the class of texts, unless a class of the program defines its own."""

@@ -53,7 +53,7 @@ def formatter_class(get_attribute: Callable[[object, str], Any]) -> type:
 
 class _GuardedFormatter(string.Formatter):
     def __init__(self, get_attribute: Callable[[object, str], Any]) -> None:
-        self.__dict__["_get_attribute"] = get_attribute
+        self.__dict__["_sandbox_get"] = get_attribute
 
     def get_value(self, key: int | str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         if isinstance(key, int) and key >= len(args):
@@ -65,7 +65,7 @@ class _GuardedFormatter(string.Formatter):
         first, rest = _string.formatter_field_name_split(field_name)
         value = self.get_value(first, args, kwargs)
         for is_attribute, key in rest:
-            value = self.__dict__["_get_attribute"](value, key) if is_attribute else value[key]
+            value = self.__dict__["_sandbox_get"](value, key) if is_attribute else value[key]
         return value, first
 
 

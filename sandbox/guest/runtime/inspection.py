@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 _UNSEEN = frozenset({MARK_NAME, "__dict__", "__weakref__"})
 
 
+#: What the library writes code from: programs get copies.
+_WRITTEN_INTO_CODE = frozenset({"__annotations__", "__dataclass_fields__"})
+
+
+def _detached(name: str, item: Any) -> Any:
+    return dict(item) if name in _WRITTEN_INTO_CODE else item
+
+
 class Inspection:
     """Reads dunder attributes. Names without a rule here are operators: read as they are."""
 
@@ -52,6 +60,7 @@ class Inspection:
             "__delete__": self._descriptor,
             "__init_subclass__": self._of_own,
             "__init__": self._initializer,
+            "__dataclass_fields__": lambda value, name: dict(getattr(value, name)),
         }
 
     def read(self, value: Any, name: str) -> Any:
@@ -62,9 +71,8 @@ class Inspection:
     def variables(self, value: Any) -> dict[str, Any]:
         """Return what `vars(value)` shows: the live dict of an object of the program, a copy for a class."""
         if self._own.is_class(value):
-            return {
-                name: item for name, item in type.__getattribute__(value, "__dict__").items() if name not in _UNSEEN
-            }
+            names = type.__getattribute__(value, "__dict__").items()
+            return {name: _detached(name, item) for name, item in names if name not in _UNSEEN}
         if self._own.is_instance(value) or type(value) is types.SimpleNamespace:
             found: dict[str, Any] = value.__dict__
             return found

@@ -11,15 +11,19 @@ from typing import Any
 import pytest
 
 from sandbox.guest.channel import Channel
-from sandbox.guest.concurrency.hub import fresh_context
+from sandbox.guest.concurrency.clock import Clock
+from sandbox.guest.concurrency.hub import Hub, Slot, fresh_context
 from sandbox.guest.language.attributes import Decision, decide
 from sandbox.guest.language.compilation import compile_program
-from sandbox.guest.names.modules import OFFERED
+from sandbox.guest.names.modules import OFFERED, Modules
+from sandbox.guest.names.scene import Scene
 from sandbox.guest.names.vetted import VETTED
 from sandbox.guest.run import Run
+from sandbox.guest.runtime.access import Access
 from sandbox.guest.runtime.classes import BASES
+from sandbox.guest.runtime.own import OwnClasses
 from sandbox.guest.runtime.tables import Table
-from sandbox.guest.tools import Record
+from sandbox.guest.tools import Record, ToolCalls
 from sandbox.limits import Limits
 from sandbox.protocol.host_messages import decode_host_message, encode_run
 from tests.sandbox.guest.host_double import HostDouble
@@ -104,7 +108,10 @@ pending.close()
 """
 
 _DATA = (str, int, float, complex, bytes, bool, type(None), range, slice)
-_FORBIDDEN = (types.ModuleType, types.FrameType, types.CodeType, types.CellType)
+_FORBIDDEN = (
+    *(types.ModuleType, types.FrameType, types.CodeType, types.CellType),
+    *(Access, Channel, Clock, Hub, Modules, OwnClasses, Run, Scene, Slot, ToolCalls),  # ours: how a program is run
+)
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
 
