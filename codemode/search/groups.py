@@ -52,17 +52,18 @@ class Interpreter:
     def groups(self, query: str) -> list[Group]:
         """Groups in the order of the words; a word that is repeated makes one group, and unknown ones are kept."""
         words = telling_words(query, self._weights)
-        terms = [text.term(word.surface) for word in words]
-        shorts = _short_forms(terms)
+        shorts = _short_forms([word.term for word in words])
         found: dict[str, Group] = {}
-        for place, (word, term) in enumerate(zip(words, terms, strict=True)):
-            before = found.get(term)
+        for place, word in enumerate(words):
+            before = found.get(word.term)
             if before is None:
                 group = self._meaning(word.surface, is_name=word.is_name)
                 alternatives = self._with(group.alternatives, shorts[place]) if place in shorts else group.alternatives
-                found[term] = replace(group, alternatives=alternatives, weight=word.weight, place=word.place)
+                found[word.term] = Group(
+                    word.surface, alternatives, word.weight, group.known, group.corrected, word.place
+                )
             elif before.weight < word.weight:
-                found[term] = replace(before, weight=word.weight)
+                found[word.term] = replace(before, weight=word.weight)
         return list(found.values())
 
     def _meaning(self, surface: str, *, is_name: bool) -> Group:

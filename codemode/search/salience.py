@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from codemode.search import text, wordlists
 
@@ -32,14 +31,14 @@ _QUOTED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word of a query: its surface form, its weight (1 when it counts in full), and the character it starts at.
+class Word(NamedTuple):
+    """A word of a query: its surface form and term, its weight (1 when it counts in full), the character it starts at.
 
     `is_name` is whether it is written like a proper name: capitalized inside a sentence that is not all capitalized.
     """
 
     surface: str
+    term: str
     weight: float
     place: int
     is_name: bool
@@ -54,26 +53,48 @@ def telling_words(query: str, weights: Weights) -> list[Word]:
 
 def kinds_of_action(query: str) -> tuple[int, int]:
     """The kinds of action (bits) of the word that the query opens with, and of all its words."""
-    actions, stop = wordlists.actions(), wordlists.stop_words()
-    forms = [form for raw in text.raw_words(query[:_LONGEST_QUERY]) for form in text.surface_forms(raw)]
-    kinds = [actions.get(text.term(form), 0) for form in forms]
-    leading = next((kind for form, kind in zip(forms, kinds, strict=True) if kind or form not in stop), 0)
-    everything = 0
-    for kind in kinds:
-        everything |= kind
+    stop = wordlists.stop_words()
+    leading = everything = 0
+    opened = False
+    for raw in text.raw_words(query[:_LONGEST_QUERY]):
+        for form in _forms(raw):
+            if not opened and (form.actions or form.surface not in stop):
+                opened, leading = True, form.actions
+            everything |= form.actions
     return leading, everything
+
+
+class _Form(NamedTuple):
+    """A surface form with what the word lists say of it."""
+
+    surface: str
+    term: str
+    is_faint: bool
+    actions: int
+
+
+@lru_cache(maxsize=65_536)
+def _forms(raw: str) -> tuple[_Form, ...]:
+    actions, faint = wordlists.actions(), wordlists.faint_words()
+    return tuple(
+        _Form(surface, term := text.term(surface), surface in faint or surface.isdigit(), actions.get(term, 0))
+        for surface in text.surface_forms(raw)
+    )
 
 
 def _words(query: str, weights: Weights) -> Iterator[Word]:
     quoted = [match.span() for match in _QUOTED.finditer(query)]
     for start, sentence, share in _sentences(query, weights):
-        names = _name_like(sentence)
-        for match in text.RAW_WORD.finditer(sentence):
+        matches = list(text.RAW_WORD.finditer(sentence))
+        names = _name_like(matches)
+        for match in matches:
             position = start + match.start()
-            inside = any(begin < position < end for begin, end in quoted)
-            for form in text.surface_forms(match.group()):
-                weight = share * (weights.quoted if inside else 1.0) * _plain_weight(form, weights)
-                yield Word(form, weight, position, match.start() in names)
+            whole = share
+            if quoted and any(begin < position < end for begin, end in quoted):
+                whole *= weights.quoted
+            for surface, term, is_faint, actions in _forms(match.group()):
+                weight = weights.faint if is_faint else weights.action if actions else 1.0
+                yield Word(surface, term, whole * weight, position, match.start() in names)
 
 
 def _sentences(query: str, weights: Weights) -> list[tuple[int, str, float]]:
@@ -93,19 +114,6 @@ def _tells(sentence: str) -> bool:
     return bool(_TELLING.match(sentence)) and not _ASKING.search(sentence)
 
 
-def _name_like(sentence: str) -> set[int]:
-    matches = list(text.RAW_WORD.finditer(sentence))
+def _name_like(matches: list[re.Match[str]]) -> set[int]:
     capitalized = {match.start() for match in matches[1:] if match.group().istitle() and len(match.group()) > 1}
     return capitalized if len(capitalized) <= len(matches) // 2 else set()
-
-
-def _plain_weight(form: str, weights: Weights) -> float:
-    kind = _kind(form)
-    return 1.0 if kind is None else weights.faint if kind == "faint" else weights.action
-
-
-@lru_cache(maxsize=65_536)
-def _kind(form: str) -> str | None:
-    if form in wordlists.faint_words() or form.isdigit():
-        return "faint"
-    return "action" if text.term(form) in wordlists.actions() else None
