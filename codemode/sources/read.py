@@ -20,7 +20,9 @@ from codemode.transports.fetch import LARGEST_DOCUMENT_BYTES, fetch_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from codemode.catalog.tool import Tool
     from codemode.sources.cache import CatalogCache
+    from codemode.sources.given import GivenIds
     from codemode.sources.loaded import Surface
 
 #: A reference that leaves its document, in JSON or YAML.
@@ -31,19 +33,41 @@ _REASONS = 3
 
 
 async def read_surface(
-    name: str, location: str, *, timeout_s: float = 30.0, cache: CatalogCache | None = None
+    name: str,
+    location: str,
+    *,
+    timeout_s: float = 30.0,
+    cache: CatalogCache | None = None,
+    given: GivenIds | None = None,
 ) -> Surface:
-    """Read a document, and the documents it refers to. Raises SourceError, which names the file or URL."""
+    """Read a document, and the documents it refers to. Raises SourceError, which names the file or URL.
+
+    With `given`, ids that were given before are kept, and those of new operations are added to them.
+    """
+    ids = given.read(name) if given is not None else {}
+    surface = await _cached(name, location, timeout_s, cache, ids)
+    if given is not None:
+        await asyncio.to_thread(given.keep, name, surface.tools)
+    return surface
+
+
+async def _cached(
+    name: str, location: str, timeout_s: float, cache: CatalogCache | None, ids: dict[str, str]
+) -> Surface:
     data = await _bytes(location, timeout_s)
     if cache is None:
-        return await _read(data, name, location, None, "")
+        return await _read(data, name, location, None, "", ids)
     key = cache.key(data, name, location)
     tree = None if is_url(location) else FileTree(Path(location))
     found = await asyncio.to_thread(cache.read, key, details_of, tree.digest if tree else _nothing)
-    return found or await _read(data, name, location, cache, key)
+    if found is not None and all(ids.get(tool.key, tool.id) == tool.id for tool in found.tools):
+        return found
+    return await _read(data, name, location, cache, key, ids)
 
 
-async def _read(data: bytes, name: str, location: str, cache: CatalogCache | None, key: str) -> Surface:
+async def _read(
+    data: bytes, name: str, location: str, cache: CatalogCache | None, key: str, ids: dict[str, str]
+) -> Surface:
     document = await asyncio.to_thread(_parsed, data, location)
     if is_url(location):
         tree: FetchedTree | FileTree = await fetch_tree(location, document if _EXTERNAL.search(data) else {})
@@ -51,8 +75,8 @@ async def _read(data: bytes, name: str, location: str, cache: CatalogCache | Non
     else:
         tree = FileTree(Path(location))
         uri = tree.entry
-    surface = await asyncio.to_thread(_surface, document, name, uri, location, tree)
-    surface = replace(surface, digest=_digest(key, tree.digests))
+    surface = await asyncio.to_thread(_surface, document, name, uri, location, tree, ids)
+    surface = replace(surface, digest=_digest(key, tree.digests, surface.tools))
     if not surface.tools:
         unread = "".join(f"; {pointer}: {reason}" for pointer, reason in surface.warnings[:_REASONS])
         message = f"has no operations that can be called: look under 'paths'{unread}"
@@ -71,20 +95,22 @@ def _keep(
     cache.write(key, whole, documents, uri, tree.digests)
 
 
-def _digest(key: str, files: Mapping[str, str]) -> str:
+def _digest(key: str, files: Mapping[str, str], tools: tuple[Tool, ...]) -> str:
     """The state of an entry document and the files around it; empty where that cannot be known."""
     if not key or "fetched" in files.values():
         return ""
-    return text_digest(json.dumps([key, sorted(files.items())]).encode())
+    return text_digest(json.dumps([key, sorted(files.items()), [tool.id for tool in tools]]).encode())
 
 
 def _nothing(_: str) -> None:
     """What is known of the other documents of a fetched tree: they may have changed."""
 
 
-def _surface(document: Any, name: str, uri: str, location: str, retrieve: Callable[[str], Any]) -> Surface:
+def _surface(
+    document: Any, name: str, uri: str, location: str, retrieve: Callable[[str], Any], ids: dict[str, str]
+) -> Surface:
     try:
-        return load_openapi(document, name=name, uri=uri, retrieve=retrieve)
+        return load_openapi(document, name=name, uri=uri, retrieve=retrieve, given=ids)
     except SourceError as error:
         message = str(error).removeprefix(uri).removeprefix(": ").strip()
         raise SourceError(message, location=location) from None

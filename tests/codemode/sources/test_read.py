@@ -14,6 +14,7 @@ from codemode.catalog.catalog import Catalog
 from codemode.errors import SourceError
 from codemode.sources.cache import CatalogCache
 from codemode.sources.documents import parse_document
+from codemode.sources.given import GivenIds
 from codemode.sources.openapi import load_openapi
 from codemode.sources.read import read_surface
 from codemode.sources.tree import fetch_tree
@@ -186,6 +187,28 @@ async def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path) -> Non
     blocked.write_text("", encoding="utf-8")
     surface = await read_surface("api", str(_tree(tmp_path)), cache=CatalogCache(blocked / "cache"))
     assert len(surface.tools) == 3
+
+
+async def test_an_id_that_was_given_is_kept_when_the_document_grows(tmp_path: Path) -> None:
+    def operation(operation_id: str) -> dict[str, Any]:
+        return {"get": {"operationId": operation_id, "tags": ["users"]}}
+
+    file = tmp_path / "api.json"
+    given, cache = GivenIds(tmp_path / "state"), CatalogCache(tmp_path / "cache")
+
+    async def ids(paths: dict[str, Any]) -> dict[str, str]:
+        file.write_text(json.dumps({"openapi": "3.1.0", "paths": paths}), encoding="utf-8")
+        surface = await read_surface("api", str(file), cache=cache, given=given)
+        return {tool.key: tool.id for tool in surface.tools}
+
+    before = {"/users": operation("list")}
+    grown = {"/people": operation("list"), **before}
+    assert await ids(before) == {"GET /users": "api.users.list"}
+    assert await ids(grown) == {"GET /users": "api.users.list", "GET /people": "api.users.get_people"}
+    assert await ids(grown) == {"GET /users": "api.users.list", "GET /people": "api.users.get_people"}
+    assert await ids({"/people": operation("list")}) == {"GET /people": "api.users.get_people"}
+    (tmp_path / "state" / "api.ids.json").write_text("nonsense", encoding="utf-8")
+    assert await ids(before) == {"GET /users": "api.users.list"}
 
 
 @pytest.mark.slow
