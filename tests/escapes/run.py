@@ -132,7 +132,7 @@ async def _attempt(sandbox, record, layer, script):
         signs += traps.found(_texts(outcome)) + tools.breaches
         signs += _exceeded(outcome, limits)
         after = await sandbox.run(_AFTER[record.kind, layer])
-        if not (after.status is Status.COMPLETED):
+        if after.status is not Status.COMPLETED:
             signs.append(f"next run {after.status}: {after.failure}")
         return Finding(record, layer, tuple(signs), f"{outcome.status} {outcome.failure and outcome.failure.message}")
     finally:
@@ -210,8 +210,15 @@ async def _attack_unwalled(chosen, layer, module):
 
 async def _attack_one_by_one(chosen, layer, module):
     process = await asyncio.create_subprocess_exec(
-        *_private_mounts(), sys.executable, str(_HERE / "unwalled.py"), module, *import_folders(), str(_PROGRAMS),
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=1 << 24,
+        *_private_mounts(),
+        sys.executable,
+        str(_HERE / "unwalled.py"),
+        module,
+        *import_folders(),
+        str(_PROGRAMS),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        limit=1 << 24,
         env={**os.environ, "PYTHONHASHSEED": "0"},
     )
     findings = []

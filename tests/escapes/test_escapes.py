@@ -19,7 +19,12 @@ pytestmark = [
 ]
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 
-SETTINGS = [None, "filtered", pytest.param("nobody", marks=needs_root), pytest.param("nobody,filtered", marks=needs_root)]
+SETTINGS = [
+    None,
+    "filtered",
+    pytest.param("nobody", marks=needs_root),
+    pytest.param("nobody,filtered", marks=needs_root),
+]
 
 
 def attack(shared_data, layer, setting=None):

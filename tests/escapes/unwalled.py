@@ -23,17 +23,17 @@ import time
 from importlib import import_module
 
 sys.path += sys.argv[2:]
-import collections  # noqa: E402
-import logging  # noqa: E402
-import math  # noqa: E402
-import re  # noqa: E402
-import string  # noqa: E402
+import collections
+import logging
+import math
+import re
+import string
 
-from canaries import CREDENTIAL, ENVIRONMENT_SECRET, HOST_SECRET, MARKER, Canaries  # noqa: E402, F401
+from canaries import CREDENTIAL, ENVIRONMENT_SECRET, HOST_SECRET, MARKER, Canaries  # noqa: F401
 
-from sandbox.limits import Limits  # noqa: E402
-from sandbox.protocol.guest_messages import Calls, Final, Output, Sites, decode_guest_message  # noqa: E402
-from sandbox.protocol.host_messages import encode_go, encode_reply, encode_run, encode_value  # noqa: E402
+from sandbox.limits import Limits
+from sandbox.protocol.guest_messages import Calls, Final, Sites, decode_guest_message
+from sandbox.protocol.host_messages import encode_go, encode_reply, encode_run, encode_value
 
 MEMORY_BYTES = 3 << 30
 CPU_S = 3
@@ -150,7 +150,11 @@ def _speak(channel: socket.socket, code: str) -> dict:
     found: dict = {"texts": texts, "signs": []}
     run = encode_run(
         code.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
-        names=("tool", "call", "obj"), seed=bytes(32), now=1_760_000_000_000_000, limits=Limits(), inputs={},
+        names=("tool", "call", "obj"),
+        seed=bytes(32),
+        now=1_760_000_000_000_000,
+        limits=Limits(),
+        inputs={},
     )
     channel.settimeout(WALL_S)
     received = 0
@@ -191,12 +195,28 @@ def _speak(channel: socket.socket, code: str) -> dict:
 def _state() -> list:
     """What a program may have changed for the next one in this process."""
     return [
-        json.dumps({"a": [1]}), __import__("datetime").MINYEAR, math.pi, re.sub("a", "b", "aa"), sorted([2, 1]),
-        decimal.getcontext().prec, collections.Counter("aab").most_common(1), sys.getrecursionlimit(),
-        logging.root.manager.disable, str(signal.getsignal(signal.SIGTERM)), str(signal.getsignal(signal.SIGINT)),
-        sorted(os.environ), os.getcwd(), string.ascii_lowercase, string.Template.delimiter, sys.stdout is None,
-        sys.__stdout__ is None, sys.get_int_max_str_digits(), isinstance(1, collections.ChainMap),
-        sys.modules.get("math") is math, sys.modules.get("json") is json, gc.isenabled(),
+        json.dumps({"a": [1]}),
+        __import__("datetime").MINYEAR,
+        math.pi,
+        re.sub("a", "b", "aa"),
+        sorted([2, 1]),
+        decimal.getcontext().prec,
+        collections.Counter("aab").most_common(1),
+        sys.getrecursionlimit(),
+        logging.root.manager.disable,
+        str(signal.getsignal(signal.SIGTERM)),
+        str(signal.getsignal(signal.SIGINT)),
+        sorted(os.environ),
+        os.getcwd(),
+        string.ascii_lowercase,
+        string.Template.delimiter,
+        sys.stdout is None,
+        sys.__stdout__ is None,
+        sys.get_int_max_str_digits(),
+        isinstance(1, collections.ChainMap),
+        sys.modules.get("math") is math,
+        sys.modules.get("json") is json,
+        gc.isenabled(),
     ]
 
 
