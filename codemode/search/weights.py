@@ -60,7 +60,7 @@ class Weights:
     corrections: int = 3
 
     #: What the nearest meaning adds, as a share of the best score, where there are embeddings.
-    meaning: float = 0.8
+    meaning: float = 1.0
 
     #: How many candidates are looked at closely.
     ranked: int = 60
