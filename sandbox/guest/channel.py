@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import json.scanner
 import os
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -52,7 +53,7 @@ class Channel:
 
     def __init__(self, connection: Connection, object_hook: Callable[[dict[str, Any]], Any]) -> None:
         self._connection = connection
-        self._decode = _decoder(object_hook)
+        self._scan = _scanner(object_hook)
         self._buffer = bytearray()
         self._calls: list[bytes] = []
         self._outgoing: list[bytes] = []
@@ -139,27 +140,37 @@ class Channel:
 
     def read(self) -> dict[str, Any]:
         """Read one frame."""
-        size = HEADER.unpack(self._take(HEADER_BYTES))[0]
-        message: dict[str, Any] = self._decode(self._take(size).decode())
+        if not self._buffer:  # the usual case: one frame comes in one piece, and nothing else with it
+            chunk = self._read_some(_CHUNK)
+            if len(chunk) > HEADER_BYTES and HEADER.unpack_from(chunk)[0] == len(chunk) - HEADER_BYTES:
+                return self._decoded(chunk[HEADER_BYTES:])
+            self._buffer += chunk
+        return self._decoded(self._take(HEADER.unpack(self._take(HEADER_BYTES))[0]))
+
+    def _decoded(self, body: bytes) -> dict[str, Any]:
+        message: dict[str, Any] = self._scan(str(body, "utf-8"), 0)[0]
         return message
 
     def _take(self, size: int) -> bytes:
         while len(self._buffer) < size:
-            self._fill(size)
+            self._buffer += self._read_some(max(_CHUNK, size - len(self._buffer)))
         data = bytes(self._buffer[:size])
         del self._buffer[:size]
         return data
 
-    def _fill(self, size: int) -> None:
+    def _read_some(self, size: int) -> bytes:
         try:
-            chunk = self._connection.read(max(_CHUNK, size - len(self._buffer)))
+            chunk = self._connection.read(size)
         except OSError:
             raise HostGone from None
         if not chunk:
             raise HostGone
-        self._buffer += chunk
+        return chunk
 
 
 @cache
-def _decoder(object_hook: Callable[[dict[str, Any]], Any]) -> Callable[[str], Any]:
-    return json.JSONDecoder(object_hook=object_hook).decode
+def _scanner(object_hook: Callable[[dict[str, Any]], Any]) -> Callable[[str, int], tuple[Any, int]]:
+    """Make the parser once; without `json.loads` around it, which looks for white space that the host never sends."""
+    make: Any = json.scanner.make_scanner
+    scan: Callable[[str, int], tuple[Any, int]] = make(json.JSONDecoder(object_hook=object_hook))
+    return scan
