@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 import time
+import warnings
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from sandbox.guest.concurrency.hub import HostGone, fresh_context
 from sandbox.guest.language.compilation import Program, compile_program
 from sandbox.guest.language.source import SourceRefused
 from sandbox.guest.names.modules import load_all
+from sandbox.guest.names.shared import restore_shared
 from sandbox.guest.names.zones import keep_zones
 from sandbox.guest.report import Failed, failure_of, refusal_of_source, refused, syntax_failure
 from sandbox.guest.run import Ended, Run
@@ -32,6 +34,7 @@ RECURSION = 1_000
 
 def serve(descriptor: int) -> None:
     """Read one program from a connected socket, run it, and write how it ended. Returns when all is written."""
+    warnings.simplefilter("ignore")  # they would go to a standard error that nobody reads
     converse(Descriptor(descriptor))
 
 
@@ -44,6 +47,7 @@ def converse(connection: Connection) -> None:
         return
     finally:
         sys.setrecursionlimit(limit)
+        restore_shared()
 
 
 def _serve(channel: Channel) -> None:

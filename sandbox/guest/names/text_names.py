@@ -7,6 +7,7 @@ import json
 import pprint
 import shlex
 import xml.etree.ElementTree as ElementTree  # not an alias that programs know
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest.language.source import check_nesting
@@ -15,7 +16,7 @@ from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.formatting import formatter_class
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from sandbox.guest.names.scene import Scene
 
@@ -171,6 +172,32 @@ class Document:
         return self._root.iter(tag)
 
 
+def _saxutils(scene: Scene) -> dict[str, Any]:
+    """Three functions over text; the library's module imports an HTTP client."""
+
+    def escape(data: str, entities: Mapping[str, str] = MappingProxyType({})) -> str:
+        return _replaced(data, {"&": "&amp;", ">": "&gt;", "<": "&lt;", **entities})
+
+    def unescape(data: str, entities: Mapping[str, str] = MappingProxyType({})) -> str:
+        return _replaced(data, {"&lt;": "<", "&gt;": ">", **entities, "&amp;": "&"})
+
+    def quoteattr(data: str, entities: Mapping[str, str] = MappingProxyType({})) -> str:
+        data = escape(data, {**entities, "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
+        if '"' not in data:
+            return f'"{data}"'
+        if "'" not in data:
+            return f"'{data}'"
+        return '"' + data.replace('"', "&quot;") + '"'
+
+    return {"escape": escape, "unescape": unescape, "quoteattr": quoteattr}
+
+
+def _replaced(text: str, replacements: Mapping[str, str]) -> str:
+    for old, new in replacements.items():
+        text = text.replace(old, new)
+    return text
+
+
 def _without_entities(text: str | bytes) -> str | bytes:
     """Refuse a document type: its entities can grow a small text to any size."""
     marker: Any = b"<!DOCTYPE" if isinstance(text, bytes) else "<!DOCTYPE"
@@ -186,4 +213,5 @@ BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {
     "ast": _ast,
     "shlex": _shlex,
     "xml.etree.ElementTree": _element_tree,
+    "xml.sax.saxutils": _saxutils,
 }

@@ -178,10 +178,6 @@ VETTED: dict[str, Vetted] = {
         ),
         why=("text; not formatdate and make_msgid, which read clock and host name (formatdate is ours)"),
     ),
-    "xml.sax.saxutils": Vetted(
-        names=("escape quoteattr unescape"),
-        why=("text"),
-    ),
     "keyword": Vetted(
         names=("iskeyword issoftkeyword kwlist softkwlist"),
         why=("text"),

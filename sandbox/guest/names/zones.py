@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import io
+import os
 import zoneinfo
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
-from zoneinfo import _common, _tzpath
+from zoneinfo import _common
+
+_MAGIC = b"TZif"
+#: Folders of the same zones counted with leap seconds, which `zoneinfo` leaves out, too.
+_NOT_ZONES = ("posix", "right")
 
 
 @cache
 def zones() -> dict[str, bytes]:
     """Return the data of all zones that this machine knows, by key. Zones that are the same share their bytes."""
+    found: dict[str, bytes] = {}
     shared: dict[bytes, bytes] = {}
-    found = {}
-    for key in sorted(zoneinfo.available_timezones()):
-        data = _read(key)
-        found[key] = shared.setdefault(data, data)
+    for folder in [*map(Path, zoneinfo.TZPATH), *_packaged()]:
+        for key, data in _read(folder):
+            found.setdefault(key, shared.setdefault(data, data))
     return found
 
 
@@ -38,9 +43,22 @@ def keep_zones() -> None:
     zoneinfo.reset_tzpath(to=())
 
 
-def _read(key: str) -> bytes:
-    path = _tzpath.find_tzfile(key)
-    if path is not None:
-        return Path(path).read_bytes()
-    package, _, name = f"tzdata.zoneinfo.{key.replace('/', '.')}".rpartition(".")
-    return resources.files(package).joinpath(name).read_bytes()
+def _packaged() -> list[Path]:
+    """Return the folder of the package `tzdata`, for machines without zones of their own."""
+    try:
+        folder = resources.files("tzdata.zoneinfo")
+    except ModuleNotFoundError:
+        return []
+    return [folder] if isinstance(folder, Path) else []
+
+
+def _read(folder: Path) -> list[tuple[str, bytes]]:
+    found = []
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in _NOT_ZONES)
+        for name in files:
+            path = Path(place, name)
+            data = path.read_bytes() if path.is_file() else b""
+            if data.startswith(_MAGIC) and name not in ("posixrules", "localtime"):
+                found.append((path.relative_to(folder).as_posix(), data))
+    return found

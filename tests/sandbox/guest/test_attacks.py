@@ -1,4 +1,4 @@
-# ruff: noqa: E501, RUF001 - programs stand as they are sent
+# ruff: noqa: E501 - programs stand as they are sent
 """Ways around the policy that were found by looking for them; each is held."""
 
 from __future__ import annotations
