@@ -171,7 +171,7 @@ class HttpTransport:
         except AnswerInvalid as error:
             message = f"{self._reach.source} {error}"
             raise self._redacted(AnswerInvalid(message, status=error.status, body=error.body)) from None
-        return data, answer.headers
+        return self._redactor.answer(data, answer.body), answer.headers
 
     async def _authorized(self, request: HttpRequest) -> Answer:
         """The answer to the request with credentials; a token that is refused is replaced once."""
