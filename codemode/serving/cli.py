@@ -173,7 +173,7 @@ def _read_program(file: Path) -> str:
     if str(file) == "-":
         return sys.stdin.read()
     try:
-        return file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         message = f"the program {file} cannot be read: {reason}"

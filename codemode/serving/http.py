@@ -169,8 +169,8 @@ def _answer_errors(app: FastAPI) -> None:
         return problem(503, "sandbox_unavailable", str(error))
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
-        mistakes = [{"at": ".".join(str(part) for part in e["loc"]), "message": e["msg"]} for e in error.errors()]
+    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+        mistakes = [_mistake(e, request) for e in error.errors()]
         detail = "; ".join(f"{mistake['at']}: {mistake['message']}" for mistake in mistakes)
         return problem(422, "request_invalid", detail, errors=mistakes)
 
@@ -186,6 +186,14 @@ def _answer_errors(app: FastAPI) -> None:
         answer = problem(error.status_code, codes.get(error.status_code, "request_invalid"), str(error.detail))
         answer.headers.update(error.headers or {})
         return answer
+
+
+def _mistake(error: dict[str, Any], request: Request) -> dict[str, str]:
+    if error["type"] == "json_invalid":
+        return {"at": "body", "message": f"not JSON: {error['ctx']['error']} at character {error['loc'][-1]}"}
+    if error["loc"] == ("body",) and "json" not in request.headers.get("content-type", ""):
+        return {"at": "body", "message": "send a JSON object, and with it 'Content-Type: application/json'"}
+    return {"at": ".".join(str(part) for part in error["loc"]), "message": error["msg"]}
 
 
 def problem(status: int, code: str, detail: str, **more: Any) -> JSONResponse:

@@ -167,3 +167,19 @@ async def test_without_keys_only_loopback_names_are_served(service: CodeMode) ->
 async def test_the_interface_describes_itself(client: httpx2.AsyncClient) -> None:
     document = (await client.get("/openapi.json")).json()
     assert {"/v1/search", "/v1/execute", "/v1/tools", "/v1/tools/{name}", "/healthz"} <= set(document["paths"])
+
+
+@pytest.mark.parametrize(
+    ("content", "media_type", "said"),
+    [
+        (b'{"code":', "application/json", "body: not JSON: Expecting value at character 8"),
+        (b'{"code": "1"}', "application/x-www-form-urlencoded", "with it 'Content-Type: application/json'"),
+        (b'{"cod": "1"}', "application/json", "body.code: Field required"),
+    ],
+)
+async def test_a_wrong_body_is_told_what_is_wrong_with_it(
+    client: httpx2.AsyncClient, content: bytes, media_type: str, said: str
+) -> None:
+    answer = await client.post("/v1/execute", content=content, headers=KEY | {"Content-Type": media_type})
+    assert answer.status_code == 422
+    assert said in answer.json()["detail"]
