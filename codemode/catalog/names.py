@@ -13,6 +13,7 @@ import keyword
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class OperationKey:
         return f"{self.method.upper()} {self.path}"
 
 
+@lru_cache(maxsize=65_536)
 def snake(text: str) -> str:
     """Words in lower case joined by underscores: `listOAuth2Apps` and `List OAuth2-apps` alike. May be empty."""
     words = _NOT_WORD.sub(" ", _CAMEL.sub(" ", text.replace("'", ""))).split()

@@ -37,6 +37,15 @@ TRANSPORT_HEADERS = frozenset(
     )
 )
 
+#: `querystring` (OpenAPI 3.2) is one object that is spread over the whole query.
+_PLACES = {
+    "path": Location.PATH,
+    "query": Location.QUERY,
+    "querystring": Location.QUERY,
+    "header": Location.HEADER,
+    "cookie": Location.COOKIE,
+}
+
 _ORDER = (Location.PATH, Location.QUERY, Location.HEADER, Location.COOKIE)
 
 #: What rarely matters to who calls stands last among its like.
@@ -116,14 +125,14 @@ def _declared(operation: Operation, nodes: list[Schema]) -> list[_Part]:
     schemes = operation.document.scheme_parameters
     holes = operation.path
     for node in nodes:
-        name, place = node.get("name"), node.get("in")
-        if not isinstance(name, str) or place not in ("path", "query", "header", "cookie"):
+        name, place = node.get("name"), str(node.get("in"))
+        if not isinstance(name, str) or place not in _PLACES:
             continue  # body and formData of Swagger 2.0 are the body's
         if (place, name.lower()) in schemes or (place == "header" and name.lower() in TRANSPORT_HEADERS):
             continue
         if place == "path" and f"{{{name}}}" not in holes:
             continue
-        parts.append(_declared_part(node, name, Location(place), operation.document.dialect))
+        parts.append(_declared_part(node, name, _PLACES[place], operation.document.dialect))
     named = {part.wire_name for part in parts if part.location is Location.PATH}
     parts.extend(_undeclared_holes(operation, named))
     return parts

@@ -19,6 +19,7 @@ from codemode.transports.invocation import HttpInvocation
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from codemode.catalog.names import OperationKey
     from codemode.catalog.schema import Schema
 
 _READING = frozenset(("GET", "HEAD", "OPTIONS", "TRACE", "QUERY"))
@@ -43,17 +44,16 @@ def load_openapi(
     """
     api = ApiDocument(document, uri=uri, retrieve=retrieve)
     warnings: list[Warned] = []
-    operations = {operation.key.key: operation for operation in api.operations(warnings)}
-    ids = tool_ids(name, (operation.key for operation in operations.values()), given=given)
-    tools = tuple(_tool(operation, ids[key], name) for key, operation in operations.items())
+    operations = {key.key: (key, operation) for operation in api.operations(warnings) for key in [operation.key]}
+    ids = tool_ids(name, (key for key, _ in operations.values()), given=given)
+    tools = tuple(_tool(operation, key, ids[key.key], name) for key, operation in operations.values())
     return Surface(tools=tools, warnings=tuple(warnings), servers=api.servers, title=api.title, auth=api.auth)
 
 
-def _tool(operation: Operation, id_: str, source: str) -> Tool:
+def _tool(operation: Operation, key: OperationKey, id_: str, source: str) -> Tool:
     tags = operation.node.get("tags")
     summary = operation.text("summary")
     description = operation.text("description")
-    operation_id = operation.text("operationId")
     return Tool(
         id_,
         source=source,
@@ -61,10 +61,10 @@ def _tool(operation: Operation, id_: str, source: str) -> Tool:
         description=description,
         effect=_effect(operation.method),
         tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
-        aliases=_aliases(operation, id_, source),
-        retrieval_text=f"{operation_id} {operation.method} {operation.path}".strip(),
+        aliases=_aliases(key, id_, source),
+        retrieval_text=f"{key.operation_id} {operation.method} {operation.path}".strip(),
         deprecated=operation.node.get("deprecated") is True,
-        key=operation.key.key,
+        key=key.key,
         details=partial(details_of, operation),
     )
 
@@ -100,12 +100,12 @@ def _effect(method: str) -> Effect:
     return Effect.DESTRUCTIVE if method == "DELETE" else Effect.WRITE
 
 
-def _aliases(operation: Operation, id_: str, source: str) -> tuple[str, ...]:
+def _aliases(key: OperationKey, id_: str, source: str) -> tuple[str, ...]:
     """Exact other names: the operationId, also as Python would write it, and the whole name of a shortened id."""
-    operation_id = operation.key.operation_id
+    operation_id = key.operation_id
     if not operation_id:
         return ()
-    whole = long_name(source, id_, operation.key)
+    whole = long_name(source, id_, key)
     names = dict.fromkeys((operation_id, identifier(operation_id), *((whole,) if whole else ())))
     return tuple(name for name in names if name != id_.partition(".")[2])
 

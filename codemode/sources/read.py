@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from codemode.sources.given import GivenIds
     from codemode.sources.loaded import Surface
 
-#: A reference that leaves its document, in JSON or YAML.
-_EXTERNAL = re.compile(rb"""\$ref["']?\s*:\s*["']?(?![\s"'#])""")
+#: A reference that leaves its document, in JSON or YAML (a path may end in `$ref`, as in Microsoft Graph).
+_EXTERNAL = re.compile(rb"""\$ref["']?\s*:\s*["']?(?![\s"'#{])""")
 
 #: Warnings that are repeated where nothing at all could be read.
 _REASONS = 3

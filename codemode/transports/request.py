@@ -86,14 +86,7 @@ class RequestPlan:
         return "/" + "/".join(parts) + ("/" if self._ends_in_slash and parts != [""] else "")
 
     def _hole(self, parameter: Parameter, arguments: Mapping[str, Any]) -> str:
-        value = arguments[parameter.name]
-        match parameter.style:
-            case "label":
-                pieces = styles.label(value, explode=parameter.explode)
-            case "matrix":
-                pieces = styles.matrix(quote(parameter.wire_name, safe=""), value, explode=parameter.explode)
-            case _:
-                pieces = styles.simple(value, explode=parameter.explode)
+        pieces = _pieces(parameter, arguments[parameter.name])
         slashes = parameter.wire_name in self._invocation.slashed
         with self._blaming(parameter):
             if not pieces:
@@ -109,7 +102,7 @@ class RequestPlan:
 
     def _headers(self, arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for parameter, value in self._given(Location.HEADER, arguments):
-            pieces = styles.simple(value, explode=parameter.explode)
+            pieces = _pieces(parameter, value)
             with self._blaming(parameter):
                 yield parameter.wire_name, header_text("".join(separator + text for separator, text in pieces))
 
@@ -200,6 +193,19 @@ class _Blame:
             name = self._parameter.name
             message = f"{name} {error}: it travels in the {self._parameter.location.value}"
             raise ArgumentsInvalid(self._tool.id, message, parameter=name, valid=self._tool.parameter_names) from None
+
+
+def _pieces(parameter: Parameter, value: Any) -> list[tuple[str, str]]:
+    """A value of a path or a header as `(separator, text)` pieces."""
+    match parameter.style:
+        case "label":
+            return styles.label(value, explode=parameter.explode)
+        case "matrix":
+            return styles.matrix(quote(parameter.wire_name, safe=""), value, explode=parameter.explode)
+        case "json":
+            return [("", styles.as_json(value))]
+        case _:
+            return styles.simple(value, explode=parameter.explode)
 
 
 def _parse_segment(text: str, parameters: Mapping[str, Parameter]) -> str | tuple[str | Parameter, ...]:

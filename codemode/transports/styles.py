@@ -29,6 +29,11 @@ def scalar(value: Any) -> str:
             return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+def as_json(value: Any) -> str:
+    """A value as JSON text in ASCII, for places that hold no other text."""
+    return json.dumps(value, separators=(",", ":"))
+
+
 def pairs(name: str, value: Any, style: str, *, explode: bool) -> Iterator[tuple[str, str]]:
     """A value as `(name, text)` pairs of a query or a form."""
     if style == "json":

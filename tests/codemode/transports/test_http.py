@@ -88,6 +88,60 @@ async def test_every_argument_travels_in_its_place(recorder: Recorder) -> None:
     assert received.headers["Accept"].startswith("application/json")
 
 
+async def test_a_parameter_with_json_content_travels_as_json(recorder: Recorder) -> None:
+    content = {"application/json": {"schema": {"type": "object"}}}
+    parameters = [
+        {"name": name, "in": place, "content": content} for name, place in (("q", "query"), ("X-Q", "header"))
+    ]
+    value = {"a": ["é", 1]}
+    received = await _sent(recorder, _tool(parameters=parameters), {"q": value, "X_Q": value})
+    assert received.target == "/things?q=%7B%22a%22%3A%5B%22%C3%A9%22%2C1%5D%7D"
+    assert received.headers["X-Q"] == '{"a":["\\u00e9",1]}'
+
+
+async def test_a_whole_query_string_is_one_object(recorder: Recorder) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "array"}}}
+    content = {"application/x-www-form-urlencoded": {"schema": schema}}
+    tool = _tool(parameters=[{"name": "search", "in": "querystring", "content": content}])
+    assert (await _sent(recorder, tool, {"search": {"a": 1, "b": ["x", "y"]}})).target == "/things?a=1&b=x&b=y"
+
+
+@pytest.mark.parametrize(
+    ("style", "explode", "path", "expected"),
+    [
+        ("label", True, "/t{v}", "/t.a%2C.b"),
+        ("matrix", False, "/t/{v}", "/t/;v=a%2C,b"),
+        ("matrix", True, "/t/{v}", "/t/;v=a%2C;v=b"),
+        ("simple", False, "/t/{v}/x", "/t/a%2C,b/x"),
+    ],
+)
+async def test_lists_in_paths_keep_their_separators(
+    recorder: Recorder, style: str, explode: bool, path: str, expected: str
+) -> None:
+    schema = {"type": "array", "items": {"type": "string"}}
+    tool = _tool(path, parameters=[_parameter("v", "path", schema, style=style, explode=explode)])
+    assert (await _sent(recorder, tool, {"v": ["a,", "b"]})).target == expected
+
+
+@pytest.mark.parametrize(
+    ("collection", "expected"),
+    [
+        ("csv", "v=a%2Cb"), ("ssv", "v=a%20b"), ("tsv", "v=a%09b"), ("pipes", "v=a%7Cb"), ("multi", "v=a&v=b"),
+    ],
+)  # fmt: skip
+async def test_the_collection_formats_of_swagger(recorder: Recorder, collection: str, expected: str) -> None:
+    parameter = {
+        "name": "v",
+        "in": "query",
+        "type": "array",
+        "items": {"type": "string"},
+        "collectionFormat": collection,
+    }
+    document = {"swagger": "2.0", "paths": {"/t": {"get": {"operationId": "op", "parameters": [parameter]}}}}
+    tool = load_openapi(document, name="api").tools[0]
+    assert (await _sent(recorder, tool, {"v": ["a", "b"]})).target == f"/t?{expected}"
+
+
 async def test_a_fixed_query_is_sent_and_a_fragment_is_not(recorder: Recorder) -> None:
     tool = _tool("/responses?beta=true#create", "post")
     assert (await _sent(recorder, tool)).target == "/responses?beta=true"
