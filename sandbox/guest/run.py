@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from sandbox.guest.channel import Channel
     from sandbox.guest.language.compilation import Program
 
+#: What a program must mention to have a named tuple in its result: only then is the result walked before it is encoded.
+_MAKES_NAMED_TUPLES = re.compile(
+    r"namedtuple|urlparse|urlsplit|urldefrag|matching_block|longest_match|as_tuple|import \*", re.IGNORECASE
+)
 #: Remarks that an outcome carries at most.
 MOST_NOTES = 20
 
@@ -183,7 +188,7 @@ class Run:
                 value,
                 limit_bytes=self._limits["result_bytes"],
                 limit_depth=self._limits["result_depth"],
-                has_named_tuples=self._scene.has_named_tuples,
+                has_named_tuples=_MAKES_NAMED_TUPLES.search(self._program.text) is not None,
             )
         message = "the result is nested too deeply"
         raise ValueInvalid(message)
