@@ -125,7 +125,8 @@ class LanguagePolicy(RestrictingNodeTransformer):
         self.refusals.add(node, "name", f"{name} belongs to the interpreter", "choose a name without two underscores")
 
     def _check_definable(self, node: ast.AST, name: str) -> None:
-        if name in DEFINABLE or name in ("__slots__", "__doc__", "__match_args__", "__hash__"):
+        is_written_out = name != "__match_args__" or isinstance(node, ast.Name)  # see `_check_match_args`
+        if is_written_out and (name in DEFINABLE or name in ("__slots__", "__doc__", "__hash__")):
             return
         instead = NOT_DEFINABLE.get(name, "leave it out")
         self.refusals.add(node, "dunder", f"a class cannot define {name} here", instead)

@@ -107,7 +107,7 @@ def program_locals() -> dict[str, Any]:
 def visible(variables: dict[str, Any]) -> dict[str, Any]:
     """Return a copy without the names that belong to the sandbox."""
     return {
-        name: value
+        name: dict(value) if name == "__annotations__" else value  # the library writes source text from these
         for name, value in variables.items()
         if not name.startswith(".") and name != MARK_NAME and name not in UNAVAILABLE
     }

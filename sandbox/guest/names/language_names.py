@@ -6,15 +6,18 @@ import abc
 import dataclasses
 import functools
 import inspect
+import itertools
 import keyword
 import operator
 import types
 import typing
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.language.attributes import Decision, decide
 from sandbox.guest.names.kinds import KINDS
 from sandbox.guest.runtime.classes import ABC_META, ENUM_META, Classes
 from sandbox.guest.runtime.own import MARK, MARK_NAME
+from sandbox.guest.runtime.signatures import signature_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -250,12 +253,28 @@ def _dataclasses(scene: Scene) -> dict[str, Any]:
         cls_name: str, fields: Any, *, bases: tuple[Any, ...] = (), namespace: Any = None, **options: Any
     ) -> Any:
         listed = [(field, Any) if isinstance(field, str) else tuple(field) for field in fields]
-        for name in (cls_name, *(field[0] for field in listed), *(namespace or ())):
+        members = dict(namespace or {})  # a mapping of the program may name other things when it is asked again
+        for name in (cls_name, *(field[0] for field in listed), *members):
             _check_field_name(name)
         bases = Classes(scene.own).bases(*bases)
-        return _make_dataclass(cls_name, listed, bases, {**(namespace or {}), MARK_NAME: MARK}, options)
+        return _make_dataclass(cls_name, listed, bases, {**members, MARK_NAME: MARK}, options)
 
-    return {"dataclass": own_only(scene, dataclasses.dataclass), "make_dataclass": make_dataclass}
+    return {"dataclass": own_only(scene, _dataclass), "make_dataclass": make_dataclass}
+
+
+def _dataclass(target: Any = None, /, **options: Any) -> Any:
+    """Make a dataclass of a class whose annotations are names: the library writes them into source text."""
+    if target is None:
+        return lambda later: _dataclass(later, **options)
+    if isinstance(target, type) and "__annotations__" in vars(target):
+        annotations = dict(vars(target)["__annotations__"])
+        for name in annotations:
+            _check_field_name(name)
+        target.__annotations__ = annotations  # the program holds the old one
+    return _with_plain_match_args(dataclasses.dataclass(**options)(target))
+
+
+_dataclass.__name__ = "dataclass"
 
 
 def _make_dataclass(
@@ -264,6 +283,15 @@ def _make_dataclass(
     options.pop("module", None)
     made = dataclasses.make_dataclass(name, fields, bases=bases, namespace=namespace, **options)
     made.__module__ = "__main__"
+    return _with_plain_match_args(made)
+
+
+def _with_plain_match_args(made: Any) -> Any:
+    """Keep what patterns may read by position: they read without a guard, and a Protocol may call anything its own."""
+    names = vars(made).get("__match_args__", ())
+    plain = tuple(itertools.takewhile(lambda name: decide(name) is Decision.PLAIN, names))
+    if plain != names:
+        setattr(made, "__match_args__", plain)  # noqa: B010  # a final name to the type checker
     return made
 
 
@@ -312,13 +340,8 @@ def _contextlib(scene: Scene) -> dict[str, Any]:
 
 
 def _inspect(scene: Scene) -> dict[str, Any]:
-    own = scene.own
-
     def signature(function: Any, **_: Any) -> inspect.Signature:
-        if function not in own and not isinstance(function, functools.partial | type):
-            message = f"no signature found for {function!r}"
-            raise ValueError(message)
-        return inspect.signature(function)
+        return signature_of(function, scene.own)
 
     def getdoc(value: Any) -> str | None:
         text = scene.access.get(value, "__doc__", None)

@@ -18,8 +18,10 @@ from sandbox.guest.names import (
 )
 from sandbox.guest.names.inheritable import inheritable
 from sandbox.guest.names.refused import NOT_OFFERED, WITHHELD
+from sandbox.guest.names.shared import freeze_shared
 from sandbox.guest.names.vetted import VETTED
 from sandbox.guest.runtime.classes import BASES
+from sandbox.guest.runtime.copying import restrict_copies
 from sandbox.guest.runtime.tables import Table, explain_missing, table_names
 
 if TYPE_CHECKING:
@@ -69,6 +71,8 @@ def load_all() -> None:
     for module in VETTED:
         _STATELESS.setdefault(module, vetted_names(module))
     BASES.update(inheritable())
+    restrict_copies()
+    freeze_shared()
 
 
 _STATELESS: dict[str, dict[str, Any]] = {}

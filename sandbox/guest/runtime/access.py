@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sandbox.guest.language.attributes import DEFINABLE, Decision, decide
 from sandbox.guest.runtime.formatting import Formatting
 from sandbox.guest.runtime.inspection import Inspection
+from sandbox.guest.runtime.own import MARK_NAME
 from sandbox.guest.runtime.tables import Table
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 #: `_x` attributes that are public by convention.
 _NAMED_TUPLE = frozenset({"_asdict", "_replace", "_fields", "_make", "_field_defaults"})
-_ENUM = frozenset({"_value_", "_name_", "_member_map_", "_member_names_", "_value2member_map_", "_missing_"})
+_ENUM = frozenset({"_value_", "_name_"})  # the maps of members are the program's where the class is
 
 #: Kinds besides the program's own whose attributes may be written; `names` adds those of vetted modules.
 WRITABLE: set[type] = {types.SimpleNamespace, decimal.Context}
@@ -48,7 +49,7 @@ class Access:
 
     def private(self, value: Any, name: str) -> Any:
         """Let `value._name` be read."""
-        if value in self.own or self._is_listed_private(value, name):
+        if name != MARK_NAME and (value in self.own or self._is_listed_private(value, name)):
             return value
         raise _missing(value, name)
 

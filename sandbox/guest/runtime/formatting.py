@@ -51,7 +51,15 @@ def formatter_class(get_attribute: Callable[[object, str], Any]) -> type:
     return Formatter
 
 
-class _GuardedFormatter(string.Formatter):
+class _GuardedFormatter:
+    """`string.Formatter` without being one: a base class is in reach, and walks attributes."""
+
+    _library: Any = string.Formatter
+    format, vformat, _vformat = _library.format, _library.vformat, _library._vformat
+    parse, convert_field = _library.parse, _library.convert_field
+    format_field, check_unused_args = _library.format_field, _library.check_unused_args
+    del _library
+
     def __init__(self, get_attribute: Callable[[object, str], Any]) -> None:
         self.__dict__["_sandbox_get"] = get_attribute
 
@@ -59,7 +67,7 @@ class _GuardedFormatter(string.Formatter):
         if isinstance(key, int) and key >= len(args):
             message = f"Replacement index {key} out of range for positional args tuple"
             raise IndexError(message)
-        return super().get_value(key, args, kwargs)
+        return args[key] if isinstance(key, int) else kwargs[key]
 
     def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         first, rest = _string.formatter_field_name_split(field_name)

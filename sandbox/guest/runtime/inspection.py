@@ -60,6 +60,7 @@ class Inspection:
             "__delete__": self._descriptor,
             "__init_subclass__": self._of_own,
             "__init__": self._initializer,
+            "__members__": lambda value, name: types.MappingProxyType(dict(getattr(value, name))),
             "__dataclass_fields__": lambda value, name: dict(getattr(value, name)),
         }
 

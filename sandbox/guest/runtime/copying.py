@@ -1,0 +1,73 @@
+"""`copy` and `deepcopy` stop at what is not a program's: its copy would hand out what the original keeps to itself.
+
+`deepcopy(getattr, memo)` copies the object behind the builtin, and leaves copies of all that it holds in `memo`.
+"""
+
+from __future__ import annotations
+
+import copy
+import io
+import random
+import string
+import types
+from collections import deque
+from decimal import Context
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.runtime.own import MARK, MARK_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: Data: containers, and objects of the library that hold nothing but what a program put into them.
+_DATA = (
+    tuple, list, dict, set, frozenset, bytearray, deque, BaseException, types.SimpleNamespace,
+    io.StringIO, io.BytesIO, random.Random, string.Template, Context,
+)  # fmt: skip
+#: Modules of the library whose objects are data.
+_DATA_MODULES = frozenset({
+    "array", "calendar", "collections", "datetime", "decimal", "fractions", "functools", "ipaddress", "itertools",
+    "operator", "re", "statistics", "string", "textwrap", "types", "urllib.parse", "uuid", "xml.etree.ElementTree",
+    "zoneinfo",
+})  # fmt: skip
+
+
+def restrict_copies() -> None:
+    """Make `copy` give back, as itself, what is neither data nor an object of a program. Again is no error."""
+    library: Any = copy
+    if library._reconstruct is not _reconstruct:
+        _Library.reconstruct = library._reconstruct
+        library._reconstruct = _reconstruct
+        library._deepcopy_dispatch[types.MethodType] = lambda method, memo: method
+
+
+class _Library:
+    """What stood in the place of ours."""
+
+    reconstruct: Callable[..., Any]
+
+
+def _reconstruct(value: Any, memo: Any, *reduced: Any, **options: Any) -> Any:
+    return _Library.reconstruct(value, memo, *reduced, **options) if _may_copy(value, reduced) else value
+
+
+def _may_copy(value: object, reduced: tuple[Any, ...]) -> bool:
+    kind = type(value)
+    if any(type.__getattribute__(base, "__dict__").get(MARK_NAME) is MARK for base in kind.__mro__):
+        return not _changes_class(reduced)
+    return isinstance(value, _DATA) or (kind.__module__ in _DATA_MODULES and not _is_of_sandbox(kind))
+
+
+def _is_of_sandbox(kind: type) -> bool:
+    """Tell whether a class is one of ours under the name of a module that programs know."""
+    return any(
+        isinstance(item, types.FunctionType) and item.__module__.startswith("sandbox.")
+        for item in type.__getattribute__(kind, "__dict__").values()
+    )
+
+
+def _changes_class(reduced: tuple[Any, ...]) -> bool:
+    """Tell whether the state that is set on a copy names what the interpreter keeps: `__class__`, `__dict__`."""
+    state = reduced[2] if len(reduced) > 2 else None
+    slots = state[1] if isinstance(state, tuple) and len(state) == 2 else None
+    return slots is not None and (type(slots) is not dict or any(str(name).startswith("__") for name in slots))

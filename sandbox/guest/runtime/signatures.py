@@ -1,0 +1,70 @@
+"""`inspect.signature` from functions alone: the library also reads it out of texts, and evaluates what they name."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sandbox.guest.runtime.own import OwnClasses
+
+#: Wrappers that are followed to what they wrap.
+_MOST_WRAPPERS = 50
+
+
+def signature_of(value: Any, own: OwnClasses) -> inspect.Signature:
+    """Return the signature of a function, method, class or callable object of the program. Raises ValueError."""
+    for _ in range(_MOST_WRAPPERS):
+        wrapped = value.__dict__.get("__wrapped__") if own.is_function(value) and type(value) is FunctionType else None
+        if wrapped is None:
+            break
+        value = wrapped
+    bare = _bare(value, own)
+    if bare is not None:
+        return inspect.signature(bare)
+    if own.is_class(value):
+        return inspect.Signature()
+    if isinstance(value, type) and not any(own.is_class(base) for base in value.__mro__):
+        return inspect.signature(value)
+    message = f"no signature found for {value!r}"
+    raise ValueError(message)
+
+
+def _bare(value: Any, own: OwnClasses) -> Any:
+    """Return a function, method or partial like this one, without attributes that could lead the library elsewhere."""
+    if type(value) is functools.partial:
+        inner = _bare(value.func, own)
+        return None if inner is None else functools.partial(inner, *value.args, **value.keywords)
+    if type(value) is MethodType:
+        return _bound(value.__func__) if type(value.__func__) is FunctionType and own.is_function(value) else None
+    if type(value) is FunctionType:
+        return _copy(value) if own.is_function(value) else None
+    if own.is_class(value):
+        return _bound(_defined(value, "__init__", own) or _defined(value, "__new__", own))
+    return _bound(_defined(type(value), "__call__", own)) if own.is_instance(value) else None
+
+
+def _defined(kind: type, name: str, own: OwnClasses) -> Any:
+    """Return the function that a class of the program, or a decorator for it, defines under a name."""
+    for base in type.__getattribute__(kind, "__mro__"):
+        found = type.__getattribute__(base, "__dict__").get(name)
+        if found is not None and base is not object:
+            found = found.__func__ if isinstance(found, staticmethod | classmethod) else found
+            return found if own.is_class(base) and type(found) is FunctionType else None
+    return None
+
+
+def _bound(function: Any) -> Any:
+    return None if function is None else MethodType(_copy(function), object())
+
+
+def _copy(function: FunctionType) -> FunctionType:
+    made = FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__annotations__ = function.__annotations__
+    made.__qualname__ = function.__qualname__
+    return made
