@@ -3,10 +3,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-RECORDS ?= ../shared/security/escapes.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types format bench escapes clean
+.PHONY: help demo test check lint types format bench escapes soak fuzz clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -39,12 +38,20 @@ format: $(INSTALLED) ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(INSTALLED) ## measurements beside the peers, printed with versions and date
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
-	$(BIN)/python -m benchmarks
+bench: ## measurements beside the peers, in an environment of their own, printed with versions and date
+	$(PYTHON) -m venv $(VENV)-bench
+	$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group bench
+	$(VENV)-bench/bin/python -m benchmarks
 
 escapes: $(INSTALLED) ## every escape attempt against each layer alone, as a table
-	$(BIN)/python tests/escapes/run.py $(RECORDS)
+	$(BIN)/python tests/escapes/run.py
+
+soak: $(INSTALLED) ## 100,000 programs, a tenth of them hostile or killed: nothing may be left behind
+	$(BIN)/python tests/soak/soak.py
+
+fuzz: $(INSTALLED) ## a minute of hostile bytes against the frame decoder
+	$(BIN)/python tests/fuzz/frames.py --seconds 60
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist

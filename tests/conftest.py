@@ -76,6 +76,37 @@ def gym(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gym]:
         process.terminate()
 
 
+#: Files and folders whose tests take long together: `make check` leaves them out.
+SLOW = (
+    "api_specs/gym",
+    "codemode/catalog/test_names.py",
+    "codemode/catalog/test_validation.py",
+    "codemode/search/test_quality.py",
+    "codemode/serving/test_cli.py",
+    "codemode/sources/test_callable.py",
+    "codemode/sources/test_openapi.py",
+    "codemode/sources/test_read.py",
+    "codemode/test_service.py",
+    "escapes",
+    "fuzz",
+    "sandbox/guest/test_differential.py",
+    "sandbox/guest/test_language_wall.py",
+    "sandbox/host",
+    "sandbox/isolation",
+    "sandbox/protocol",
+    "sandbox/test_programs.py",
+    "soak",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `make check` leaves out, in one place."""
+    folder = Path(__file__).parent
+    for item in items:
+        if any(item.path.is_relative_to(folder / slow) for slow in SLOW):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     """In CI a test must not skip although the development data is present."""
