@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from codemode.search import wordlists
 from codemode.search.documents import Field
 from codemode.search.profile import COVERED
 from codemode.search.segment import FIELDS
@@ -156,17 +157,19 @@ class Ranker:
         }
 
     def _acting(self, question: Question, candidates: NDArray[np.int32]) -> dict[str, Column]:
-        """Whether the tool does what the query opens with, or anything that it names."""
+        """Whether the tool does what the query opens with, or anything that it names; who names nothing is looking."""
         kinds = self._profile.actions[candidates]
         leading, everything = np.uint64(question.leading), np.uint64(question.actions)
         nothing = np.zeros(len(candidates), np.float32)
         agrees = (kinds & leading) > 0
+        looking = np.uint64(wordlists.actions()["list"])
         return {
             "action_agrees": agrees.astype(np.float32),
             "action_differs": ((kinds > 0) & ~agrees).astype(np.float32) if leading else nothing,
             "no_action_agrees": nothing
             if leading or not everything
             else ((kinds > 0) & ((kinds & everything) == 0)).astype(np.float32),
+            "action_unasked": nothing if everything else ((kinds > 0) & ((kinds & looking) == 0)).astype(np.float32),
         }
 
 

@@ -26,6 +26,7 @@ RANKING = MappingProxyType(
         "name_verbatim": 0.15,
         "action_differs": -0.2,
         "no_action_agrees": -0.07,
+        "action_unasked": -0.05,
     }
 )
 
@@ -40,7 +41,7 @@ class Weights:
 
     fields: tuple[float, ...] = (2.0, 1.5, 1.0, 1.0, 0.7, 0.6, 1.0)
     length_b: tuple[float, ...] = (0.3, 0.3, 0.6, 0.7, 0.7, 0.75, 0.6)
-    fill: float = 0.5
+    fill: float = 1.5
     saturation_k1: float = 1.5
     rarity_power: float = 1.2
 
