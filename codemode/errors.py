@@ -19,6 +19,7 @@ message holds a secret. `for_model()` is what may be shown inside the sandbox: n
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar
 
 
@@ -46,7 +47,7 @@ class SourceError(CodeModeError):
     def __init__(self, message: str, *, location: str = "", pointer: str = "") -> None:
         self.location = location
         self.pointer = pointer
-        where = " ".join(part for part in (location, pointer) if part)
+        where = " ".join(part for part in (_shown(location), pointer) if part)
         super().__init__(f"{where}: {message}" if where else message)
 
 
@@ -139,3 +140,12 @@ class UpstreamUnreachable(CallError):
     def for_model(self) -> str:
         """The message without the address."""
         return f"the service behind {self.source or 'this tool'} cannot be reached; nothing was sent, try again later"
+
+
+def _shown(location: str) -> str:
+    """A file as it is; a URL without the password and the values of a query, which may be keys."""
+    if "://" not in location:
+        return location
+    address, mark, query = location.partition("?")
+    named = "&".join(f"{part.partition('=')[0]}=…" for part in query.split("&"))
+    return re.sub(r"://[^/]*@", "://…@", address) + (mark and f"?{named}")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 from rapidfuzz import fuzz, process
 
 from codemode.errors import ConfigurationError
@@ -137,6 +137,14 @@ class SourceSettings(_Section):
     effect: dict[str, EffectName] = {}
     examples: dict[str, tuple[str, ...]] = {}
 
+    @field_validator("location")
+    @classmethod
+    def _file_or_http(cls, location: str) -> str:
+        if "://" in location and not is_url(location):
+            message = "give a file, or an address that begins with http:// or https://"
+            raise ValueError(message)
+        return location
+
 
 class LimitSettings(_Section):
     """Budgets of one execution; see `sandbox.Limits` for the meaning and reason of each default."""
@@ -234,7 +242,7 @@ def settings_for_document(
     content = {
         "sources": {
             name or _namespace(location): {
-                "location": location if is_url(location) else str(Path(location).expanduser()),
+                "location": location if "://" in location else str(Path(location).expanduser()),
                 "base_url": base_url or None,
                 "credentials": [{"kind": "bearer", "token": bearer}] if bearer else [],
             }

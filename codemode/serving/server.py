@@ -27,7 +27,7 @@ def serve(settings: Settings) -> None:
     if not keys and not _is_loopback(settings.server.host):
         message = (
             f"server.host is {settings.server.host!r}, which others can reach, and server.keys is empty: "
-            "add a key (keys: [{env: CODEMODE_API_KEY}]) or listen on 127.0.0.1"
+            "add a key (keys: [{env: CODEMODE_API_KEY}]; with --source, set CODEMODE_API_KEY) or listen on 127.0.0.1"
         )
         raise ConfigurationError(message)
     asyncio.run(_serve(settings, keys, bind(settings.server)))

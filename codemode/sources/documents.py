@@ -53,6 +53,9 @@ for _tag in ("timestamp", "binary", "value"):
 def parse_document(text: str, *, location: str = "") -> Any:
     """The data of a JSON or YAML text. Raises SourceError with the line where it is neither."""
     text = text.removeprefix("\ufeff")
+    if text.lstrip()[:1] == "<":
+        message = "is a page of HTML or XML and no API document: name the document itself, JSON or YAML"
+        raise SourceError(message, location=location)
     if text.lstrip()[:1] in ("{", "["):
         try:
             return _with_whole_characters(json.loads(text, parse_constant=_refuse_constant), text)

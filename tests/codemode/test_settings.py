@@ -97,3 +97,9 @@ def test_the_namespace_of_one_document_is_made_of_its_location(location: str, na
 def test_a_name_that_is_no_namespace_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="--source, --base-url, --name"):
         settings_for_document("x.yaml", name="Not A Name")
+
+
+@pytest.mark.parametrize("location", ["ftp://files.example/api.json", "file:///etc/api.json"])
+def test_an_address_that_is_not_fetched_over_http_is_refused(location: str) -> None:
+    with pytest.raises(ConfigurationError, match="begins with http:// or https://"):
+        settings_for_document(location)

@@ -41,6 +41,7 @@ def test_json_and_yaml_give_json_data(text: str, expected: object) -> None:
         ("a: b: c", "in line 1, column 5"),
         ('{"a": 1,, "b": 2}', "not JSON: Expecting property name"),
         ("%&#\x00", "api.yaml: not JSON or YAML"),
+        ("\n<!DOCTYPE html><html></html>", "is a page of HTML or XML"),
         ("a: !!python/object/apply:os.system [ls]", "could not determine a constructor"),
     ],
 )
