@@ -28,7 +28,10 @@ SETTINGS = [
 
 
 def attack(shared_data, layer, setting=None):
-    records = shared_data("security") / "escapes.yaml"
+    attack_with(shared_data("security") / "escapes.yaml", layer, setting)
+
+
+def attack_with(records, layer, setting=None):
     command = [sys.executable, str(HERE / "run.py"), str(records), "--layer", layer]
     if setting is not None:
         command = [sys.executable, str(IN_SETTING), setting, *command]
@@ -56,3 +59,8 @@ def test_the_process_alone_holds_every_attempt_that_names_it(shared_data, settin
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_all_layers_together_hold_every_attempt(shared_data, setting):
     attack(shared_data, "all", setting)
+
+
+@pytest.mark.parametrize("layer", ["control", "language", "capability", "os", "all"])
+def test_attempts_that_this_project_found_are_held(layer):
+    attack_with(HERE / "own.yaml", layer)

@@ -24,6 +24,7 @@ from importlib import import_module
 
 sys.path += sys.argv[2:]
 import collections
+import csv
 import logging
 import math
 import re
@@ -216,6 +217,7 @@ def _state() -> list:
         isinstance(1, collections.ChainMap),
         sys.modules.get("math") is math,
         sys.modules.get("json") is json,
+        csv.field_size_limit(),
         gc.isenabled(),
     ]
 

@@ -291,6 +291,8 @@ class LanguagePolicy(RestrictingNodeTransformer):
         for keyword in node.keywords:
             if keyword.arg == "metaclass":
                 keyword.value = _call(".metaclass", [keyword.value], keyword.value)
+            elif keyword.arg is None:  # `**options` may name a metaclass, whose namespace answers for the guards
+                self.refusals.add(keyword.value, "class", "a class statement takes no ** here", "write out the names")
         bases = _call(".bases", [self.visit(base) for base in node.bases], node)
         node.bases = [_located(ast.Starred(value=bases, ctx=ast.Load()), node)]
         self._in_class = True

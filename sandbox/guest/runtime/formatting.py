@@ -26,14 +26,16 @@ class Formatting:
         text = _exact(text)
         if _walks_plainly(text):
             return text.format(*args, **kwargs)
-        return self._walker.vformat(text, args, kwargs)
+        made: str = self._walker.vformat(text, args, kwargs)
+        return made
 
     def format_map(self, text: str, mapping: Mapping[str, Any], /) -> str:
         """Do what `text.format_map(mapping)` does."""
         text = _exact(text)
         if _walks_plainly(text):
             return text.format_map(mapping)
-        return self._walker.vformat(text, (), mapping)
+        made: str = self._walker.vformat(text, (), mapping)
+        return made
 
     def bound(self, text: str, name: str) -> Callable[..., str]:
         """Return the method of this text."""

@@ -13,6 +13,9 @@ class Table:
     """The names of one module that a program may use: attributes that can be read at full speed, and not be written."""
 
     def __init__(self, name: str, names: Mapping[str, Any], withheld: Mapping[str, str] | None = None) -> None:
+        if id(self) in _FACTS:
+            message = f"module {table_name(self)!r} is read-only here"
+            raise AttributeError(message)
         vars(self).update(names)
         _FACTS[id(self)] = (name, withheld or {}, self)
 
