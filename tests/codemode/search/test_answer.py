@@ -13,7 +13,7 @@ from codemode.search.index import Index
 from codemode.search.query import Query
 
 if TYPE_CHECKING:
-    from conftest import ToolFactory
+    from tests.codemode.search.conftest import ToolFactory
 
 
 @pytest.fixture

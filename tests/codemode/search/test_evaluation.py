@@ -18,7 +18,7 @@ from codemode.search.usage import UsageLog
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import ToolFactory
+    from tests.codemode.search.conftest import ToolFactory
 
 ONE, TWO = frozenset(("a.one",)), frozenset(("a.two", "a.zwei"))
 

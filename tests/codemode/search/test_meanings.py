@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from conftest import ToolFactory
     from numpy.typing import NDArray
+
+    from tests.codemode.search.conftest import ToolFactory
 
 TOPICS = {"limousine": 0, "car": 0, "vehicle": 0, "banana": 1, "fruit": 1, "river": 2}
 WAIT_S = 10

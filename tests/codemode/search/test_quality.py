@@ -45,7 +45,8 @@ def test_the_gym_is_found() -> None:
 @pytest.mark.slow
 def test_the_retrieval_sets_are_found(shared_data: Callable[[str], Path]) -> None:
     data = shared_data("retrieval")
-    clean, typos = [], []
+    clean: list[Metrics] = []
+    typos: list[Metrics] = []
     for name in SETS:
         tools = tools_of(read_rows(data / name / "catalog.jsonl"))
         queries = labelled(data / name / "queries.jsonl", tools, QUERIES)

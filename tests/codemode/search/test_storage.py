@@ -14,7 +14,7 @@ from codemode.search.weights import Weights
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import ToolFactory
+    from tests.codemode.search.conftest import ToolFactory
 
 
 @pytest.fixture
