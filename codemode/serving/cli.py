@@ -7,6 +7,7 @@ Exit codes: 0 it worked; 1 the program did not complete, or nothing was found; 2
 from __future__ import annotations
 
 import asyncio
+import io
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -66,7 +67,7 @@ def search(
         if as_json:
             show.print_json(answer.to_json())
         else:
-            show.console.print(answer.text, markup=False, soft_wrap=True)
+            show.console.print(show.plain(answer.text), soft_wrap=True)
         return 0 if answer.hits else 1
 
     with_service(Surface(config, source, base_url, name, bearer_env), work)
@@ -115,7 +116,7 @@ def tools(
             show.print_json([{"id": tool.id, "effect": tool.effect, "summary": tool.summary} for tool in found])
         else:
             for tool in found:
-                show.console.print(one_liner(tool), markup=False, soft_wrap=True)
+                show.console.print(show.plain(one_liner(tool)), soft_wrap=True)
         return 0 if found else 1
 
     with_service(Surface(config, source, base_url, name, bearer_env), work)
@@ -166,6 +167,9 @@ def serve(
 
 def main() -> None:
     """Entry point of the `codemode` command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character shows its number
     app()
 
 

@@ -26,9 +26,14 @@ BAR_WIDTH = 24
 WIDE = 110
 #: Lines of a result or an output before it is cut on the screen (never in `--json`).
 SHOWN_LINES = 24
+#: Warnings about a source that a command shows.
+SHOWN_WARNINGS = 3
 
 _STATUS_STYLE = {"completed": "green", "failed": "red", "refused": "yellow"}
 _STATE_STYLE = {"committed": "green", "failed": "red", "denied": "yellow", "unknown": "magenta", "not started": "dim"}
+
+#: Control characters of a terminal, as text: an answer or a program's output must not move its cursor or its title.
+_VISIBLE = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)
@@ -48,10 +53,10 @@ def outcome(ended: ExecutionOutcome) -> RenderableType:
     if ended.output:
         parts.append(_titled("output", ended.output.rstrip("\n")))
     if ended.failure is not None:
-        parts.append(Text(failure_text(ended), style=style))
+        parts.append(plain(failure_text(ended), style=style))
     if ended.calls:
         parts.append(waterfall(ended.calls))
-    parts.extend(Text(f"note: {note}", style="dim") for note in ended.notes)
+    parts.extend(plain(f"note: {note}", style="dim") for note in ended.notes)
     usage = f"{ended.usage.wall_s * 1000:.1f} ms, {len(ended.calls)} calls, {ended.usage.cpu_s * 1000:.0f} ms CPU"
     return Panel(Group(*parts), title=f"[{style}]{ended.status}[/]", subtitle=usage, title_align="left")
 
@@ -95,11 +100,11 @@ def _line(call: LedgerEntry, end_s: float) -> tuple[RenderableType, ...]:
     left = min(int(call.start_s / end_s * BAR_WIDTH), BAR_WIDTH - 1)
     width = max(1, min(round(call.duration_s / end_s * BAR_WIDTH), BAR_WIDTH - left))
     return (
-        Text(f"{call.tool}({arguments})"),
+        plain(f"{call.tool}({arguments})"),
         Text(call.state, style=style),
         f"{call.duration_s * 1000:.1f}",
         Text(" " * left + "█" * width, style=style),
-        Text(call.error or call.preview, style="dim"),
+        plain(call.error or call.preview, style="dim"),
     )
 
 
@@ -119,13 +124,26 @@ def cost(report: CostReport) -> RenderableType:
     return Group(table, Text(per_tool, style="dim"), Text(f"→ {report.verdict}", style="bold"))
 
 
+def warnings(name: str, found: Sequence[tuple[str, str]]) -> None:
+    """What could not be read of a source, on standard error: the first few, and how many there are."""
+    for place, reason in found[:SHOWN_WARNINGS]:
+        errors.print(plain(f"{name}: {place}: {reason}", style="dim"), soft_wrap=True)
+    if len(found) > SHOWN_WARNINGS:
+        errors.print(f"{name}: and {len(found) - SHOWN_WARNINGS:,} more warnings", style="dim")
+
+
+def plain(text: str, style: str = "") -> Text:
+    """Text of others, as it is: no markup, and nothing that a terminal obeys."""
+    return Text(text.replace("\r\n", "\n").translate(_VISIBLE), style=style)
+
+
 def print_json(data: Any) -> None:
     """Data for another program: one JSON document on standard output."""
     console.print(json.dumps(data, indent=2, ensure_ascii=False), soft_wrap=True, markup=False)
 
 
 def _titled(title: str, text: str) -> RenderableType:
-    lines = text.splitlines()
+    lines = text.split("\n")
     if len(lines) > SHOWN_LINES:
         lines = [*lines[:SHOWN_LINES], f"… {len(lines) - SHOWN_LINES:,} more lines"]
-    return Text(f"{title}: ", style="dim") + Text("\n".join(lines), style="default")
+    return Text(f"{title}: ", style="dim") + plain("\n".join(lines), style="default")

@@ -57,8 +57,7 @@ def with_service(surface: Surface, work: Callable[[CodeMode], Awaitable[int]]) -
     async def entered() -> int:
         async with CodeMode.from_settings(surface.settings()) as service:
             for name, source in service.sources.items():
-                if source.warnings:
-                    show.errors.print(f"{name}: {len(source.warnings)} warnings while reading it", style="dim")
+                show.warnings(name, source.warnings)
             return await work(service)
 
     with errors_as_exit_codes():

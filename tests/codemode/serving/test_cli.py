@@ -147,3 +147,11 @@ def test_the_demo_runs_five_programs_and_each_ends_as_it_is_meant_to() -> None:
     assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr
     assert ended.stdout.count("─ completed ") == 4
     assert ended.stdout.count("─ refused ") == 1
+
+
+def test_a_terminal_that_cannot_show_a_character_gets_its_number(gym: Gym, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("'caf\u00e9'", encoding="utf-8-sig")
+    ended = codemode("run", str(program), "--json", "--source", str(gym.document), PYTHONIOENCODING="ascii")
+    assert ended.returncode == 0, ended.stderr
+    assert "caf\\xe9" in ended.stdout

@@ -1,0 +1,51 @@
+"""What a person at a terminal sees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codemode.executions.execution import ExecutionOutcome
+from codemode.executions.ledger import LedgerEntry
+from codemode.gateway.call import CallState
+from codemode.serving import console as show
+from sandbox import Failure, Status, Usage
+
+if TYPE_CHECKING:
+    import pytest
+
+HOSTILE = "a\x1b]0;title\x07b\x9b31m [bold]c[/bold]\x7f"
+HARMLESS = "a\\x1b]0;title\\x07b\\x9b31m [bold]c[/bold]\\x7f"
+
+
+def test_an_outcome_of_others_moves_no_cursor_and_has_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    ended = ExecutionOutcome(
+        id="ex_1",
+        status=Status.FAILED,
+        value=None,
+        has_value=False,
+        output=HOSTILE + "\r\nsecond line",
+        output_truncated=False,
+        failure=Failure(type="ToolError", message=HOSTILE),
+        calls=(LedgerEntry("1", "t", {}, CallState.FAILED, 0.0, 0.1, error=HOSTILE),),
+        usage=Usage(),
+        isolation=(),
+        limit=None,
+        notes=(HOSTILE,),
+    )
+    show.console.print(show.outcome(ended), width=200)
+    shown = capsys.readouterr().out
+    assert shown.count(HARMLESS) >= 3
+    assert not {"\x1b", "\x07", "\x9b", "\x7f", "\r"} & set(shown)
+
+
+def test_a_few_warnings_are_shown_and_the_others_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    show.warnings("api", [(f"/paths/{number}", "unreadable\x1b") for number in range(5)])
+    shown = capsys.readouterr().err
+    assert "api: /paths/2: unreadable\\x1b" in shown
+    assert "/paths/3" not in shown
+    assert "api: and 2 more warnings" in shown
+
+
+def test_a_source_without_warnings_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    show.warnings("api", [])
+    assert capsys.readouterr() == ("", "")
