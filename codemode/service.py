@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.cost import CostReport, measure
+from codemode.catalog.observed import ObservedShapes
 from codemode.catalog.tokens import local_tokenizer
 from codemode.errors import ConfigurationError
 from codemode.executions.executor import Executor
@@ -24,7 +26,9 @@ from codemode.search.usage import UsageLog
 from codemode.search.weights import RANKING, Weights
 from codemode.settings import DEFAULT_FILE, Settings, load_settings, tokenizer_folder
 from codemode.sources.cache import CatalogCache
+from codemode.sources.given import GivenIds
 from codemode.sources.load import LoadedSource, load_source
+from codemode.transports.content import ContentStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -76,7 +80,8 @@ class CodeMode:
         self.catalog = Catalog(())
         self._weights = _weights(settings.search.ranking)
         self._index = Index.build(self.catalog, weights=self._weights)
-        self._gateway = Gateway(self.catalog, {})
+        self._shapes = ObservedShapes(settings.state() / "shapes.json")
+        self._gateway = Gateway(self.catalog, {}, self._shapes)
         self._usage = UsageLog(settings.state() / "usage.jsonl") if settings.search.record_usage else None
         self._executor = Executor(settings.sandbox, settings.limits)
         self._executor_started = asyncio.Lock()
@@ -124,7 +129,9 @@ class CodeMode:
         hits = self._index.search(Query(texts, namespace=namespace, limit=limit))
         if self._usage is not None:
             self._usage.searched(hits)
-        text = render(hits, budget_tokens=self.settings.search.budget_tokens, detail=detail)
+        text = render(
+            hits, budget_tokens=self.settings.search.budget_tokens, detail=detail, observed=self._shapes.schema
+        )
         return SearchAnswer(text, hits.hits, hits.total)
 
     async def execute(self, code: str) -> ExecutionOutcome:
@@ -134,6 +141,7 @@ class CodeMode:
         """
         await self.start_sandbox()
         outcome = await self._executor.run(code, self._gateway)
+        await asyncio.to_thread(self._shapes.save)
         if self._usage is not None:
             for call in outcome.calls:
                 if call.state is CallState.COMMITTED:
@@ -169,14 +177,20 @@ class CodeMode:
 
     async def _load(self) -> None:
         names = tuple(self.settings.sources)
-        cache = CatalogCache(self.settings.cache() / "catalogs")
-        loaded = await asyncio.gather(*(load_source(n, self.settings.sources[n], cache=cache) for n in names))
+        load = partial(
+            load_source,
+            cache=CatalogCache(self.settings.cache() / "catalogs"),
+            contents=ContentStore(),
+            given=GivenIds(self.settings.state() / "ids"),
+        )
+        loaded = await asyncio.gather(*(load(name, self.settings.sources[name]) for name in names))
         self.sources = dict(zip(names, loaded, strict=True))
         self.catalog = Catalog(tuple(tool for source in loaded for tool in source.tools))
         indexes = IndexCache(self.settings.cache() / "indexes")
         digests = [source.surface.digest for source in loaded]
         self._index = await asyncio.to_thread(indexes.open, self.catalog, digests, self._weights)
-        self._gateway = Gateway(self.catalog, {name: source.transport for name, source in self.sources.items()})
+        transports = {name: source.transport for name, source in self.sources.items()}
+        self._gateway = Gateway(self.catalog, transports, self._shapes)
 
 
 def _weights(ranking: Mapping[str, float]) -> Weights:

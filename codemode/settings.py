@@ -130,6 +130,7 @@ class SourceSettings(_Section):
     retries: int = Field(default=2, ge=0, le=10)
     concurrency: int = Field(default=32, ge=1)
     rate_per_s: float | None = Field(default=None, gt=0)
+    keep_names: bool = True
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     rename: dict[str, str] = {}
@@ -244,6 +245,7 @@ def settings_for_document(
             name or _namespace(location): {
                 "location": location if "://" in location else str(Path(location).expanduser()),
                 "base_url": base_url or None,
+                "keep_names": False,  # another document may come under the same name next time
                 "credentials": [{"kind": "bearer", "token": bearer}] if bearer else [],
             }
         },

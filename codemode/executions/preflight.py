@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz, process
 
+from codemode.catalog.arguments import accepts, missing
 from codemode.catalog.paging import paging_of
 from codemode.errors import ToolNotFound
 from codemode.executions.paging import whole_list
@@ -45,13 +46,14 @@ def _refusals(site: CallSite, catalog: Catalog) -> Iterator[Refusal]:
     if site.positional:
         message = f"{tool.id}() takes keyword arguments only, {site.positional} positional given"
         yield _refusal(site, "positional_argument", message, f"write {tool.id}({_keywords(valid)})")
-    meant = {keyword: _nearest(keyword, valid) for keyword in site.keywords if keyword not in valid}
+    unknown = [keyword for keyword in site.keywords if keyword not in valid and not accepts(tool, keyword)]
+    meant = {keyword: _nearest(keyword, valid) for keyword in unknown}
     for keyword, nearest in meant.items():
         yield _unknown_argument(site, keyword, nearest, tool)
-    given = {*site.keywords, *meant.values()}  # a misspelt argument is not missing as well
-    missing = [p.name for p in tool.parameters if p.required and p.name not in given]
-    if missing and not site.open_ended and not site.positional:
-        names = ", ".join(repr(name) for name in missing)
+    given = {*site.keywords, *(name for name in meant.values() if name)}  # a misspelt one is not missing as well
+    absent = missing(tool, given)
+    if absent and not site.open_ended and not site.positional:
+        names = ", ".join(repr(name) for name in absent)
         yield _refusal(site, "missing_argument", f"{tool.id}() is missing {names}", _parameters(tool))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.catalog.arguments import validate
+from codemode.catalog.observed import ObservedShapes
 from codemode.errors import CallError, CodeModeError, UpstreamTimeout, UpstreamUnreachable
 from codemode.gateway.call import CallState, ToolOutcome
 
@@ -45,13 +46,22 @@ class Transport(Protocol):
 class Gateway:
     """Resolve, validate, send: one door for all calls against one catalog."""
 
-    def __init__(self, catalog: Catalog, transports: Mapping[str, Transport]) -> None:
+    def __init__(
+        self, catalog: Catalog, transports: Mapping[str, Transport], shapes: ObservedShapes | None = None
+    ) -> None:
         self.catalog = catalog
         self._transports = transports
+        self._shapes = ObservedShapes() if shapes is None else shapes
 
     async def call(self, call: ToolCall) -> ToolOutcome:
         """Make one call. Never raises for what the caller or the other side did: the outcome says it."""
-        return await self._pass(call, lambda transport, tool, arguments: transport.call(tool, arguments))
+
+        async def send(transport: Transport, tool: Tool, arguments: Mapping[str, Any]) -> Any:
+            value = await transport.call(tool, arguments)
+            self._shapes.observe(tool, value)
+            return value
+
+        return await self._pass(call, send)
 
     async def call_page(self, call: ToolCall) -> ToolOutcome:
         """Make one call for a page of a list; the value is the transport's page."""

@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Literal
 from codemode.catalog import stubs, tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from codemode.catalog.schema import Schema
+    from codemode.catalog.tool import Tool
     from codemode.search.query import Hit, Hits
+
+    #: What has been seen of the results of a tool whose document says nothing of them.
+    Observed = Callable[[Tool], Schema | None]
 
 BUDGET_TOKENS = 1_200
 Detail = Literal["auto", "full"]
@@ -19,7 +24,14 @@ _LOOK_UP_TOKENS = 40  # of a related tool
 _QUERY_SHOWN = 80  # characters of a query that are repeated to the reader
 
 
-def render(hits: Hits, *, budget_tokens: int = BUDGET_TOKENS, detail: Detail = "auto") -> str:
+def _nothing_observed(_: Tool) -> Schema | None:
+    """No result has been seen of any tool."""
+    return None
+
+
+def render(
+    hits: Hits, *, budget_tokens: int = BUDGET_TOKENS, detail: Detail = "auto", observed: Observed = _nothing_observed
+) -> str:
     """The answer to a search, at most `budget_tokens` long.
 
     The first hit of each query has its whole signature, the others one line each, in turn over the queries.
@@ -30,7 +42,7 @@ def render(hits: Hits, *, budget_tokens: int = BUDGET_TOKENS, detail: Detail = "
     page = _Page(budget_tokens - _CLOSING_TOKENS)
     shown = 0
     for hit in _best_first(hits):
-        lines = _lines(hit, hits, detail, page.left)
+        lines = _lines(hit, hits, detail, page.left, observed)
         if not page.add(lines, needed=shown == 0):
             break
         shown += 1
@@ -67,10 +79,10 @@ def _best_first(hits: Hits) -> Iterator[Hit]:
     yield from (hit for hit in hits.hits if hit.tool.id not in chosen)
 
 
-def _lines(hit: Hit, hits: Hits, detail: Detail, left: int) -> Iterator[str]:
+def _lines(hit: Hit, hits: Hits, detail: Detail, left: int, observed: Observed) -> Iterator[str]:
     leads = hit is next(other for other in hits.hits if other.query == hit.query)
     if not leads:
-        yield stubs.one_liner(hit.tool)
+        yield stubs.one_liner(hit.tool, observed=observed(hit.tool))
         return
     searches = len(hits.query.queries)
     if searches > 1:
@@ -79,9 +91,9 @@ def _lines(hit: Hit, hits: Hits, detail: Detail, left: int) -> Iterator[str]:
         yield "# not sure: nothing here may fit; nearest:"
     share = left // max(1, searches - hit.query)
     if detail == "full" and hit.exact:
-        yield stubs.full(hit.tool, budget_tokens=share)
+        yield stubs.full(hit.tool, budget_tokens=share, observed=observed(hit.tool))
         return
-    yield stubs.stub(hit.tool, budget_tokens=min(stubs.STUB_TOKENS, share))
+    yield stubs.stub(hit.tool, budget_tokens=min(stubs.STUB_TOKENS, share), observed=observed(hit.tool))
     for look_up in hit.look_ups:
         what = f"{look_up.parameter} from" if look_up.parameter else "see also"
         yield f"#   {what}: {stubs.one_liner(look_up.tool, budget_tokens=_LOOK_UP_TOKENS)}"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
     from codemode.settings import CredentialSettings, SecretReference, SourceSettings
     from codemode.sources.cache import CatalogCache
+    from codemode.sources.given import GivenIds
     from codemode.sources.loaded import Surface, Warned
     from codemode.transports.content import ContentStore
 
@@ -42,7 +43,12 @@ class LoadedSource:
 
 
 async def load_source(
-    name: str, settings: SourceSettings, *, contents: ContentStore | None = None, cache: CatalogCache | None = None
+    name: str,
+    settings: SourceSettings,
+    *,
+    contents: ContentStore | None = None,
+    cache: CatalogCache | None = None,
+    given: GivenIds | None = None,
 ) -> LoadedSource:
     """Read a source. Raises SourceError or ConfigurationError, which name the file or URL and what to do."""
     credentials = [
@@ -52,7 +58,8 @@ async def load_source(
     if len(grants) > 1:
         message = f"sources.{name}.credentials: one credential of the kind oauth2 at most, {len(grants)} given"
         raise ConfigurationError(message)
-    read = await read_surface(name, settings.location, timeout_s=settings.timeout_s, cache=cache)
+    kept = given if settings.keep_names else None
+    read = await read_surface(name, settings.location, timeout_s=settings.timeout_s, cache=cache, given=kept)
     overrides = _overrides(settings)
     tools = apply_overrides(read.tools, overrides, source=name)
     state = f"{read.digest} {overrides!r}" if read.digest else ""

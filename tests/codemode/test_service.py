@@ -38,6 +38,7 @@ def document() -> dict[str, Any]:
         }
         for name in (*ANSWERS, "slow")
     }
+    del paths["/ok"]["get"]["responses"]["200"]["content"]  # what it answers is not documented
     return {"openapi": "3.1.0", "info": {"title": "Bad", "version": "1"}, "paths": paths}
 
 
@@ -142,6 +143,17 @@ async def test_a_time_out_tells_the_call_under_way_apart(tmp_path: Path) -> None
             ("bad.things.ok", "committed"),
             ("bad.things.slow", "unknown"),
         ]
+
+
+async def test_what_an_undocumented_tool_answers_is_learned_and_shown(tmp_path: Path) -> None:
+    async with bad_service(tmp_path, state_folder=str(tmp_path / "state")) as execute:
+        service = execute.__self__  # type: ignore[attr-defined]
+        assert "-> Any" in (await service.search("bad.things.ok")).text
+        await execute("bad.things.ok()")
+        assert '-> {"n": int}' in (await service.search("bad.things.ok")).text
+    async with bad_service(tmp_path, state_folder=str(tmp_path / "state")) as execute:
+        service = execute.__self__  # type: ignore[attr-defined]
+        assert '"n": int' in (await service.search("bad.things.ok")).text
 
 
 async def test_a_document_that_cannot_be_read_leaves_nothing_behind(tmp_path: Path) -> None:
