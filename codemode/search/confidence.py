@@ -1,7 +1,7 @@
 """Confidence: how likely it is that the tool searched for exists at all, from how the best hit fits.
 
-A logistic model over six features. Its coefficients and the threshold come from the development sets, each left out in
-turn (docs/search.md): with the right tool taken out, with queries of another domain, and with nonsense.
+A logistic model over six features. Its coefficients and the threshold were fitted on the development sets
+(docs/search.md): with the right tool taken out, with queries of another domain, and with nonsense.
 """
 
 from __future__ import annotations
