@@ -19,12 +19,17 @@ _LONG_RUN = re.compile(
 )
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*[\w+.-]*[ \t]*$", re.MULTILINE)
 _STRING_OR_COMMENT = re.compile(
-    r"\"\"\"(?:[^\\\"]|\\.|\"(?!\"\"))*+\"\"\"|'''(?:[^\\']|\\.|'(?!''))*+'''"
-    r"|\"(?:[^\\\"\n]|\\.)*+\"|'(?:[^\\'\n]|\\.)*+'|#[^\n]*+",
+    # What is not closed ends with the line or the text: no program, and not to be looked through again and again.
+    r"\"\"\"(?:[^\\\"]|\\.|\"(?!\"\"))*+(?:\"\"\"|\"*+\\?\Z)|'''(?:[^\\']|\\.|'(?!''))*+(?:'''|'*+\\?\Z)"
+    r"|\"(?:[^\\\"\n]|\\.)*+(?:\"|(?=\n)|\\?\Z)|'(?:[^\\'\n]|\\.)*+(?:'|(?=\n)|\\?\Z)|#[^\n]*+",
     re.DOTALL,
 )
 #: Statements of `if … elif …`: each nests in the one before.
 MOST_ELIFS = 100
+#: Comprehensions in comprehensions: CPython 3.13 crashes on some 25.
+MOST_COMPREHENSIONS = 12
+#: `finally` in `try … finally`: the compiler writes each of them out once for every way into it.
+MOST_FINALLYS = 6
 
 
 class SourceRefused(Exception):
@@ -61,7 +66,9 @@ def parse(code: str, *, limit_bytes: int, limit_depth: int) -> Source:
         except SyntaxError as error:
             failure = failure or error
             continue
-        return Source(text, tree, _all_nodes(tree, limit_depth))
+        nodes = _all_nodes(tree, limit_depth)
+        _check_growth(tree, nodes)
+        return Source(text, tree, nodes)
     assert failure is not None  # noqa: S101  # there is always one reading
     raise failure
 
@@ -151,6 +158,31 @@ def _all_nodes(tree: ast.Module, limit_depth: int) -> tuple[ast.AST, ...]:
             raise SourceRefused(message, "use intermediate variables")
         level = _children(level)
     return tuple(nodes)
+
+
+def _check_growth(tree: ast.Module, nodes: tuple[ast.AST, ...]) -> None:
+    """Refuse what the compiler cannot nest. Few programs have so many that it is worth to look how deep they are."""
+    for kinds, most, what in _GROWING:
+        if sum(_grows(node, kinds) for node in nodes) <= most:
+            continue
+        pending: list[tuple[ast.AST, int]] = [(tree, 0)]
+        while pending:
+            node, depth = pending.pop()
+            depth += _grows(node, kinds)
+            if depth > most:
+                message = f"{what} are nested more than {most} deep"
+                raise SourceRefused(message, "use functions or intermediate variables")
+            pending += [(child, depth) for child in _children([node])]
+
+
+def _grows(node: ast.AST, kinds: tuple[type, ...]) -> bool:
+    return isinstance(node, kinds) and bool(getattr(node, "finalbody", True))
+
+
+_GROWING: tuple[tuple[tuple[type, ...], int, str], ...] = (
+    ((ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp), MOST_COMPREHENSIONS, "comprehensions"),
+    ((ast.Try, ast.TryStar), MOST_FINALLYS, "try statements with finally"),
+)
 
 
 def _children(level: list[ast.AST]) -> list[ast.AST]:
