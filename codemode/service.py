@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from codemode.catalog.tool import Effect
     from codemode.executions.execution import ExecutionOutcome
     from codemode.search.query import Hit
 
@@ -121,12 +122,20 @@ class CodeMode:
         queries: str | Sequence[str],
         *,
         namespace: str | None = None,
+        source: str | None = None,
+        effect: Effect | None = None,
+        tag: str | None = None,
         detail: Detail = "auto",
         limit: int = DEFAULT_LIMIT,
+        offset: int = 0,
     ) -> SearchAnswer:
-        """Find tools: one query, or one for each step of a plan. The answer's text fits the configured budget."""
+        """Find tools: one query, or one for each step of a plan. The answer's text fits the configured budget.
+
+        The filters hold for all queries; `namespace` may name a group too (`github.issues`). `limit` hits are given
+        from the place `offset` on.
+        """
         texts = (queries,) if isinstance(queries, str) else tuple(queries)
-        hits = self._index.search(Query(texts, namespace=namespace, limit=limit))
+        hits = self._index.search(Query(texts, namespace, source, effect, tag, limit, offset))
         if self._usage is not None:
             self._usage.searched(hits)
         text = render(

@@ -22,6 +22,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from codemode.catalog.stubs import full, one_liner
+from codemode.catalog.tool import Effect
 from codemode.errors import CodeModeError, ToolNotFound
 from codemode.serving.body_limit import BodyLimit
 from sandbox import SandboxError
@@ -50,8 +51,12 @@ class SearchRequest(BaseModel):
 
     queries: Annotated[list[Annotated[str, Field(max_length=1000)]], Field(min_length=1, max_length=20)]
     namespace: str | None = None
+    source: str | None = None
+    effect: Effect | None = None
+    tag: str | None = None
     detail: Literal["auto", "full"] = "auto"
     limit: int = Field(default=10, ge=1, le=100)
+    offset: int = Field(default=0, ge=0)
 
 
 class ExecuteRequest(BaseModel):
@@ -82,7 +87,7 @@ def _add_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
     @app.post("/v1/search", tags=["tools"], dependencies=[authenticated])
     async def search(body: SearchRequest) -> dict[str, Any]:
         """Find tools. `text` is what a model reads; `hits` are the same as data."""
-        answer = await service.search(body.queries, namespace=body.namespace, detail=body.detail, limit=body.limit)
+        answer = await service.search(**body.model_dump())
         return answer.to_json()
 
     @app.post("/v1/execute", tags=["tools"], dependencies=[authenticated])

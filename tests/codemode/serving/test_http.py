@@ -65,6 +65,18 @@ async def test_search_answers_text_and_hits(client: httpx2.AsyncClient) -> None:
     assert "gym.memberships.freeze_membership(" in found["text"]
 
 
+async def test_search_is_filtered_and_paged(client: httpx2.AsyncClient) -> None:
+    async def found(**wish: Any) -> Any:
+        return (await client.post("/v1/search", json={"queries": ["membership"], **wish}, headers=KEY)).json()
+
+    everything, reads = await found(limit=100), await found(limit=100, effect="read", tag="memberships")
+    assert 0 < reads["total"] < everything["total"]
+    assert {hit["effect"] for hit in reads["hits"]} == {"read"}
+    assert all(hit["id"].startswith("gym.memberships.") for hit in reads["hits"])
+    second = await found(limit=2, offset=2)
+    assert [hit["id"] for hit in second["hits"]] == [hit["id"] for hit in everything["hits"][2:4]]
+
+
 async def test_a_program_runs_and_its_calls_are_in_the_ledger(client: httpx2.AsyncClient) -> None:
     outcome = await execute(client, "print('hello')\ngym.core.get_gym_info()['name']")
     assert (outcome["status"], outcome["output"]) == ("completed", "hello\n")
