@@ -62,7 +62,7 @@ class ForkServer:
         try:
             await asyncio.wait_for(self._ready, _START_TIMEOUT_S)
         except (TimeoutError, WorkerError) as error:
-            written = self._end()
+            written = self._end().strip().rpartition("\n")[2]  # of a traceback, what went wrong
             message = f"the fork server did not start: {written or type(error).__name__}"
             raise WorkerError(message) from None
 
