@@ -22,7 +22,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from codemode.catalog.stubs import full, one_liner
-from codemode.catalog.tool import Effect
+from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads it at run time
 from codemode.errors import CodeModeError, ToolNotFound
 from codemode.serving.body_limit import BodyLimit
 from sandbox import SandboxError

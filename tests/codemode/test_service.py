@@ -28,7 +28,7 @@ ANSWERS = {
 
 
 def document() -> dict[str, Any]:
-    paths = {
+    paths: dict[str, Any] = {
         f"/{name}": {
             "get": {
                 "operationId": name,
