@@ -115,8 +115,8 @@ class VectorCache:
         if not len(entries):
             return {}
         size = int(entries["size"][0])
-        rows = np.fromfile(vectors, np.float16)
-        rows = rows[: len(rows) // size * size].reshape(-1, size)
+        numbers = np.fromfile(vectors, np.float16)
+        rows = numbers[: len(numbers) // size * size].reshape(-1, size)
         return {
             entry["key"].tobytes(): rows[entry["place"]]
             for entry in entries
