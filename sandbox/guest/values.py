@@ -17,7 +17,7 @@ from collections.abc import ItemsView, Iterator, KeysView, Mapping, Set, ValuesV
 from json import encoder as _json_encoder
 from typing import TYPE_CHECKING, Any, cast
 
-from sandbox.protocol.strict_json import InvalidJson, check_shape, encode
+from sandbox.protocol.strict_json import InvalidJson, check_depth, check_shape, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +51,7 @@ def encode_result(value: Any, *, limit_bytes: int, limit_depth: int, has_named_t
         message = f"the result has {len(data):,} bytes as JSON, {limit_bytes:,} are allowed: return less of it"
         raise ValueInvalid(message)
     try:
-        check_shape(data, depth=limit_depth, digits=4_300)
+        check_depth(data, limit_depth)  # what was just encoded is sound in all else
     except InvalidJson as error:
         message = f"the result is {error}"
         raise ValueInvalid(message) from None

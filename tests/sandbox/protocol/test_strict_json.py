@@ -113,3 +113,22 @@ def test_a_value_that_holds_itself_is_not_encoded() -> None:
 def test_other_types_are_named() -> None:
     with pytest.raises(TypeError, match="set is not JSON data"):
         encode({"a": {1}})
+
+LARGE = b'["' + b"x" * (1 << 16) + b'",%b]'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"NaN", b"-Infinity", b"1e400", b"1" * 250 + b"e99", b"1" * 5_000, b'"\\ud800"', b'"\xff"', b"01", b"1 2", b"[" * 80],
+    ids=lambda text: repr(text[:12]),
+)
+def test_a_large_result_is_refused_for_what_a_small_one_is(text: bytes) -> None:
+    for data in (b"[" + text + b"]", LARGE % text):
+        with pytest.raises(InvalidJson):
+            loads_result(data, depth=64)
+
+
+@given(value=VALUES)
+def test_a_large_result_is_read_as_a_small_one_is(value: object) -> None:
+    data = encode(value)
+    assert loads_result(LARGE % data, depth=64)[1] == loads_result(data, depth=64)
