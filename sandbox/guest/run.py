@@ -23,7 +23,7 @@ from sandbox.guest.runtime.access import Access
 from sandbox.guest.runtime.classes import Classes
 from sandbox.guest.runtime.own import MARK, OwnClasses
 from sandbox.guest.tools import Tool, ToolCalls, ToolError
-from sandbox.guest.values import ValueInvalid, encode_result
+from sandbox.guest.values import PART_ITEMS, ValueInvalid, encode_in_parts, encode_result
 
 if TYPE_CHECKING:
     from sandbox.guest.channel import Channel
@@ -66,6 +66,7 @@ class Run:
 
     def __init__(self, channel: Channel, message: dict[str, Any], program: Program) -> None:
         self._program = program
+        self._channel = channel
         self._limits = message["limits"]
         self.notes: list[str] = []
         self._output = channel.output = Output(self._limits["output_bytes"])
@@ -184,14 +185,25 @@ class Run:
 
     def _encode(self, value: Any) -> bytes:
         with contextlib.suppress(RecursionError):
-            return encode_result(
-                value,
-                limit_bytes=self._limits["result_bytes"],
-                limit_depth=self._limits["result_depth"],
-                has_named_tuples=_MAKES_NAMED_TUPLES.search(self._program.text) is not None,
-            )
+            has_named_tuples = _MAKES_NAMED_TUPLES.search(self._program.text) is not None
+            most, depth = self._limits["result_bytes"], self._limits["result_depth"]
+            if type(value) is list and len(value) > PART_ITEMS and not has_named_tuples:
+                data = encode_in_parts(
+                    value,
+                    self._send_part,
+                    limit_bytes=most,
+                    part_bytes=self._limits["frame_bytes"],
+                    limit_depth=depth,
+                )
+                if data is not None:
+                    return data
+            return encode_result(value, limit_bytes=most, limit_depth=depth, has_named_tuples=has_named_tuples)
         message = "the result is nested too deeply"
         raise ValueInvalid(message)
+
+    def _send_part(self, data: bytes) -> None:
+        self._channel.send(data)
+        self._channel.flush()
 
 
 def _bind(bound: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from collections.abc import ItemsView, Iterator, KeysView, Mapping, Set, ValuesV
 from json import encoder as _json_encoder
 from typing import TYPE_CHECKING, Any, cast
 
+from sandbox.protocol.conversation import LEAST_PART, NO_PARTS
+from sandbox.protocol.framing import frame
 from sandbox.protocol.strict_json import InvalidJson, check_depth, check_shape, encode
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Items of an iterator that is returned; one that never ends is cut off with an error.
 MOST_ITEMS = 1_000_000
+#: Items in each part of a long list: of small records, about what a socket takes at once.
+PART_ITEMS = 2_000
 ARGUMENT_DEPTH = 64
 
 
@@ -56,6 +60,36 @@ def encode_result(value: Any, *, limit_bytes: int, limit_depth: int, has_named_t
         message = f"the result is {error}"
         raise ValueInvalid(message) from None
     return data
+
+
+def encode_in_parts(
+    value: Any, send: Callable[[bytes], None], *, limit_bytes: int, part_bytes: int, limit_depth: int
+) -> bytes | None:
+    """Send a long list of JSON data in parts, so that the host reads one while the next is encoded.
+
+    Returns the last part, which is for the caller to send; None where the list cannot go that way. What was sent by
+    then is taken back.
+    """
+    size = start = 0
+    for start in range(0, len(value), PART_ITEMS):
+        part = _encode_plain(value[start : start + PART_ITEMS])
+        size += limit_bytes if part is None else max(len(part), LEAST_PART)
+        if part is None or len(part) > part_bytes or size > limit_bytes or _is_too_deep(part, limit_depth):
+            break
+        if start + PART_ITEMS >= len(value):
+            return part
+        send(frame(part))
+    if start:
+        send(frame(NO_PARTS))
+    return None
+
+
+def _is_too_deep(data: bytes, limit_depth: int) -> bool:
+    try:
+        check_depth(data, limit_depth)
+    except InvalidJson:
+        return True
+    return False
 
 
 def _encode_plain(value: Any) -> bytes | None:

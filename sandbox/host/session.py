@@ -11,7 +11,7 @@ from sandbox.errors import GuestProtocolError, ProgramRefused
 from sandbox.host.calls import CallDesk
 from sandbox.host.endings import Ending, by_breach, by_death, by_final, by_processor_time, by_wall_clock
 from sandbox.outcome import Failure, Status, Usage
-from sandbox.protocol.conversation import CallsExhausted, Conversation, OutputExhausted, State
+from sandbox.protocol.conversation import CallsExhausted, Conversation, OutputExhausted, PartsExhausted, State
 from sandbox.protocol.framing import FrameBuffer, FrameTooLarge
 from sandbox.protocol.guest_messages import Calls, Cancel, Final, Output, Sites
 from sandbox.protocol.host_messages import encode_error, encode_go, encode_reply, encode_run, encode_tick
@@ -74,6 +74,7 @@ class Session:
         self._sites: asyncio.Future[Sites] = self._loop.create_future()
         self._ending: asyncio.Future[Ending] = self._loop.create_future()
         self._final: Final | None = None
+        self._parts: list[JsonValue] = []
         self._output: list[str] = []
         self._is_cut = False
         self._marks: list[int] = []
@@ -130,6 +131,8 @@ class Session:
             limit = "result_bytes" if self._conversation.state is State.VALUE else "frame_bytes"
             breach = GuestProtocolError(f"the guest sent too much: {error}")
             self._end(by_breach(breach, limit))
+        except PartsExhausted as error:
+            self._end(by_breach(error, "result_bytes"))
         except CallsExhausted as error:
             self._end(by_breach(error, "calls"))
         except OutputExhausted as error:
@@ -144,6 +147,8 @@ class Session:
                 return
             if self._conversation.state is State.VALUE:
                 self._take_value(body)
+            elif body.startswith(b"["):
+                self._take_part(body)
             else:
                 self._take(self._conversation.received(body))
 
@@ -163,13 +168,28 @@ class Session:
         else:
             self._end(by_final(message, None))
 
-    def _take_value(self, body: bytes) -> None:
-        assert self._final is not None  # noqa: S101 - State.VALUE follows a final message
+    def _take_part(self, body: bytes) -> None:
+        self._conversation.received_part(len(body))
+        part = self._parse(body)
+        if part:
+            self._parts += part
+        else:
+            self._parts.clear()
+
+    def _parse(self, body: bytes) -> JsonValue:
         try:
-            value = loads_result(body, depth=self._program.limits.result_depth)
+            return loads_result(body, depth=self._program.limits.result_depth)
         except InvalidJson as error:
             message = f"the guest sent a result that is {error}"
             raise GuestProtocolError(message) from error
+
+    def _take_value(self, body: bytes) -> None:
+        assert self._final is not None  # noqa: S101 - State.VALUE follows a final message
+        value = self._parse(body)
+        if self._parts:
+            if type(value) is not list:
+                raise GuestProtocolError("the guest sent parts of a list, and a value that is none")
+            value = self._parts + value
         self._conversation.received_value()
         self._end(by_final(self._final, value))
 

@@ -5,6 +5,9 @@
        └──final (refused, failed)─► ENDED └──final──► VALUE ──value──► ENDED
 
 Without a preflight the host sends `go` with the program, and the call sites lead from STARTED to RUNNING.
+While RUNNING the guest may send lists, which are parts of the value to come: the value is then a list too, and the
+last part. An empty one takes back those before it.
+
 Whatever is not in the table is a breach: the guest is killed. In ASKED and ENDED the guest has nothing to say.
 """
 
@@ -31,6 +34,11 @@ class State(Enum):
     ENDED = "nothing more is expected"
 
 
+#: What a part counts for at least, in bytes, so that nobody makes many parts of nothing.
+LEAST_PART = 4_096
+#: The part that takes back those before it.
+NO_PARTS = b"[]"
+
 _AFTER: dict[tuple[State, type], State] = {
     (State.STARTED, Sites): State.ASKED,  # or RUNNING, where nobody looks at the call sites
     (State.STARTED, Final): State.ENDED,
@@ -43,6 +51,10 @@ _AFTER: dict[tuple[State, type], State] = {
 
 class CallsExhausted(GuestProtocolError):
     """The program made more calls than it may. Honest guests stop by themselves."""
+
+
+class PartsExhausted(GuestProtocolError):
+    """The parts of a value are larger than a value may be. Honest guests stop before."""
 
 
 class OutputExhausted(GuestProtocolError):
@@ -59,6 +71,7 @@ class Conversation:
         self._limits = limits
         self._has_preflight = has_preflight
         self._last_id = 0
+        self._part_bytes = 0
         self._paths: set[str] = set()
 
     @property
@@ -91,6 +104,16 @@ class Conversation:
     def went(self) -> None:
         """Note that the program was let run."""
         self.state = State.RUNNING
+
+    def received_part(self, size: int) -> None:
+        """Admit a part of the value, of `size` bytes. Raises GuestProtocolError."""
+        if self.state is not State.RUNNING:
+            breach = f"the guest sent a part of a value when {self.state.value}"
+            raise GuestProtocolError(breach)
+        self._part_bytes += max(size, LEAST_PART)
+        if self._part_bytes > self._limits.result_bytes + LEAST_PART:
+            breach = f"the parts of the value have more than {self._limits.result_bytes} bytes"
+            raise PartsExhausted(breach)
 
     def received_value(self) -> None:
         """Note that the value has come."""

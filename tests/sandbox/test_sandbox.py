@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from sandbox import Call, CallFailed, CallSite, Limits, Sandbox, Status
+from sandbox.protocol.framing import frame
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+PROGRAMS = str(Path(__file__).parent / "programs")
 LIMITS = Limits(wall_s=10.0, cpu_s=2.0)
 
 
@@ -171,3 +174,25 @@ async def test_the_first_run_starts_what_was_not_started() -> None:
         assert sandbox.isolation["seccomp"] == "in force"
     finally:
         await sandbox.aclose()
+
+
+@pytest.mark.parametrize("last", ["n", "'ü'", "{n}", "(n, [n])", "float('nan')"])
+async def test_a_long_list_arrives_whole_whatever_its_last_item_is(sandbox: Sandbox, last: str) -> None:
+    short = f"n = 7\n[{last}]"
+    item = (await sandbox.run(short)).value[0]
+    outcome = await sandbox.run(short.replace("\n[", "\n[*range(9_999), "))
+    assert outcome.value == [*range(9_999), item]
+
+
+async def test_a_long_list_that_cannot_be_sent_leaves_nothing_of_it(sandbox: Sandbox) -> None:
+    outcome = await sandbox.run("[*range(9_999), print]")
+    assert (outcome.status, outcome.value) == (Status.FAILED, None)
+    assert outcome.failure is not None
+    assert "result[9999] is the function print" in outcome.failure.message
+
+
+@pytest.mark.parametrize("part", [b"[[", b"[NaN]", b"[1]"], ids=repr)
+async def test_parts_that_a_guest_forges_end_it(part: bytes) -> None:
+    code = f"import os\nos.write(rpc_fd, {frame(part)!r})\nresult = 1"
+    async with Sandbox(limits=LIMITS, program="bare_program", folders=(PROGRAMS,)) as bare:
+        assert (await bare.run(code)).status is Status.CRASHED

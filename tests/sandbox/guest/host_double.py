@@ -79,6 +79,7 @@ class HostDouble:
         self._buffer = FrameBuffer()
         self._to_guest = bytearray()
         self._expects_value = False
+        self._parts: list[Any] = []
         self._gone = False
 
     def begin(self, start: bytes) -> None:
@@ -93,8 +94,12 @@ class HostDouble:
         self._buffer.feed(data)
         while (body := self._buffer.next_frame(budget=BUDGET)) is not None:
             if self._expects_value:
-                self.ended.value = json.loads(bytes(body))
+                last = json.loads(bytes(body))
+                self.ended.value = self._parts + last if self._parts else last
                 self._expects_value = False
+            elif bytes(body[:1]) == b"[":
+                part = json.loads(bytes(body))
+                self._parts = self._parts + part if part else []
             else:
                 self._handle(json.loads(bytes(body)))
         return size

@@ -4,7 +4,7 @@ import pytest
 
 from sandbox.errors import GuestProtocolError
 from sandbox.limits import Limits
-from sandbox.protocol.conversation import CallsExhausted, Conversation, OutputExhausted, State
+from sandbox.protocol.conversation import CallsExhausted, Conversation, OutputExhausted, PartsExhausted, State
 from sandbox.protocol.framing import HEADER_BYTES
 from sandbox.protocol.guest_messages import (
     encode_calls,
@@ -93,3 +93,18 @@ def test_calls_and_output_have_an_end() -> None:
         said(running(Limits(calls=2)), encode_calls([(n, str(n), "a", {}) for n in (1, 2, 3)]))
     with pytest.raises(OutputExhausted, match="the program printed more than 3 bytes"):
         said(running(Limits(output_bytes=3)), encode_output("ab"), encode_output("€"))
+
+
+def test_parts_of_a_value_may_come_while_the_program_runs_and_only_then() -> None:
+    running().received_part(100)
+    for conversation in (Conversation(Limits()), said(Conversation(Limits()), SITES), said(running(), COMPLETED)):
+        with pytest.raises(GuestProtocolError, match="a part of a value when"):
+            conversation.received_part(100)
+
+
+@pytest.mark.parametrize("size", [2, 1_000_000])
+def test_parts_together_are_no_larger_than_a_value_may_be(size: int) -> None:
+    conversation = running(Limits(result_bytes=4_000_000))
+    with pytest.raises(PartsExhausted, match="more than 4000000 bytes"):
+        for _ in range(1_000):
+            conversation.received_part(size)
