@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import io
 import sys
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 -- typer reads it at run time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,16 +20,11 @@ from codemode.serving import cli_search, cli_sources
 from codemode.serving import console as show
 from codemode.serving.surface import (
     AsJson,
-    BaseUrl,
-    BearerEnv,
-    Config,
-    Name,
-    Source,
     Surface,
     errors_as_exit_codes,
+    on_surface,
     with_service,
 )
-from codemode.settings import DEFAULT_FILE
 
 if TYPE_CHECKING:
     from codemode.service import CodeMode
@@ -49,16 +44,13 @@ def demo() -> None:
 
 
 @app.command()
+@on_surface
 def search(
+    surface: Surface,
     queries: Annotated[list[str], typer.Argument(help="What to look for; one query for each step of a plan.")],
     namespace: Annotated[str, typer.Option(help="Only tools of this namespace.")] = "",
     full: Annotated[bool, typer.Option("--full", help="All there is to know about the best hit.")] = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
-    config: Config = Path(DEFAULT_FILE),
-    source: Source = "",
-    base_url: BaseUrl = "",
-    name: Name = "",
-    bearer_env: BearerEnv = "",
 ) -> None:
     """Find tools, answered with signatures that a program can call."""
 
@@ -70,18 +62,15 @@ def search(
             show.console.print(show.plain(answer.text), soft_wrap=True)
         return 0 if answer.hits else 1
 
-    with_service(Surface(config, source, base_url, name, bearer_env), work)
+    with_service(surface, work)
 
 
 @app.command()
+@on_surface
 def run(
+    surface: Surface,
     file: Annotated[Path, typer.Argument(help="A program; - reads it from standard input.", allow_dash=True)],
     as_json: AsJson = False,  # noqa: FBT002
-    config: Config = Path(DEFAULT_FILE),
-    source: Source = "",
-    base_url: BaseUrl = "",
-    name: Name = "",
-    bearer_env: BearerEnv = "",
 ) -> None:
     """Run a program in the sandbox, with every tool bound in its namespace."""
 
@@ -93,18 +82,15 @@ def run(
             show.console.print(show.outcome(ended))
         return 0 if ended.ok else 1
 
-    with_service(Surface(config, source, base_url, name, bearer_env), work)
+    with_service(surface, work)
 
 
 @app.command()
+@on_surface
 def tools(
+    surface: Surface,
     namespace: Annotated[str, typer.Option(help="Only tools of this namespace.")] = "",
     as_json: AsJson = False,  # noqa: FBT002
-    config: Config = Path(DEFAULT_FILE),
-    source: Source = "",
-    base_url: BaseUrl = "",
-    name: Name = "",
-    bearer_env: BearerEnv = "",
 ) -> None:
     """List every tool, a line each."""
 
@@ -119,17 +105,14 @@ def tools(
                 show.console.print(show.plain(one_liner(tool)), soft_wrap=True)
         return 0 if found else 1
 
-    with_service(Surface(config, source, base_url, name, bearer_env), work)
+    with_service(surface, work)
 
 
 @app.command()
+@on_surface
 def cost(
+    surface: Surface,
     as_json: AsJson = False,  # noqa: FBT002
-    config: Config = Path(DEFAULT_FILE),
-    source: Source = "",
-    base_url: BaseUrl = "",
-    name: Name = "",
-    bearer_env: BearerEnv = "",
 ) -> None:
     """What the catalog costs a model: as native tools, as a menu, and as two tools."""
 
@@ -141,24 +124,21 @@ def cost(
             show.console.print(show.cost(report))
         return 0
 
-    with_service(Surface(config, source, base_url, name, bearer_env), work)
+    with_service(surface, work)
 
 
 @app.command()
+@on_surface
 def serve(
+    surface: Surface,
     host: Annotated[str, typer.Option(help="Address to listen on; default from the configuration.")] = "",
     port: Annotated[int, typer.Option(help="Port; 0 takes a free one.", min=-1, max=65535)] = -1,
-    config: Config = Path(DEFAULT_FILE),
-    source: Source = "",
-    base_url: BaseUrl = "",
-    name: Name = "",
-    bearer_env: BearerEnv = "",
 ) -> None:
     """Serve search and execute over HTTP."""
     from codemode.serving.server import serve as serve_http
 
     with errors_as_exit_codes():
-        settings = Surface(config, source, base_url, name, bearer_env).settings()
+        settings = surface.settings()
         changes: dict[str, Any] = {"host": host} if host else {}
         if port >= 0:
             changes["port"] = port

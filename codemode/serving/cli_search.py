@@ -11,8 +11,7 @@ from rich.table import Table
 
 from codemode.search.evaluation import Metrics, with_typos
 from codemode.serving import console as show
-from codemode.serving.surface import AsJson, BaseUrl, BearerEnv, Config, Name, Source, Surface, with_service
-from codemode.settings import DEFAULT_FILE
+from codemode.serving.surface import AsJson, Surface, on_surface, with_service
 
 if TYPE_CHECKING:
     from codemode.service import CodeMode
@@ -22,14 +21,11 @@ Labelled = Annotated[Path, typer.Argument(help="Queries with the tools they need
 
 
 @app.command("search-eval")
+@on_surface
 def search_eval(
+    surface: Surface,
     file: Labelled,
     as_json: AsJson = False,  # noqa: FBT002
-    config: Config = Path(DEFAULT_FILE),
-    source: Source = "",
-    base_url: BaseUrl = "",
-    name: Name = "",
-    bearer_env: BearerEnv = "",
 ) -> None:
     """Measure search on labelled queries of your own, as they are and with typing mistakes."""
 
@@ -42,17 +38,14 @@ def search_eval(
             show.console.print(_table({"as given": plain, "with typos": mistyped}))
         return 0
 
-    with_service(Surface(config, source, base_url, name, bearer_env), work)
+    with_service(surface, work)
 
 
 @app.command("search-tune")
+@on_surface
 def search_tune(
+    surface: Surface,
     file: Labelled,
-    config: Config = Path(DEFAULT_FILE),
-    source: Source = "",
-    base_url: BaseUrl = "",
-    name: Name = "",
-    bearer_env: BearerEnv = "",
 ) -> None:
     """Propose ranking weights from labelled queries, cross-validated; put them under `search.ranking`."""
 
@@ -67,7 +60,7 @@ def search_tune(
             show.console.print(f"    {feature}: {weight:g}")
         return 0
 
-    with_service(Surface(config, source, base_url, name, bearer_env), work)
+    with_service(surface, work)
 
 
 def _table(rows: dict[str, Metrics]) -> Table:

@@ -14,15 +14,12 @@ from codemode.serving import console as show
 from codemode.serving.configuration_file import with_source, without_source
 from codemode.serving.surface import (
     AsJson,
-    BaseUrl,
-    BearerEnv,
     Config,
-    Source,
     Surface,
     errors_as_exit_codes,
+    on_surface,
     with_service,
 )
-from codemode.serving.surface import Name as SourceName
 from codemode.settings import DEFAULT_FILE, is_url, settings_for_document
 from codemode.sources.check import check_surface
 from codemode.sources.load import load_source
@@ -86,17 +83,14 @@ def list_sources(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -
                 show.console.print("{name}  {tools} tools, {warnings} warnings  {title}".format(**row), markup=False)
         return 0
 
-    with_service(Surface(config, "", "", "", ""), work)
+    with_service(Surface(config), work)
 
 
 @app.command("check")
+@on_surface
 def check(
+    surface: Surface,
     as_json: AsJson = False,  # noqa: FBT002
-    config: Config = Path(DEFAULT_FILE),
-    source: Source = "",
-    base_url: BaseUrl = "",
-    name: SourceName = "",
-    bearer_env: BearerEnv = "",
 ) -> None:
     """What could not be read of each source, where, and which descriptions are empty, vague or repeated."""
 
@@ -108,7 +102,7 @@ def check(
                 _report(name, found)
         return 0
 
-    with_service(Surface(config, source, base_url, name, bearer_env), work)
+    with_service(surface, work)
 
 
 async def _read(name: str, settings: SourceSettings) -> LoadedSource:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import traceback
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from codemode.errors import CodeModeError, ConfigurationError, SourceError
 from codemode.service import CodeMode
 from codemode.serving import console as show
-from codemode.settings import SecretReference, Settings, load_settings, settings_for_document
+from codemode.settings import DEFAULT_FILE, SecretReference, Settings, load_settings, settings_for_document
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -32,13 +33,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for another pro
 
 @dataclass(frozen=True)
 class Surface:
-    """What a command works on: a configuration file, or one document."""
+    """What a command works on: a configuration file, or one document. Its fields are options of the command line."""
 
-    config: Path
-    source: str
-    base_url: str
-    name: str
-    bearer_env: str
+    config: Config = Path(DEFAULT_FILE)
+    source: Source = ""
+    base_url: BaseUrl = ""
+    name: Name = ""
+    bearer_env: BearerEnv = ""
 
     def settings(self) -> Settings:
         """Raises ConfigurationError."""
@@ -49,6 +50,24 @@ class Surface:
             return load_settings(self.config)
         bearer = SecretReference(env=self.bearer_env) if self.bearer_env else None
         return settings_for_document(self.source, base_url=self.base_url, name=self.name, bearer=bearer)
+
+
+def on_surface(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that takes a `surface` the options that name one."""
+    options = inspect.signature(Surface, eval_str=True).parameters
+    own = inspect.signature(command, eval_str=True)
+    kept = [parameter for name, parameter in own.parameters.items() if name != "surface"]
+
+    def with_options(**given: Any) -> None:
+        surface = Surface(**{name: given.pop(name) for name in options})
+        command(surface=surface, **given)
+
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*kept, *options.values())]
+    with_options.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    with_options.__doc__ = command.__doc__
+    with_options.__name__ = command.__name__
+    return with_options
 
 
 def with_service(surface: Surface, work: Callable[[CodeMode], Awaitable[int]]) -> None:
