@@ -7,16 +7,14 @@ error of the service: it is an outcome, and the answer is 200.
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
 import logging
 import uuid
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from fastapi import Depends, FastAPI, HTTPException, Query, Request
+from fastapi import Depends, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.security import HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -25,10 +23,12 @@ from codemode.catalog.stubs import full, one_liner
 from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads it at run time
 from codemode.errors import CodeModeError, ToolNotFound
 from codemode.serving.body_limit import BodyLimit
+from codemode.serving.key_check import KeyCheck
+from codemode.serving.problems import problem
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable
 
     from codemode.catalog.tool import Tool
     from codemode.service import CodeMode
@@ -71,10 +71,12 @@ def create_app(service: CodeMode, *, keys: tuple[str, ...] = ()) -> FastAPI:
     """The application around a service that has been entered. Without `keys` only loopback host names are served."""
     app = FastAPI(title="codemode", version="1")
     app.add_middleware(BodyLimit, limit_bytes=service.settings.server.request_limit_bytes)
-    if not keys:
+    if keys:
+        app.add_middleware(KeyCheck, keys=keys)
+    else:
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=LOOPBACK_HOSTS)
     _answer_errors(app)
-    _add_routes(app, service, Depends(_key_check(keys)))
+    _add_routes(app, service, Depends(BEARER))
     return app
 
 
@@ -148,20 +150,6 @@ async def _disconnected(request: Request) -> None:
         pass
 
 
-def _key_check(keys: tuple[str, ...]) -> Callable[..., Awaitable[None]]:
-    """A dependency that lets a request pass when it carries one of the keys. Compared in constant time."""
-    digests = [hashlib.sha256(key.encode()).digest() for key in keys]
-
-    async def check(given: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]) -> None:
-        digest = hashlib.sha256((given.credentials if given else "").encode()).digest()
-        if digests and not any(hmac.compare_digest(digest, known) for known in digests):
-            raise HTTPException(
-                401, "send a key of this server as 'Authorization: Bearer …'", {"WWW-Authenticate": "Bearer"}
-            )
-
-    return check
-
-
 def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(CodeModeError)
     async def known(_: Request, error: CodeModeError) -> JSONResponse:
@@ -199,9 +187,3 @@ def _mistake(error: dict[str, Any], request: Request) -> dict[str, str]:
     if error["loc"] == ("body",) and "json" not in request.headers.get("content-type", ""):
         return {"at": "body", "message": "send a JSON object, and with it 'Content-Type: application/json'"}
     return {"at": ".".join(str(part) for part in error["loc"]), "message": error["msg"]}
-
-
-def problem(status: int, code: str, detail: str, **more: Any) -> JSONResponse:
-    """A problem document (RFC 9457)."""
-    content = {"type": "about:blank", "title": code.replace("_", " "), "status": status, "detail": detail, "code": code}
-    return JSONResponse(content | more, status, media_type="application/problem+json")

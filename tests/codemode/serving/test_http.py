@@ -58,6 +58,11 @@ async def test_without_a_key_nothing_is_answered(
     assert "Bearer" in answer.headers["www-authenticate"]
 
 
+async def test_a_wrong_body_without_a_key_is_not_looked_at(client: httpx2.AsyncClient) -> None:
+    answer = await client.post("/v1/execute", content=b"{", headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized")
+
+
 async def test_search_answers_text_and_hits(client: httpx2.AsyncClient) -> None:
     answer = await client.post("/v1/search", json={"queries": ["freeze a membership"]}, headers=KEY)
     found = answer.json()
