@@ -6,6 +6,7 @@
     {"t":"cancel","id":n}                                                            nobody waits for call n any more
     {"t":"final","status":"…","has_value":true,"failure":{…}|null,"notes":["…"]}     the end
     …                                                 the frame after a final with has_value: the value, bare JSON
+    [item,…]                                          before a final: a part of a list that is the value; [] takes back
 
 `wake` is the earliest moment at which a timer of the guest is due (µs since the epoch, the host's clock), `delay` the
 smallest delay of the timers that were started since the last message: those count from when the host reads of them.
