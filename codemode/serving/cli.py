@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import io
 import sys
+from importlib.metadata import version
 from pathlib import Path  # noqa: TC003 -- typer reads it at run time
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,6 +33,21 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__.split("\n")[0])
 app.add_typer(cli_search.app)
 app.add_typer(cli_sources.app, name="sources")
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 -- called by typer
+    if wanted:
+        show.console.print(f"codemode {version('codemode')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,  # noqa: FBT002
+) -> None:
+    """Any API surface as two tools for a model: search, and execute in a sandbox."""
 
 
 @app.command()

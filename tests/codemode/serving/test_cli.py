@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,6 +91,10 @@ def test_an_unreachable_document_is_exit_code_3() -> None:
     ended = codemode("tools", "--source", "http://127.0.0.1:9/openapi.json")
     assert ended.returncode == 3, ended.stderr
     assert "http://127.0.0.1:9/openapi.json" in ended.stderr
+
+
+def test_the_version_is_printed() -> None:
+    assert codemode("--version").stdout == f"codemode {version('codemode')}\n"
 
 
 def test_a_missing_configuration_is_exit_code_2(tmp_path: Path) -> None:
