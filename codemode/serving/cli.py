@@ -43,9 +43,9 @@ def _print_version(wanted: bool) -> None:  # noqa: FBT001 -- called by typer
 
 @app.callback()
 def options(
-    _version: Annotated[
+    _version: Annotated[  # noqa: FBT002
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
-    ] = False,  # noqa: FBT002
+    ] = False,
 ) -> None:
     """Any API surface as two tools for a model: search, and execute in a sandbox."""
 
