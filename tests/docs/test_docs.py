@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -28,6 +29,11 @@ BLOCK = re.compile(
 )
 NOT_RUN_AT_MOST = 5
 
+SERVICE = """
+python -m api_specs.gym --port 8137 --token demo &
+curl --silent --retry 40 --retry-connrefused --retry-delay 1 http://127.0.0.1:8137/openapi.json > gym.json
+export GYM_TOKEN=demo
+"""
 CONFIGURATION = """
 sources:
   gym:
@@ -74,6 +80,19 @@ def environment(folder: Path) -> dict[str, str]:
     return {"PATH": path, "HOME": str(folder), "LANG": "C.UTF-8"}
 
 
+#: The ports that the documents use; a test puts free ones in their place.
+PORTS = ("8137", "8138")
+
+
+def on_free_ports(text: str) -> str:
+    """The text with ports that nothing listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("127.0.0.1", 0)) as second:
+        free = [str(server.getsockname()[1]) for server in (first, second)]
+    for port, other in zip(PORTS, free, strict=True):
+        text = text.replace(port, other)
+    return text
+
+
 def run_shell(script: str, folder: Path) -> None:
     """Run a page's shell blocks as one script that stops at the first error, and end what it left running."""
     whole = f"set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT\n{script}"
@@ -87,21 +106,17 @@ def run_shell(script: str, folder: Path) -> None:
 @pytest.mark.timeout(150)
 @pytest.mark.parametrize("page", with_blocks("bash"), ids=name)
 def test_the_shell_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
-    run_shell("\n".join(block.text for block in in_page(page, "bash")), tmp_path)
+    run_shell(on_free_ports("\n".join(block.text for block in in_page(page, "bash"))), tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(150)
 @pytest.mark.parametrize("page", with_blocks("python"), ids=name)
 def test_the_python_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
-    (tmp_path / "codemode.yaml").write_text(CONFIGURATION, encoding="utf-8")
+    service, configuration = on_free_ports(f"{SERVICE}\0{CONFIGURATION}").split("\0")
+    (tmp_path / "codemode.yaml").write_text(configuration, encoding="utf-8")
     for number, block in enumerate(in_page(page, "python")):
         (tmp_path / f"block_{number}.py").write_text(block.text, encoding="utf-8")
-    service = (
-        "python -m api_specs.gym --port 8137 --token demo &\n"
-        "curl --silent --retry 40 --retry-connrefused --retry-delay 1 http://127.0.0.1:8137/openapi.json > gym.json\n"
-        "export GYM_TOKEN=demo\n"
-    )
     programs = "\n".join(f"python -W error block_{number}.py" for number in range(len(in_page(page, "python"))))
     run_shell(service + programs, tmp_path)
 
