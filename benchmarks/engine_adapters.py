@@ -12,6 +12,7 @@ import json
 import shutil
 import subprocess
 import sys
+from abc import ABC, abstractmethod
 from importlib.metadata import version
 from typing import Any
 
@@ -29,7 +30,7 @@ async def slow_tool(x: int = 0) -> int:
     return 1
 
 
-class Engine:
+class Engine(ABC):
     """What all have: a name, a version, and which of the ways of calling in parallel it knows."""
 
     name = ""
@@ -42,14 +43,14 @@ class Engine:
         """Return the version of what is measured."""
         return version(self.name)
 
-    async def start(self) -> None:
+    async def start(self) -> None:  # noqa: B027 -- most need nothing
         """Make it ready."""
 
+    @abstractmethod
     async def run(self, code: str, *, handler: Any = tool) -> Any:
         """Run one program and return its value."""
-        raise NotImplementedError
 
-    async def stop(self) -> None:
+    async def stop(self) -> None:  # noqa: B027 -- most hold nothing
         """Release what it holds."""
 
 

@@ -175,7 +175,7 @@ def _answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(StarletteHTTPException)
     async def http(_: Request, error: StarletteHTTPException) -> JSONResponse:
-        codes = {401: "unauthorized", 404: "not_found", 405: "method_not_allowed", 413: "request_too_large"}
+        codes = {404: "not_found", 405: "method_not_allowed", 413: "request_too_large"}
         answer = problem(error.status_code, codes.get(error.status_code, "request_invalid"), str(error.detail))
         answer.headers.update(error.headers or {})
         return answer
