@@ -1,0 +1,97 @@
+"""`codemode.yaml`, read whole and checked whole; or settings for one document and no file."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import yaml
+from pydantic import ValidationError
+
+from codemode.errors import ConfigurationError
+from codemode.settings.mistakes import mistakes
+from codemode.settings.sections import Settings
+from codemode.settings.sources import is_url
+
+if TYPE_CHECKING:
+    from codemode.settings.secrets import SecretReference
+
+#: Where `CodeMode.from_config` and the command line look when no file is named.
+DEFAULT_FILE = "codemode.yaml"
+
+#: The server's key where no configuration file names one.
+API_KEY_VARIABLE = "CODEMODE_API_KEY"
+
+#: File names that say what a document is and not what it is about.
+_GENERIC_NAMES = {"openapi", "swagger", "api", "spec", "index", "schema", "v1", "v2", "v3", "docs"}
+
+_LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def load_settings(path: str | Path = DEFAULT_FILE) -> Settings:
+    """Read a configuration file. Raises ConfigurationError with all of its mistakes at once."""
+    file = Path(path).expanduser()
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        message = f"the configuration {file} cannot be read: {reason}; name another with --config"
+        raise ConfigurationError(message) from None
+    try:
+        node = yaml.compose(text, _LOADER)
+        content = yaml.load(text, _LOADER)  # noqa: S506 -- a safe loader
+    except yaml.YAMLError as error:
+        message = f"{file}: not YAML: {' '.join(str(error).split())}"
+        raise ConfigurationError(message) from None
+    try:
+        settings = Settings.model_validate(content if content is not None else {})
+    except ValidationError as error:
+        lines = "\n".join(f"  line {line}: {text}" for line, text in mistakes(error, node))
+        message = f"{file} is not a valid configuration:\n{lines}"
+        raise ConfigurationError(message) from None
+    return _anchored(settings, file.parent)
+
+
+def settings_for_document(
+    location: str, *, base_url: str = "", name: str = "", bearer: SecretReference | None = None
+) -> Settings:
+    """Settings for one document and no file. Raises ConfigurationError.
+
+    The namespace is `name`, else made of the location. `CODEMODE_API_KEY`, where it is set, is the server's key.
+    """
+    content = {
+        "sources": {
+            name or _namespace(location): {
+                "location": location if "://" in location else str(Path(location).expanduser()),
+                "base_url": base_url or None,
+                "keep_names": False,  # another document may come under the same name next time
+                "credentials": [{"kind": "bearer", "token": bearer}] if bearer else [],
+            }
+        },
+        "server": {"keys": [{"env": API_KEY_VARIABLE}] if os.environ.get(API_KEY_VARIABLE) else []},
+    }
+    try:
+        return Settings.model_validate(content)
+    except ValidationError as error:
+        found = "; ".join(text for _, text in mistakes(error, None))
+        message = f"--source, --base-url, --name: {found}"
+        raise ConfigurationError(message) from None
+
+
+def _namespace(location: str) -> str:
+    """A namespace from a location: its file, folder or host, whichever first says more than 'openapi'."""
+    parts = [part for part in re.split(r"[/\\\\]", location.partition("://")[2] or location) if part]
+    words = [re.sub(r"\W+", "_", part.lower().split(".")[0]).strip("_") for part in reversed(parts)]
+    return next((w for w in words if re.fullmatch(r"[a-z][a-z0-9_]{0,31}", w) and w not in _GENERIC_NAMES), "api")
+
+
+def _anchored(settings: Settings, folder: Path) -> Settings:
+    sources = {
+        name: source
+        if is_url(source.location)
+        else source.model_copy(update={"location": str(folder / Path(source.location).expanduser())})
+        for name, source in settings.sources.items()
+    }
+    return settings.model_copy(update={"sources": sources})

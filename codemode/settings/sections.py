@@ -1,0 +1,74 @@
+"""The sections on running programs, searching and serving, and the whole that holds them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from codemode.settings.folders import user_folder
+from codemode.settings.secrets import SecretReference
+from codemode.settings.section import Section
+from codemode.settings.sources import SourceSettings
+
+
+class LimitSettings(Section):
+    """Budgets of one execution; see `sandbox.Limits` for the meaning and reason of each default."""
+
+    wall_s: float = Field(default=30.0, gt=0, le=3600)
+    cpu_s: int = Field(default=10, ge=1)
+    memory_mib: int = Field(default=256, ge=32)
+    output_bytes: int = Field(default=256 * 1024, ge=1024)
+    result_bytes: int = Field(default=16 * 1024 * 1024, ge=1024)
+    source_bytes: int = Field(default=100_000, ge=1000)
+    calls: int = Field(default=1_000, ge=0)
+    calls_in_flight: int = Field(default=64, ge=1)
+
+
+class SandboxSettings(Section):
+    """Processes that run programs, and the layers of isolation without which none runs."""
+
+    workers: int = Field(default=2, ge=1, le=64)
+    require: tuple[Literal["seccomp", "rlimits", "fork_server", "landlock", "namespaces"], ...] = (
+        "seccomp",
+        "rlimits",
+        "fork_server",
+    )
+
+
+class ServerSettings(Section):
+    """The HTTP face. Without keys it refuses to listen on anything but loopback."""
+
+    host: str = "127.0.0.1"
+    port: int = Field(default=8080, ge=0, le=65535)
+    keys: tuple[SecretReference, ...] = ()
+    request_limit_bytes: int = Field(default=1024 * 1024, ge=1024)
+
+
+class SearchSettings(Section):
+    """What one answer of `search` may cost the model, whether used hits are recorded, and weights of one's own."""
+
+    budget_tokens: int = Field(default=1_200, ge=100)
+    record_usage: bool = True
+    ranking: dict[str, float] = Field(default_factory=dict)
+
+
+class Settings(Section):
+    """The whole of `codemode.yaml`."""
+
+    sources: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")], SourceSettings] = Field(min_length=1)
+    limits: LimitSettings = LimitSettings()
+    sandbox: SandboxSettings = SandboxSettings()
+    search: SearchSettings = SearchSettings()
+    server: ServerSettings = ServerSettings()
+    state_folder: Path | None = None
+    cache_folder: Path | None = None
+
+    def state(self) -> Path:
+        """Where what must be kept is kept: `state_folder`, else `codemode` in the user's state directory."""
+        return self.state_folder or user_folder("XDG_STATE_HOME", ".local/state")
+
+    def cache(self) -> Path:
+        """Where what can be made again is kept: `cache_folder`, else `codemode` in the user's cache directory."""
+        return self.cache_folder or user_folder("XDG_CACHE_HOME", ".cache")

@@ -1,0 +1,49 @@
+"""The section of one API surface."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from codemode.settings.credentials import ClientCertificate, CredentialSettings
+from codemode.settings.section import Section
+
+EffectName = Literal["read", "write", "destructive"]
+
+
+class SourceSettings(Section):
+    """One API surface. `location` is a file (relative to the configuration file) or a URL."""
+
+    location: str
+    kind: Literal["auto", "openapi"] = "auto"
+    base_url: str | None = None
+    credentials: tuple[CredentialSettings, ...] = ()
+    client_certificate: ClientCertificate | None = None
+    ca_file: Path | None = None
+    timeout_s: float = Field(default=30.0, gt=0, le=3600)
+    response_limit_bytes: int = Field(default=16 * 1024 * 1024, ge=1024)
+    retries: int = Field(default=2, ge=0, le=10)
+    concurrency: int = Field(default=32, ge=1)
+    rate_per_s: float | None = Field(default=None, gt=0)
+    keep_names: bool = True
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    rename: dict[str, str] = Field(default_factory=dict)
+    describe: dict[str, str] = Field(default_factory=dict)
+    effect: dict[str, EffectName] = Field(default_factory=dict)
+    examples: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+
+    @field_validator("location")
+    @classmethod
+    def _file_or_http(cls, location: str) -> str:
+        if "://" in location and not is_url(location):
+            message = "give a file, or an address that begins with http:// or https://"
+            raise ValueError(message)
+        return location
+
+
+def is_url(location: str) -> bool:
+    """Whether a source's location is fetched over HTTP."""
+    return location.lower().startswith(("http://", "https://"))
