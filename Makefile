@@ -17,7 +17,7 @@ $(INSTALLED): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
 	touch $@
 
-demo: $(INSTALLED) ## start the example service and run five programs against it
+demo: $(INSTALLED) ## start the example services and run six programs against them
 	$(BIN)/codemode demo
 
 test: lint types ## lint, types and the whole suite

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
-import socket
-import sys
 from datetime import date, datetime
 
-import uvicorn
-
 from api_specs.gym.app import DEFAULT_CLOCK, create_app
+from api_specs.serving import serve
 
 
 def main() -> None:
@@ -25,31 +21,11 @@ def main() -> None:
     parser.add_argument("--clock", type=_moment, default=DEFAULT_CLOCK, help="the moment at which the gym stands")
     options = parser.parse_args()
     app = create_app(options.database, token=options.token, clock=options.clock)
-    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:  # named: asyncio sets TCP_NODELAY
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((options.host, options.port))
-        listener.listen(256)
-        host = f"[{options.host}]" if ":" in options.host else options.host
-        server = _Announced(uvicorn.Config(app, log_level="warning"), f"http://{host}:{listener.getsockname()[1]}")
-        asyncio.run(server.serve([listener]))
+    serve(app, options.host, options.port)
 
 
 def _moment(text: str) -> date | datetime:
     return date.fromisoformat(text) if len(text) == len("2026-03-02") else datetime.fromisoformat(text)
-
-
-class _Announced(uvicorn.Server):
-    """A server that says where it is once it accepts requests."""
-
-    def __init__(self, config: uvicorn.Config, url: str) -> None:
-        super().__init__(config)
-        self._url = url
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        sys.stdout.write(f"READY {self._url}\n")
-        sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ def _tool(operation: Operation, key: OperationKey, id_: str, source: str) -> Too
     return Tool(
         id_,
         source=source,
-        summary=summary or first_sentence(description),
+        summary=first_sentence(description) if _says_its_name(summary, key) and description else summary,
         description=description,
         effect=_effect(operation.method),
         tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
@@ -67,6 +67,13 @@ def _tool(operation: Operation, key: OperationKey, id_: str, source: str) -> Too
         key=key.key,
         details=partial(details_of, operation),
     )
+
+
+def _says_its_name(summary: str, key: OperationKey) -> bool:
+    """Whether a summary is but the operationId in words, as frameworks fill it in: `List Templates`."""
+    name = "".join(filter(str.isalnum, key.operation_id)).lower()
+    words = "".join(filter(str.isalnum, summary)).lower()
+    return name.startswith(words)  # frameworks also add the path and the method to an operationId
 
 
 def details_of(operation: Operation) -> Details:

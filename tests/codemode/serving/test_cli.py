@@ -147,10 +147,10 @@ def test_serve_answers_until_it_is_told_to_stop(gym: Gym) -> None:
         process.wait(timeout=30)
 
 
-def test_the_demo_runs_five_programs_and_each_ends_as_it_is_meant_to() -> None:
+def test_the_demo_runs_six_programs_and_each_ends_as_it_is_meant_to() -> None:
     ended = codemode("demo")
     assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr
-    assert ended.stdout.count("─ completed ") == 4
+    assert ended.stdout.count("─ completed ") == 5
     assert ended.stdout.count("─ refused ") == 1
 
 

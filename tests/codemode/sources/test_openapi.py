@@ -62,6 +62,22 @@ def test_an_operation_becomes_a_tool() -> None:
 
 
 @pytest.mark.parametrize(
+    ("summary", "description", "shown"),
+    [
+        ("List Templates", "The templates for messages. By name.", "The templates for messages"),
+        ("List Templates", "", "List Templates"),
+        ("List templates by name", "All of them.", "List templates by name"),
+        ("", "The templates. By name.", "The templates"),
+    ],
+)
+def test_a_summary_that_only_says_the_name_gives_way_to_the_description(
+    summary: str, description: str, shown: str
+) -> None:
+    operation = {"operationId": "list_templates_templates_get", "summary": summary, "description": description}
+    assert _only(_document("/templates", operation, "get")).summary == shown
+
+
+@pytest.mark.parametrize(
     ("method", "effect"),
     [("get", Effect.READ), ("head", Effect.READ), ("post", Effect.WRITE), ("patch", Effect.WRITE),
      ("delete", Effect.DESTRUCTIVE)],

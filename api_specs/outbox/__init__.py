@@ -1,0 +1,1 @@
+"""The outbox: mail and text messages with templates and a delivery log."""
