@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from codemode.executions.execution import ExecutionOutcome
     from codemode.service import CodeMode
     from codemode.settings import Settings
+    from codemode.sources.callables import tool
 
 __all__ = [
     "CodeMode",
@@ -27,12 +28,14 @@ __all__ = [
     "Settings",
     "SourceError",
     "ToolNotFound",
+    "tool",
 ]
 
 _HOME = {
     "CodeMode": "codemode.service",
     "ExecutionOutcome": "codemode.executions.execution",
     "Settings": "codemode.settings",
+    "tool": "codemode.sources.callables",
 }
 
 

@@ -27,7 +27,7 @@ from codemode.search.weights import RANKING, Weights
 from codemode.settings import DEFAULT_FILE, Settings, load_settings, tokenizer_folder
 from codemode.sources.cache import CatalogCache
 from codemode.sources.given import GivenIds
-from codemode.sources.load import LoadedSource, load_source
+from codemode.sources.load import LoadedSource, bind_functions, load_source
 from codemode.transports.content import ContentStore
 
 if TYPE_CHECKING:
@@ -75,8 +75,9 @@ class CodeMode:
     Entering reads the sources (raises SourceError, ConfigurationError); the sandbox starts with the first program.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, functions: Mapping[str, object] | None = None) -> None:
         self.settings = settings
+        self._functions = dict(functions or {})
         self.sources: Mapping[str, LoadedSource] = {}
         self.catalog = Catalog(())
         self._weights = _weights(settings.search.ranking)
@@ -94,9 +95,17 @@ class CodeMode:
         return cls(load_settings(path))
 
     @classmethod
-    def from_settings(cls, settings: Settings) -> Self:
-        """From settings made in code."""
-        return cls(settings)
+    def from_settings(cls, settings: Settings, *, functions: Mapping[str, object] | None = None) -> Self:
+        """From settings made in code, and functions as sources beside those of the settings, by namespace.
+
+        Each of `functions` is a function, a module, a class, an object, or a list or dict of these.
+        """
+        return cls(settings, functions)
+
+    @classmethod
+    def from_functions(cls, **functions: object) -> Self:
+        """From Python functions alone: `CodeMode.from_functions(shop=[find_order, cancel_order])`."""
+        return cls(Settings(), functions)
 
     async def __aenter__(self) -> Self:
         try:
@@ -192,11 +201,15 @@ class CodeMode:
             contents=ContentStore(),
             given=GivenIds(self.settings.state() / "ids"),
         )
+        if not names and not self._functions:
+            message = "there are no sources: name one under `sources:`, as `codemode sources add NAME LOCATION` does"
+            raise ConfigurationError(message)
+        bound = {name: bind_functions(name, target) for name, target in self._functions.items()}
         loaded = await asyncio.gather(*(load(name, self.settings.sources[name]) for name in names))
-        self.sources = dict(zip(names, loaded, strict=True))
-        self.catalog = Catalog(tuple(tool for source in loaded for tool in source.tools))
+        self.sources = dict(zip(names, loaded, strict=True)) | bound
+        self.catalog = Catalog(tuple(tool for source in self.sources.values() for tool in source.tools))
         indexes = IndexCache(self.settings.cache() / "indexes")
-        digests = [source.surface.digest for source in loaded]
+        digests = [source.surface.digest for source in self.sources.values()]
         self._index = await asyncio.to_thread(indexes.open, self.catalog, digests, self._weights)
         transports = {name: source.transport for name, source in self.sources.items()}
         self._gateway = Gateway(self.catalog, transports, self._shapes)

@@ -17,11 +17,12 @@ from codemode.settings.file import API_KEY_VARIABLE, DEFAULT_FILE, load_settings
 from codemode.settings.folders import tokenizer_folder
 from codemode.settings.secrets import SecretReference
 from codemode.settings.sections import LimitSettings, SandboxSettings, SearchSettings, ServerSettings, Settings
-from codemode.settings.sources import EffectName, SourceSettings, is_url
+from codemode.settings.sources import PYTHON, EffectName, SourceSettings, is_python, is_url
 
 __all__ = [
     "API_KEY_VARIABLE",
     "DEFAULT_FILE",
+    "PYTHON",
     "ApiKeyCredential",
     "BasicCredential",
     "BearerCredential",
@@ -36,6 +37,7 @@ __all__ = [
     "ServerSettings",
     "Settings",
     "SourceSettings",
+    "is_python",
     "is_url",
     "load_settings",
     "settings_for_document",

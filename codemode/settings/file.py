@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from codemode.errors import ConfigurationError
 from codemode.settings.mistakes import mistakes
 from codemode.settings.sections import Settings
-from codemode.settings.sources import is_url
+from codemode.settings.sources import PYTHON, is_url
 
 if TYPE_CHECKING:
     from codemode.settings.secrets import SecretReference
@@ -51,6 +51,9 @@ def load_settings(path: str | Path = DEFAULT_FILE) -> Settings:
         lines = "\n".join(f"  line {line}: {text}" for line, text in mistakes(error, node))
         message = f"{file} is not a valid configuration:\n{lines}"
         raise ConfigurationError(message) from None
+    if not settings.sources:
+        message = f"{file} names no sources: `codemode sources add NAME LOCATION` writes one"
+        raise ConfigurationError(message)
     return _anchored(settings, file.parent)
 
 
@@ -90,7 +93,7 @@ def _namespace(location: str) -> str:
 def _anchored(settings: Settings, folder: Path) -> Settings:
     sources = {
         name: source
-        if is_url(source.location)
+        if is_url(source.location) or source.location.startswith(PYTHON)
         else source.model_copy(update={"location": str(folder / Path(source.location).expanduser())})
         for name, source in settings.sources.items()
     }

@@ -12,6 +12,9 @@ from codemode.settings.secrets import SecretReference
 from codemode.settings.section import Section
 from codemode.settings.sources import SourceSettings
 
+#: A source's name, which is also the root that programs call its tools by.
+Namespace = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+
 
 class LimitSettings(Section):
     """Budgets of one execution; see `sandbox.Limits` for the meaning and reason of each default."""
@@ -57,7 +60,7 @@ class SearchSettings(Section):
 class Settings(Section):
     """The whole of `codemode.yaml`."""
 
-    sources: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")], SourceSettings] = Field(min_length=1)
+    sources: dict[Namespace, SourceSettings] = Field(default_factory=dict)
     limits: LimitSettings = LimitSettings()
     sandbox: SandboxSettings = SandboxSettings()
     search: SearchSettings = SearchSettings()

@@ -10,14 +10,21 @@ from pydantic import Field, field_validator
 from codemode.settings.credentials import ClientCertificate, CredentialSettings
 from codemode.settings.section import Section
 
+#: How the location of an importable module begins.
+PYTHON = "python:"
+
 EffectName = Literal["read", "write", "destructive"]
 
 
 class SourceSettings(Section):
-    """One API surface. `location` is a file (relative to the configuration file) or a URL."""
+    """One API surface.
+
+    `location` is a file (relative to the configuration file), a URL, or Python code: `python:package.module`,
+    `python:package.module:name`, or a file that ends in `.py`.
+    """
 
     location: str
-    kind: Literal["auto", "openapi"] = "auto"
+    kind: Literal["auto", "openapi", "python"] = "auto"
     base_url: str | None = None
     credentials: tuple[CredentialSettings, ...] = ()
     client_certificate: ClientCertificate | None = None
@@ -47,3 +54,8 @@ class SourceSettings(Section):
 def is_url(location: str) -> bool:
     """Whether a source's location is fetched over HTTP."""
     return location.lower().startswith(("http://", "https://"))
+
+
+def is_python(location: str) -> bool:
+    """Whether a source is Python code: `python:package.module`, or a file that ends in `.py`."""
+    return location.startswith(PYTHON) or location.endswith(".py")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codemode.catalog.tool import Effect
 from codemode.errors import ConfigurationError
-from codemode.settings import ApiKeyCredential, BasicCredential, BearerCredential, OAuth2Credential
+from codemode.settings import ApiKeyCredential, BasicCredential, BearerCredential, OAuth2Credential, is_python
+from codemode.sources.functions import import_target, load_functions
 from codemode.sources.overrides import Overrides, apply_overrides
 from codemode.sources.read import read_surface
 from codemode.transports.credentials import Credential
+from codemode.transports.function import FunctionTransport
 from codemode.transports.http import HttpTransport, Reach
 from codemode.transports.oauth import Grant
 
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from codemode.sources.loaded import Surface, Warned
     from codemode.transports.content import ContentStore
 
+NAMESPACE = re.compile(r"[a-z][a-z0-9_]{0,31}")
+
 
 @dataclass(frozen=True, slots=True)
 class LoadedSource:
@@ -29,7 +34,7 @@ class LoadedSource:
 
     name: str
     surface: Surface
-    transport: HttpTransport
+    transport: HttpTransport | FunctionTransport
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -51,6 +56,8 @@ async def load_source(
     given: GivenIds | None = None,
 ) -> LoadedSource:
     """Read a source. Raises SourceError or ConfigurationError, which name the file or URL and what to do."""
+    if is_python(settings.location):
+        return bind_functions(name, import_target(settings.location), settings)
     credentials = [
         _credential(setting) for setting in settings.credentials if not isinstance(setting, OAuth2Credential)
     ]
@@ -80,6 +87,19 @@ async def load_source(
     grant = grants[0] if grants else None
     transport = HttpTransport(reach, credentials=credentials, grant=grant, contents=contents)
     return LoadedSource(name, replace(read, tools=tools, digest=state), transport)
+
+
+def bind_functions(name: str, target: object, settings: SourceSettings | None = None) -> LoadedSource:
+    """The functions of `target` as a source; see `load_functions`. Raises SourceError, ConfigurationError."""
+    if not NAMESPACE.fullmatch(name):
+        message = f"{name!r} cannot be a namespace: lower-case letters, digits and _, a letter first, 32 at most"
+        raise ConfigurationError(message)
+    surface = load_functions(target, name=name)
+    if settings is None:
+        return LoadedSource(name, surface, FunctionTransport(name))
+    tools = apply_overrides(surface.tools, _overrides(settings), source=name)
+    transport = FunctionTransport(name, timeout_s=settings.timeout_s, concurrency=settings.concurrency)
+    return LoadedSource(name, replace(surface, tools=tools), transport)
 
 
 def _overrides(settings: SourceSettings) -> Overrides:

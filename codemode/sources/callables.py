@@ -1,0 +1,159 @@
+"""One Python callable as a tool: its signature, type hints and docstring as schema and text."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from docstring_parser import Docstring, ParseError
+from docstring_parser import parse as parse_docstring
+from pydantic import BaseModel, ConfigDict, Field, PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
+from pydantic import create_model as pydantic_model
+from pydantic.errors import PydanticInvalidForJsonSchema
+
+from codemode.catalog.prose import first_sentence
+from codemode.catalog.schema import Graph, Schema
+from codemode.catalog.tool import Effect, Location, Parameter, Tool
+from codemode.errors import SourceError
+from codemode.transports.function import FunctionInvocation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+#: What pydantic, type hints and signatures of builtins raise where they cannot be read.
+_UNREADABLE = (
+    PydanticSchemaGenerationError,
+    PydanticInvalidForJsonSchema,
+    PydanticUserError,
+    NameError,
+    TypeError,
+    ValueError,
+)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+#: What `tool` leaves on a function for `tool_of` to read.
+_MARK = "__codemode_tool__"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMark:
+    """What an author says of a function beside its signature."""
+
+    effect: Effect = Effect.WRITE
+    tags: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+
+
+def tool(
+    *, effect: str = "write", tags: tuple[str, ...] = (), examples: tuple[str, ...] = ()
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Say what calling a function does (`read`, `write`, `destructive`), how it is tagged, and examples of calls.
+
+        @tool(effect="read", examples=("shop.find_order(number=7)",))
+        def find_order(number: int) -> Order: ...
+
+    Raises ValueError for an effect that there is not.
+    """
+    mark = ToolMark(Effect(effect), tuple(tags), tuple(examples))
+
+    def marked(function: Callable[P, R]) -> Callable[P, R]:
+        setattr(function, _MARK, mark)
+        return function
+
+    return marked
+
+
+def tool_of(function: Callable[..., Any], id_: str, *, source: str, tags: tuple[str, ...] = ()) -> Tool:
+    """The tool that calls `function`. Raises SourceError where its parameters cannot be described as JSON data."""
+    mark: ToolMark = getattr(function, _MARK, ToolMark())
+    doc = _documentation(function)
+    try:
+        hints = typing.get_type_hints(_hinted(function), include_extras=True)
+        given = tuple(_given(function))
+        model = _model(given, hints, {param.arg_name: param.description or "" for param in doc.params})
+        parameters = _parameters(model)
+        result = TypeAdapter(hints.get("return", Any))
+        returns = _schema(result.json_schema(mode="serialization")) if "return" in hints else None
+    except _UNREADABLE as error:
+        message = f"{id_} cannot be called with JSON data: {' '.join(str(error).split())[:300]}"
+        raise SourceError(message) from None
+    positional = tuple(p.name for p in given if p.kind is inspect.Parameter.POSITIONAL_ONLY)
+    description = doc.description or ""
+    return Tool(
+        id_,
+        source=source,
+        summary=first_sentence(description),
+        description=description,
+        parameters=parameters,
+        effect=mark.effect,
+        invocation=FunctionInvocation(function, model, positional, result),
+        returns=returns,
+        tags=(*tags, *mark.tags),
+        examples=mark.examples,
+        retrieval_text=" ".join((id_, description)),
+        key=id_,
+    )
+
+
+def _documentation(function: Callable[..., Any]) -> Docstring:
+    text = inspect.getdoc(function) or ""
+    try:
+        return parse_docstring(text)
+    except ParseError:
+        plain = Docstring()
+        plain.short_description = text
+        return plain
+
+
+def _hinted(function: Callable[..., Any]) -> Any:
+    """Where the annotations stand: a partial's function, the `__call__` of an object that is called."""
+    function = inspect.unwrap(getattr(function, "func", function))
+    return function if inspect.isroutine(function) else type(function).__call__
+
+
+def _given(function: Callable[..., Any]) -> Iterator[inspect.Parameter]:
+    """The parameters that a caller can give by name; `*args` and `**kwargs` say nothing of what they take."""
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+            yield parameter
+
+
+def _model(given: tuple[inspect.Parameter, ...], hints: dict[str, Any], about: dict[str, str]) -> type[BaseModel]:
+    """A model with a field for each parameter. Field names are numbers, so that no parameter's name is in the way."""
+    fields: dict[str, Any] = {}
+    for number, parameter in enumerate(given):
+        hint = hints.get(parameter.name, Any)
+        said: dict[str, Any] = {"alias": parameter.name}
+        if about.get(parameter.name):
+            said["description"] = about[parameter.name]
+        if parameter.default is not inspect.Parameter.empty:
+            said["default"] = parameter.default
+        fields[f"field_{number}"] = (hint, Field(**said))
+    config = ConfigDict(extra="forbid", protected_namespaces=())
+    model: type[BaseModel] = pydantic_model("Arguments", __config__=config, **fields)
+    return model
+
+
+def _parameters(model: type[BaseModel]) -> tuple[Parameter, ...]:
+    whole = _schema(model.model_json_schema(by_alias=True))
+    required = whole.required()
+    made = [
+        Parameter(
+            name=name,
+            wire_name=name,
+            location=Location.ARGUMENT,
+            required=name in required,
+            schema=schema,
+            description=str(schema.get("description", "")),
+        )
+        for name, schema in whole.properties().items()
+    ]
+    return tuple(sorted(made, key=lambda parameter: not parameter.required))
+
+
+def _schema(document: Any) -> Schema:
+    return Schema(document, Graph.of(document), name=document.get("title", "") if "properties" in document else "")
