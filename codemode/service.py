@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from codemode.catalog.catalog import Catalog
@@ -17,13 +16,12 @@ from codemode.executions.executor import Executor
 from codemode.gateway.call import CallState
 from codemode.gateway.gateway import Gateway
 from codemode.search.answer import Detail, render
-from codemode.search.cache import IndexCache
+from codemode.search.enrichment import enriched
 from codemode.search.evaluation import Metrics, evaluate, read_labelled
-from codemode.search.index import Index
+from codemode.search.finder import Finder
 from codemode.search.query import DEFAULT_LIMIT, Query
 from codemode.search.tuning import Proposal, propose
 from codemode.search.usage import UsageLog
-from codemode.search.weights import RANKING, Weights
 from codemode.settings import DEFAULT_FILE, Settings, load_settings, tokenizer_folder
 from codemode.sources.cache import CatalogCache
 from codemode.sources.given import GivenIds
@@ -38,6 +36,9 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Effect
     from codemode.executions.execution import ExecutionOutcome
     from codemode.search.query import Hit
+
+#: That measuring waits for the embeddings of its queries.
+EMBEDDING_S = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,7 @@ class CodeMode:
         self._functions = dict(functions or {})
         self.sources: Mapping[str, LoadedSource] = {}
         self.catalog = Catalog(())
-        self._weights = _weights(settings.search.ranking)
-        self._index = Index.build(self.catalog, weights=self._weights)
+        self._finder = Finder(settings.search, settings.cache())
         self._shapes = ObservedShapes(settings.state() / "shapes.json")
         self._gateway = Gateway(self.catalog, {}, self._shapes)
         self._usage = UsageLog(settings.state() / "usage.jsonl") if settings.search.record_usage else None
@@ -122,6 +122,7 @@ class CodeMode:
 
     async def aclose(self) -> None:
         """End the sandbox's processes and close the connections of all sources."""
+        self._finder.close()
         await self._executor.aclose()
         for source in self.sources.values():
             await source.transport.aclose()
@@ -144,7 +145,11 @@ class CodeMode:
         from the place `offset` on.
         """
         texts = (queries,) if isinstance(queries, str) else tuple(queries)
-        hits = self._index.search(Query(texts, namespace, source, effect, tag, limit, offset))
+        query = Query(texts, namespace, source, effect, tag, limit, offset)
+        if self._finder.uses_embeddings:  # it may wait for them
+            hits = await asyncio.to_thread(self._finder.search, query)
+        else:
+            hits = self._finder.search(query)
         if self._usage is not None:
             self._usage.searched(hits)
         text = render(
@@ -180,12 +185,13 @@ class CodeMode:
         Raises ConfigurationError where the file cannot be read, or an entry of it is wrong or names no tool.
         """
         queries = read_labelled(labelled, self.catalog)
-        return evaluate(lambda text: [hit.tool.id for hit in self._index.search(change(text)).hits], queries)
+        self._finder.prepare((change(each.query) for each in queries), EMBEDDING_S)
+        return evaluate(lambda text: [hit.tool.id for hit in self._finder.search(Query((change(text),))).hits], queries)
 
     def propose_weights(self, labelled: Path) -> Proposal:
         """Ranking weights for the labelled queries of a file. Raises ConfigurationError, also for too few of them."""
         try:
-            return propose(self._index, read_labelled(labelled, self.catalog))
+            return propose(self._finder.index, read_labelled(labelled, self.catalog))
         except ValueError as error:
             raise ConfigurationError(str(error)) from None
 
@@ -207,18 +213,9 @@ class CodeMode:
         bound = {name: bind_functions(name, target) for name, target in self._functions.items()}
         loaded = await asyncio.gather(*(load(name, self.settings.sources[name]) for name in names))
         self.sources = dict(zip(names, loaded, strict=True)) | bound
-        self.catalog = Catalog(tuple(tool for source in self.sources.values() for tool in source.tools))
-        indexes = IndexCache(self.settings.cache() / "indexes")
+        every = Catalog(tuple(tool for source in self.sources.values() for tool in source.tools))
+        self.catalog = enriched(every, self.settings)
         digests = [source.surface.digest for source in self.sources.values()]
-        self._index = await asyncio.to_thread(indexes.open, self.catalog, digests, self._weights)
+        await asyncio.to_thread(self._finder.open, self.catalog, digests)
         transports = {name: source.transport for name, source in self.sources.items()}
         self._gateway = Gateway(self.catalog, transports, self._shapes)
-
-
-def _weights(ranking: Mapping[str, float]) -> Weights:
-    """The usual weights with an operator's own. Raises ConfigurationError for a name that no feature has."""
-    unknown = [name for name in ranking if name not in RANKING]
-    if unknown:
-        message = f"search.ranking: there is no feature {unknown[0]!r}; valid: {', '.join(RANKING)}"
-        raise ConfigurationError(message)
-    return Weights(ranking=MappingProxyType({**RANKING, **ranking}))

@@ -64,7 +64,8 @@ class Tool:
     `id` is `namespace.path` and at the same time the Python name that a program calls (`github.issues.create`).
     `parameters` come required first. `aliases` are exact other names (operationId, wire name). `retrieval_text` is for
     search alone; the model never sees it. `invocation` says how to reach it and is known to its transport only.
-    `returns` is None where the result is not documented. `key` identifies the operation in its source (`GET /path`).
+    `returns` is None where the result is not documented. `key` identifies the operation in its source (`GET /path`),
+    `tier` is a class of its author's (`core`).
     Instead of parameters, invocation and returns a function `details` may be given, which makes them when they are
     first asked for, and with it the `names` of the parameters where they are known already.
     """
@@ -86,6 +87,7 @@ class Tool:
         "source",
         "summary",
         "tags",
+        "tier",
     )
 
     def __init__(
@@ -106,6 +108,7 @@ class Tool:
         retrieval_text: str = "",
         deprecated: bool = False,
         key: str = "",
+        tier: str = "",
         names: tuple[str, ...] | None = None,
         details: Callable[[], Details] | None = None,
     ) -> None:
@@ -121,6 +124,7 @@ class Tool:
         self.retrieval_text = retrieval_text
         self.deprecated = deprecated
         self.key = key
+        self.tier = tier
         self._names = names
         self._load = details
         self._details = None if details else Details(parameters, invocation, returns)
@@ -175,6 +179,8 @@ class Tool:
         description: str | None = None,
         examples: tuple[str, ...] | None = None,
         effect: Effect | None = None,
+        tags: tuple[str, ...] | None = None,
+        retrieval_text: str | None = None,
     ) -> Tool:
         """A tool that differs in these facts; the id it had stays an alias."""
         moved = id is not None and id != self.id
@@ -184,13 +190,14 @@ class Tool:
             summary=self.summary if description is None else description.partition("\n")[0],
             description=self.description if description is None else description,
             effect=self.effect if effect is None else effect,
-            tags=self.tags,
+            tags=self.tags if tags is None else tags,
             aliases=(*self.aliases, self.path) if moved else self.aliases,
             examples=self.examples if examples is None else examples,
             related=self.related,
-            retrieval_text=self.retrieval_text,
+            retrieval_text=self.retrieval_text if retrieval_text is None else retrieval_text,
             deprecated=self.deprecated,
             key=self.key,
+            tier=self.tier,
             names=self._names,
             details=lambda: self.details,
         )

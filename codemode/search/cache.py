@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from codemode.catalog.catalog import Catalog
-    from codemode.search.weights import Weights
 
 #: Indexes beyond this many: the least recently written are removed.
 MOST_KEPT = 10
@@ -26,20 +25,21 @@ class IndexCache:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def open(self, catalog: Catalog, digests: Iterable[str], weights: Weights) -> Index:
-        """The index of a catalog, from disk where it is there.
+    def open(self, catalog: Catalog, digests: Iterable[str], previous: Index) -> Index:
+        """The index of a catalog with the weights of the one before: from disk where it is there, else built.
 
         `digests` are of the documents that the catalog was read from; where one is empty its state is not known, and
-        the index is built.
+        the index is built. What `previous` has read of sources that are the same is not read again.
         """
+        weights = previous.weights
         states = tuple(digests)
         if not all(states):
-            return Index.build(catalog, weights=weights)
+            return Index.build(catalog, previous=previous)
         key = hashlib.blake2b("\n".join((catalog.digest, *states)).encode(), digest_size=20).hexdigest()
         path = self._folder / f"{key}.index"
         found = load(path, catalog, key=key, weights=weights)
         if found is None:
-            found = Index.build(catalog, weights=weights)
+            found = Index.build(catalog, previous=previous)
             self._keep(found, path, catalog, key)
         return found
 

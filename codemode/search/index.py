@@ -67,6 +67,7 @@ class Index:
         self.postings = postings
         self.weights = weights
         self.meanings: Meanings | None = None
+        self._by_words: Index | None = None
         self.profile = profile or build_profile(documents, postings, vocabulary)
         self.exact = exact or ExactNames.of(tools)
         self._facets = Facets(tools)
@@ -78,9 +79,9 @@ class Index:
     @classmethod
     def build(cls, catalog: Iterable[Tool], *, previous: Index | None = None, weights: Weights | None = None) -> Index:
         """Index all tools of a catalog, reading anew only those sources that differ from `previous`."""
-        vocabulary = previous.vocabulary if previous else Vocabulary()
+        vocabulary = previous.vocabulary.copy() if previous is not None else Vocabulary()
         reader = Reader(vocabulary)
-        kept = previous.parts() if previous else {}
+        kept = previous.parts() if previous is not None else {}
         tools: list[Tool] = []
         segments: list[Segment] = []
         for source, members in _by_source(catalog).items():
@@ -88,7 +89,7 @@ class Index:
             segments.append(old if old is not None and old_tools == members else read_segment(members, reader))
             tools += members
         documents = join(segments)
-        chosen = weights or (previous.weights if previous else Weights())
+        chosen = weights or (previous.weights if previous is not None else Weights())
         return cls(
             tuple(tools), documents, vocabulary, build_postings(documents, chosen, len(vocabulary)), weights=chosen
         )
@@ -112,7 +113,13 @@ class Index:
         """The same index, that also ranks by embeddings of `tools` whenever these are ready."""
         other = copy(self)
         other.meanings = meanings
+        other._by_words = self.by_words
         return other
+
+    @property
+    def by_words(self) -> Index:
+        """The same index without embeddings."""
+        return self._by_words or self
 
     def __len__(self) -> int:
         return len(self.tools)
@@ -122,7 +129,8 @@ class Index:
         asked = Query((query,)) if isinstance(query, str) else query
         allowed = self._facets.allowed(asked)
         questions = [self._question(text) for text in asked.queries]
-        lists = [self._found(question, text, allowed) for question, text in zip(questions, asked.queries, strict=True)]
+        similar, note = self._similar(asked.queries)
+        lists = [self._found(*each, allowed) for each in zip(questions, asked.queries, similar, strict=True)]
         merged = _merge(lists)
         page = merged[asked.offset : asked.offset + asked.limit]
         return Hits(
@@ -133,12 +141,20 @@ class Index:
             unsure=tuple(place for place, found in enumerate(lists) if found.documents and found.confidence < UNSURE),
             empty=tuple(place for place, found in enumerate(lists) if not found.documents),
             nearest=() if merged else self._nearest(asked, allowed),
-            note=self.meanings.problem if self.meanings else "",
+            note=note,
         )
 
-    def _found(self, question: Question, text: str, allowed: NDArray[np.bool_] | None) -> _Found:
+    def _similar(self, queries: Sequence[str]) -> tuple[Sequence[NDArray[np.float32] | None], str]:
+        """How near each tool is in meaning to each query, where that is known; and what is missing."""
+        if self.meanings is None or not any(query.strip() for query in queries):
+            return [None] * len(queries), ""
+        return self.meanings.cosines(queries)
+
+    def _found(
+        self, question: Question, text: str, similar: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None
+    ) -> _Found:
         """The documents of one search, best first: exact names, then the ranked, clauses filling the last places."""
-        ranked = self._ranked(question, text, allowed)
+        ranked = self._ranked(question, text, similar, allowed)
         exact = [place for place in self.exact.find(text) if allowed is None or allowed[place]]
         if not exact:
             return ranked
@@ -147,10 +163,11 @@ class Index:
         ordered = list(dict.fromkeys((*exact, *ranked.documents)))
         return _Found(ordered, [scores.get(document, highest) for document in ordered], len(exact), 1.0)
 
-    def _ranked(self, question: Question, text: str, allowed: NDArray[np.bool_] | None) -> _Found:
+    def _ranked(
+        self, question: Question, text: str, similar: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None
+    ) -> _Found:
         """The documents with the highest sums or nearest meanings looked at closely, then the rest by their sums."""
         documents, sums = self._scorer.best(question.groups, _CANDIDATES, allowed)
-        similar = self.meanings.similarities(text) if self.meanings and text.strip() else None
         close = min(self.weights.ranked, len(documents))
         if similar is not None:
             documents, sums, close = with_nearest(documents, sums, close, similar, allowed)
@@ -189,7 +206,7 @@ class Index:
         for search, rank, document in page:
             found = lists[search]
             explain = partial(self._ranker.matched, questions[search].groups, document)
-            look_up = partial(find_look_ups, self.tools[document], self.search, self._by_id)
+            look_up = partial(find_look_ups, self.tools[document], self.by_words.search, self._by_id)
             yield Hit(self.tools[document], found.scores[rank], search, rank, rank < found.exact, explain, look_up)
 
     def _by_id(self, name: str) -> Tool | None:

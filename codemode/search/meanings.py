@@ -1,16 +1,17 @@
-"""Meanings: how near tools are to a query by their embeddings. Worked out in the background and never waited for."""
+"""Meanings: how near tools are to a query by their embeddings. Made in the background and never waited for."""
 
 from __future__ import annotations
 
 import logging
+import random
 import threading
-from collections import OrderedDict
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from codemode.search.documents import Field, fields_of
+from codemode.search.embeddings import EmbeddingFailure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,113 +19,152 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from codemode.catalog.tool import Tool
-    from codemode.search.embeddings import Embedder, VectorCache, Vectors
+    from codemode.search.embeddings import Embedder
+    from codemode.search.query_vectors import QueryVectors
+    from codemode.search.vectors import VectorCache, VectorTable
 
 logger = logging.getLogger(__name__)
 
-BATCH = 64  # texts in one request: services take at least this many
-QUERY_TIMEOUT_S = 0.3  # that a search lets the vector of a new query take; after it the search answers without
+BATCH = 64  # texts in one request: every service takes as many
+_FIRST_PAUSE_S = 1.0
+_LONGEST_PAUSE_S = 60.0
 _NEAREST = 60  # tools that are looked at for their meaning
-_REMEMBERED = 2_000  # vectors of queries
-_TEXT_LIMIT = 600  # characters of a tool; small models read no more
+_TEXT_LIMIT = 400  # characters of a tool: more made small models no better, and takes them longer
+_PROBE = "list"  # asked first: whether the model answers, and with vectors of which size
+
+_BY_WORDS = "ranked by words alone"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How many texts of `total` have vectors; `is_ready` when search uses them; `problem` is the last failure or ""."""
+
+    done: int
+    total: int
+    is_ready: bool
+    problem: str
 
 
 class Meanings:
-    """Vectors of tools and queries. `start` begins to work; `close` ends it.
+    """Vectors of the tools of one index. `start` begins to make those that the cache has not; `close` ends it.
 
-    `problem` says why there are no similarities: "" when there are, else a sentence for whoever searches.
+    A service that fails is asked again after a pause that doubles up to a minute, or that it asks for, and what it has
+    answered is kept; where asking again does not help the work ends, with `Progress.problem` saying why.
     """
 
     def __init__(
-        self, tools: Sequence[Tool], embedder: Embedder, cache: VectorCache, *, query_timeout_s: float = QUERY_TIMEOUT_S
+        self,
+        tools: Sequence[Tool],
+        embedder: Embedder,
+        cache: VectorCache,
+        queries: QueryVectors,
+        *,
+        batch: int = BATCH,
+        first_pause_s: float = _FIRST_PAUSE_S,
     ) -> None:
         self._texts = [text_of(tool) for tool in tools]
         self._embedder = embedder
         self._cache = cache
-        self._query_timeout_s = query_timeout_s
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="embeddings")
-        self._asker = ThreadPoolExecutor(1, thread_name_prefix="query-embeddings")
+        self._queries = queries
+        self._batch = batch
+        self._first_pause_s = first_pause_s
         self._closed = threading.Event()
-        self._ready = threading.Event()
-        self._vectors: Vectors | None = None
-        self._queries: OrderedDict[str, Vectors] = OrderedDict()
-        self.problem = "embeddings are not ready yet: ranked by words alone"
+        self._ended = threading.Event()
+        self._table: VectorTable | None = None
+        self._progress = Progress(0, len(self._texts), is_ready=False, problem="")
+
+    @property
+    def progress(self) -> Progress:
+        """How far the work is."""
+        return self._progress
 
     def start(self) -> None:
-        """Begin to embed the tools; those in the cache cost nothing."""
-        self._worker.submit(self._work)
+        """Begin in a thread of its own, which ends with the process if it must."""
+        threading.Thread(target=self._work, name="embeddings", daemon=True).start()
 
     def wait(self, timeout_s: float) -> bool:
-        """Whether all tools are embedded, or that has failed, within the time."""
-        return self._ready.wait(timeout_s)
+        """Whether all is done, or cannot be, within the time."""
+        return self._ended.wait(timeout_s)
 
     def close(self) -> None:
         """Stop after the batch that is under way."""
         self._closed.set()
-        self._worker.shutdown(cancel_futures=True)
-        self._asker.shutdown(cancel_futures=True)
 
-    def similarities(self, query: str) -> NDArray[np.float32] | None:
-        """The cosine of each tool to the query, in the order of the tools; None while `problem` holds."""
-        if self._vectors is None or self._closed.is_set():
-            return None
-        vector = self._of_query(query)
-        return None if vector is None else self._vectors @ vector
+    def cosines(
+        self, queries: Sequence[str], *, wait_s: float | None = None
+    ) -> tuple[Sequence[NDArray[np.float32] | None], str]:
+        """Of each query to each tool, in the order of the tools, where there are any; and what is missing, or ""."""
+        table = self._table
+        if table is None:
+            return [None] * len(queries), f"{self._unready()}: {_BY_WORDS}"
+        vectors, problem = self._queries.of(queries, wait_s=wait_s)
+        if any(vector is not None and len(vector) != table.size for vector in vectors):
+            return [None] * len(queries), f"the embeddings model has changed; start again: {_BY_WORDS}"
+        found = [None if vector is None else table.cosines(vector) for vector in vectors]
+        return found, f"{problem}: {_BY_WORDS}" if problem else ""
 
-    def _of_query(self, query: str) -> Vectors | None:
-        known = self._queries.get(query)
-        if known is not None:
-            return known
-        try:
-            vector = self._asker.submit(self._embed_query, query).result(self._query_timeout_s)
-        except Exception as error:  # noqa: BLE001 (whatever a service does wrong, search goes on without it)
-            self.problem = f"the embedding of the query did not come ({type(error).__name__}): ranked by words alone"
-            return None
-        self.problem = ""
-        return vector
-
-    def _embed_query(self, query: str) -> Vectors:
-        vector: Vectors = _unit(self._embedder.embed([query]))[0]
-        while len(self._queries) >= _REMEMBERED:
-            self._queries.popitem(last=False)
-        self._queries[query] = vector
-        return vector
+    def _unready(self) -> str:
+        made = f"{self._progress.done:,} of {self._progress.total:,} tools"
+        problem = self._progress.problem
+        return f"{problem} ({made} are embedded)" if problem else f"embeddings are being made ({made})"
 
     def _work(self) -> None:
-        try:
-            vectors = self._embed_tools()
-        except Exception as error:  # noqa: BLE001 (as above; the operator reads it in the log)
-            logger.warning("embeddings failed: %s", type(error).__name__)
-            self.problem = f"the embeddings service failed ({type(error).__name__}): ranked by words alone"
-        else:
-            if vectors is not None:
-                self._vectors = _unit(vectors)
-                self.problem = ""
-        finally:
-            self._ready.set()
+        pause_s = self._first_pause_s
+        while not self._closed.is_set():
+            before = self._progress.done
+            try:
+                self._table = self._made()
+            except EmbeddingFailure as failure:
+                if self._progress.done > before:
+                    pause_s = self._first_pause_s
+                self._set(problem=str(failure))
+                logger.warning("%s", failure)
+                if failure.final:
+                    break
+                self._closed.wait(max(pause_s * random.uniform(0.8, 1.2), failure.pause_s))  # noqa: S311
+                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+            except Exception as error:
+                logger.exception("making embeddings failed")
+                self._set(problem=f"making embeddings failed ({type(error).__name__})")
+                break
+            else:
+                break
+        self._ended.set()
 
-    def _embed_tools(self) -> Vectors | None:
-        found = self._cache.get(self._texts)
-        missing = [place for place, vector in enumerate(found) if vector is None]
-        for start in range(0, len(missing), BATCH):
+    def _made(self) -> VectorTable | None:
+        """The vectors of all tools; None where it was closed before."""
+        size = self._embedder.embed([_PROBE]).shape[1]
+        self._cache.read()
+        missing = self._cache.missing(self._texts) if self._cache.size == size else list(dict.fromkeys(self._texts))
+        total = len(self._texts)
+        for start in range(0, len(missing), self._batch):
+            self._set(done=total - len(missing) + start, problem="")
             if self._closed.is_set():
                 return None
-            batch = missing[start : start + BATCH]
-            texts = [self._texts[place] for place in batch]
+            texts = missing[start : start + self._batch]
             vectors = self._embedder.embed(texts)
+            if vectors.shape[1] != size:
+                message = f"the embeddings service gives vectors of {size} and of {vectors.shape[1]} numbers"
+                raise EmbeddingFailure(message, final=True)
             self._cache.add(texts, vectors)
-            for place, vector in zip(batch, vectors, strict=True):
-                found[place] = vector
-        return np.array(found, np.float32) if found else None
+        self._cache.read()
+        table = self._cache.table(self._texts)
+        self._set(done=total, is_ready=True, problem="")
+        return table
+
+    def _set(self, *, done: int | None = None, is_ready: bool = False, problem: str | None = None) -> None:
+        now = self._progress
+        self._progress = Progress(
+            now.done if done is None else done, now.total, is_ready, now.problem if problem is None else problem
+        )
 
 
 def text_of(tool: Tool) -> str:
-    """What of a tool is embedded: where it lives, its name, what it does, its parameters."""
+    """What of a tool is embedded: where it lives, its name, and what it does, or its parameters where nothing says."""
     fields = fields_of(tool)
     name = fields[Field.NAME].replace("_", " ").replace(".", " ")
-    text = f"{fields[Field.HOME]}: {name}. {fields[Field.SUMMARY]} {fields[Field.TEXT]}"
-    parameters = fields[Field.PARAMETERS].replace("_", " ")
-    return f"{text[:_TEXT_LIMIT]}\n{parameters[:_TEXT_LIMIT]}"
+    told = f"{fields[Field.SUMMARY]} {fields[Field.TEXT]}".strip() or fields[Field.PARAMETERS].replace("_", " ")
+    return f"{fields[Field.HOME]}: {name}. {told}"[:_TEXT_LIMIT]
 
 
 def with_nearest(
@@ -155,8 +195,3 @@ def fused(scores: NDArray[np.float32], similar: NDArray[np.float32], weight: flo
     low, high = float(similar.min()), float(similar.max())
     share = (similar - low) / max(high - low, 1e-6)
     return scores + np.float32(weight * max(float(scores.max()), 1e-3)) * share
-
-
-def _unit(vectors: Vectors) -> Vectors:
-    length = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
-    return np.asarray(vectors / length, np.float32)

@@ -26,6 +26,13 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self._terms)
 
+    def copy(self) -> Vocabulary:
+        """One that grows apart: an index whose vocabulary grew would look for terms that it has no postings of."""
+        other = Vocabulary()
+        other._terms, other._surfaces = self._terms.copy(), self._surfaces.copy()
+        other._of_surface = self._of_surface[:]
+        return other
+
     def number(self, term: str) -> int | None:
         """The number of a term, or None if it was never seen."""
         return self._terms.get(term)

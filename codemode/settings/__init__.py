@@ -1,7 +1,7 @@
 """`codemode.yaml` and the environment: the only package that reads either.
 
 A configuration is read whole, checked whole, and refused with every mistake in it at once: line, key, what was
-expected, and the nearest valid key. Secrets are references (`{env: NAME}` or `{file: PATH}`), resolved when a source is
+expected, and the nearest valid key. Secrets are references (`{env: NAME}`, `{file: PATH}` …), resolved when a source is
 loaded, and never printed.
 """
 
@@ -9,32 +9,49 @@ from codemode.settings.credentials import (
     ApiKeyCredential,
     BasicCredential,
     BearerCredential,
+    CallerReference,
     ClientCertificate,
     CredentialSettings,
+    NoCredential,
     OAuth2Credential,
 )
+from codemode.settings.embeddings import EmbeddingSettings, LocalEmbeddings, ServiceEmbeddings
 from codemode.settings.file import API_KEY_VARIABLE, DEFAULT_FILE, load_settings, settings_for_document
 from codemode.settings.folders import tokenizer_folder
-from codemode.settings.secrets import SecretReference
-from codemode.settings.sections import LimitSettings, SandboxSettings, SearchSettings, ServerSettings, Settings
+from codemode.settings.policy import DEFAULT_ROLE, DecisionName, PolicySettings, QuotaSettings, RuleSettings
+from codemode.settings.search import Enrichment, SearchSettings
+from codemode.settings.secrets import SecretReference, Secrets
+from codemode.settings.sections import LimitSettings, SandboxSettings, ServerSettings, Settings
 from codemode.settings.sources import PYTHON, EffectName, SourceSettings, is_python, is_url
 
 __all__ = [
     "API_KEY_VARIABLE",
     "DEFAULT_FILE",
+    "DEFAULT_ROLE",
     "PYTHON",
     "ApiKeyCredential",
     "BasicCredential",
     "BearerCredential",
+    "CallerReference",
     "ClientCertificate",
     "CredentialSettings",
+    "DecisionName",
     "EffectName",
+    "EmbeddingSettings",
+    "Enrichment",
     "LimitSettings",
+    "LocalEmbeddings",
+    "NoCredential",
     "OAuth2Credential",
+    "PolicySettings",
+    "QuotaSettings",
+    "RuleSettings",
     "SandboxSettings",
     "SearchSettings",
     "SecretReference",
+    "Secrets",
     "ServerSettings",
+    "ServiceEmbeddings",
     "Settings",
     "SourceSettings",
     "is_python",

@@ -11,7 +11,7 @@ import yaml
 from pydantic import ValidationError
 
 from codemode.errors import ConfigurationError
-from codemode.settings.mistakes import mistakes
+from codemode.settings.mistakes import line_of, mistakes, unknown_names
 from codemode.settings.sections import Settings
 from codemode.settings.sources import PYTHON, is_url
 
@@ -51,10 +51,14 @@ def load_settings(path: str | Path = DEFAULT_FILE) -> Settings:
         lines = "\n".join(f"  line {line}: {text}" for line, text in mistakes(error, node))
         message = f"{file} is not a valid configuration:\n{lines}"
         raise ConfigurationError(message) from None
-    if not settings.sources:
-        message = f"{file} names no sources: `codemode sources add NAME LOCATION` writes one"
+    strange = sorted((line_of(node, place), text) for place, text in unknown_names(settings))
+    if strange:
+        lines = "\n".join(f"  line {line}: {text}" for line, text in strange)
+        message = f"{file} is not a valid configuration:\n{lines}"
         raise ConfigurationError(message)
-    return _anchored(settings, file.parent)
+    settings = _anchored(settings, file.parent)
+    settings._where = lambda location: f"{file}, line {line_of(node, location)}: "
+    return settings
 
 
 def settings_for_document(
@@ -70,7 +74,11 @@ def settings_for_document(
                 "location": location if "://" in location else str(Path(location).expanduser()),
                 "base_url": base_url or None,
                 "keep_names": False,  # another document may come under the same name next time
-                "credentials": [{"kind": "bearer", "token": bearer}] if bearer else [],
+                "credentials": [
+                    {"kind": "bearer", "token": bearer.model_dump(exclude_unset=True), "scheme": "*"}
+                    if bearer
+                    else {"kind": "none"}
+                ],
             }
         },
         "server": {"keys": [{"env": API_KEY_VARIABLE}] if os.environ.get(API_KEY_VARIABLE) else []},

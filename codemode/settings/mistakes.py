@@ -10,6 +10,8 @@ from rapidfuzz import fuzz, process
 from codemode.settings.sections import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pydantic import ValidationError
 
 
@@ -21,7 +23,7 @@ def mistakes(error: ValidationError, node: yaml.Node | None) -> list[tuple[int, 
 def _explain(mistake: dict[str, Any], node: yaml.Node | None) -> tuple[int, str]:
     """The line of a mistake, and its key, what was expected, the nearest valid key."""
     location = tuple(part for part in mistake["loc"] if part != "[key]")
-    line = _line(node, location)
+    line = line_of(node, location)
     key = ".".join(str(part) for part in location) or "(the whole file)"
     text = str(mistake["msg"]).removeprefix("Value error, ")
     if mistake["type"] == "extra_forbidden":
@@ -31,7 +33,30 @@ def _explain(mistake: dict[str, Any], node: yaml.Node | None) -> tuple[int, str]
     return line, f"{key}: {text}"
 
 
-def _line(node: yaml.Node | None, location: tuple[Any, ...]) -> int:
+def unknown_names(settings: Settings) -> list[tuple[tuple[Any, ...], str]]:
+    """Roles and sources that are named where nothing else of the file knows them: the place, and what is wrong."""
+    policy = settings.policy
+    roles, sources = policy.known_roles(), tuple(settings.sources)
+    named: list[tuple[tuple[Any, ...], str, tuple[str, ...]]] = []
+    for section in ("rules", "quotas"):
+        for number, rule in enumerate(getattr(policy, section)):
+            place = ("policy", section, number)
+            named += [((*place, "roles", at), role, roles) for at, role in enumerate(rule.roles)]
+            named += [((*place, "sources", at), name, sources) for at, name in enumerate(getattr(rule, "sources", ()))]
+    return [
+        (place, f"{'.'.join(map(str, place))}: there is no {str(place[-2]).removesuffix('s')} {_nearest(name, known)}")
+        for place, name, known in named
+        if name not in known
+    ]
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    found = process.extractOne(name, known, scorer=fuzz.ratio, score_cutoff=50)
+    return f"{name!r}; {f'did you mean {found[0]!r}? ' if found else ''}valid: {', '.join(sorted(known))}"
+
+
+def line_of(node: yaml.Node | None, location: tuple[Any, ...]) -> int:
+    """The line of a key in a file, or of the nearest key around it."""
     line = node.start_mark.line + 1 if node is not None else 1
     for part in location:
         if isinstance(node, yaml.MappingNode):
@@ -53,6 +78,6 @@ def _valid_keys(location: tuple[Any, ...]) -> list[str]:
         inner = section.get("properties", {}).get(part) or by_pattern or section.get("items")
         if not isinstance(inner, dict):  # the name of a union's member
             inner = {"$ref": section.get("discriminator", {}).get("mapping", {}).get(part)}
-        inner = next((choice for choice in inner.get("anyOf", ()) if "$ref" in choice), inner)
+        inner = next((each for each in inner.get("anyOf", ()) if "$ref" in each or "discriminator" in each), inner)
         section = whole["$defs"].get(str(inner.get("$ref")).removeprefix("#/$defs/"), inner)
     return list(section.get("properties", {}))

@@ -1,13 +1,16 @@
-"""The sections on running programs, searching and serving, and the whole that holds them."""
+"""The sections on running programs and serving, and the whole that holds them all."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from codemode.settings.folders import user_folder
+from codemode.settings.policy import PolicySettings
+from codemode.settings.search import SearchSettings
 from codemode.settings.secrets import SecretReference
 from codemode.settings.section import Section
 from codemode.settings.sources import SourceSettings
@@ -49,14 +52,6 @@ class ServerSettings(Section):
     request_limit_bytes: int = Field(default=1024 * 1024, ge=1024)
 
 
-class SearchSettings(Section):
-    """What one answer of `search` may cost the model, whether used hits are recorded, and weights of one's own."""
-
-    budget_tokens: int = Field(default=1_200, ge=100)
-    record_usage: bool = True
-    ranking: dict[str, float] = Field(default_factory=dict)
-
-
 class Settings(Section):
     """The whole of `codemode.yaml`."""
 
@@ -64,13 +59,24 @@ class Settings(Section):
     limits: LimitSettings = LimitSettings()
     sandbox: SandboxSettings = SandboxSettings()
     search: SearchSettings = SearchSettings()
+    policy: PolicySettings = PolicySettings()
     server: ServerSettings = ServerSettings()
     state_folder: Path | None = None
     cache_folder: Path | None = None
 
+    _where: Callable[[tuple[str | int, ...]], str] = PrivateAttr(default=lambda _: "")
+
+    def place(self, *location: str | int) -> str:
+        """A key as its reader finds it: with file and line where it is in a file."""
+        return self._where(location) + ".".join(map(str, location))
+
     def state(self) -> Path:
         """Where what must be kept is kept: `state_folder`, else `codemode` in the user's state directory."""
         return self.state_folder or user_folder("XDG_STATE_HOME", ".local/state")
+
+    def tokens(self) -> Path:
+        """Where the tokens of logins are kept."""
+        return self.state() / "tokens"
 
     def cache(self) -> Path:
         """Where what can be made again is kept: `cache_folder`, else `codemode` in the user's cache directory."""

@@ -1,0 +1,103 @@
+"""Search as a configuration asks for it: the index of a catalog, kept on disk, with embeddings where there are any."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from codemode.catalog.catalog import Catalog
+from codemode.errors import ConfigurationError
+from codemode.search.cache import IndexCache
+from codemode.search.embeddings import make_embedder
+from codemode.search.index import Index
+from codemode.search.meanings import Meanings
+from codemode.search.query_vectors import QueryVectors
+from codemode.search.vectors import VectorCache
+from codemode.search.weights import RANKING, Weights
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from codemode.search.embeddings import Embedder
+    from codemode.search.meanings import Progress
+    from codemode.search.query import Hits, Query
+    from codemode.settings import SearchSettings
+
+
+class Finder:
+    """Finds tools. `open` gives it a catalog, again whenever the catalog has changed; `close` ends its threads.
+
+    Raises ConfigurationError where the settings name a feature, a key or a model that is not there.
+    """
+
+    def __init__(self, settings: SearchSettings, folder: Path) -> None:
+        self._settings = settings
+        self._indexes = IndexCache(folder / "indexes")
+        self._vectors = folder / "vectors"
+        self.index = Index.build(Catalog(), weights=_weights(settings.ranking))
+        self._embedder: Embedder | None = None
+        self._queries: QueryVectors | None = None
+        self._meanings: Meanings | None = None
+        if settings.embeddings is not None:
+            self._embedder = make_embedder(settings.embeddings)
+            self._queries = QueryVectors(self._embedder, wait_s=settings.embeddings.query_wait_ms / 1000)
+
+    def open(self, catalog: Catalog, digests: Iterable[str]) -> None:
+        """Search this catalog from now on. `digests` are of the documents it was read from, "" where not known."""
+        states = tuple(digests)
+        if all(states):
+            states = (*states, repr(sorted(self._settings.enrichment.items())))
+        index = self._indexes.open(catalog, states, previous=self.index.by_words)
+        if self._settings.embeddings is None or self._embedder is None or self._queries is None:
+            self.index = index
+            return
+        meanings = Meanings(
+            index.tools,
+            self._embedder,
+            VectorCache(self._vectors, self._embedder.name),
+            self._queries,
+            batch=self._settings.embeddings.batch,
+        )
+        if self._meanings is not None:
+            self._meanings.close()
+        self._meanings = meanings
+        self.index = index.with_meanings(meanings)
+        meanings.start()
+
+    def search(self, query: Query) -> Hits:
+        """The hits of a query."""
+        return self.index.search(query)
+
+    @property
+    def uses_embeddings(self) -> bool:
+        """Whether there are any: a search may then take as long as the vector of a query is waited for."""
+        return self._meanings is not None
+
+    @property
+    def embedded(self) -> Progress | None:
+        """How far the embeddings are; None without any."""
+        return None if self._meanings is None else self._meanings.progress
+
+    def wait_for_embeddings(self, timeout_s: float) -> bool:
+        """Whether the embeddings are ready, or cannot be made, within the time; True without any."""
+        return self._meanings is None or self._meanings.wait(timeout_s)
+
+    def prepare(self, queries: Iterable[str], timeout_s: float) -> None:
+        """Have the vectors of queries before they are searched, where there is time: for whoever is not in a hurry."""
+        if self._queries is not None:
+            self._queries.of(tuple(queries), wait_s=timeout_s)
+
+    def close(self) -> None:
+        """End the work in the background."""
+        for each in (self._meanings, self._queries, self._embedder):
+            if each is not None:
+                each.close()
+
+
+def _weights(ranking: Mapping[str, float]) -> Weights:
+    unknown = [name for name in ranking if name not in RANKING]
+    if unknown:
+        message = f"search.ranking: there is no feature {unknown[0]!r}; valid: {', '.join(RANKING)}"
+        raise ConfigurationError(message)
+    return Weights(ranking=MappingProxyType({**RANKING, **ranking}))
