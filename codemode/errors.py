@@ -7,7 +7,9 @@
     └─ CallError             one call of a tool
        ├─ ArgumentsInvalid
        ├─ AccessDenied
+       ├─ ApprovalRequired   a person has to allow the call first
        ├─ AddressNotAllowed  the operator has not allowed where the call would go
+       ├─ CredentialsMissing nobody has given what the service asks for: the operator, the caller, or a login
        ├─ UpstreamError      the other side answered, and said no
        │  └─ AnswerInvalid   it said yes, but its answer cannot be used: too large, or not what was declared
        ├─ UpstreamTimeout
@@ -82,9 +84,27 @@ class ArgumentsInvalid(CallError):
 
 
 class AccessDenied(CallError):
-    """The policy does not allow the call; nothing was sent."""
+    """The policy does not allow the call; nothing was sent. `rule` is what decided."""
 
     code = "access_denied"
+
+    def __init__(self, tool: str, rule: str, reason: str = "") -> None:
+        self.tool = tool
+        self.rule = rule
+        why = f": {reason}" if reason else ""
+        super().__init__(f"{tool} is not allowed with these arguments by {rule}{why}; nothing was sent")
+
+
+class ApprovalRequired(CallError):
+    """The policy asks for a person's approval; nothing was sent. `rule` is what decided."""
+
+    code = "approval_required"
+
+    def __init__(self, tool: str, rule: str, reason: str = "") -> None:
+        self.tool = tool
+        self.rule = rule
+        why = f": {reason}" if reason else ""
+        super().__init__(f"{tool} needs a person's approval by {rule}{why}; nothing was sent")
 
 
 class UpstreamError(CallError):
@@ -120,6 +140,23 @@ class AddressNotAllowed(CallError):
         return (
             "the operator has not configured where this tool is reached; nothing was sent, and trying again is no use"
         )
+
+
+class CredentialsMissing(CallError):
+    """What the service asks for is not there; nothing was sent. `str()` says what to write, bring or run.
+
+    `hint` is what a model may be told of it.
+    """
+
+    code = "credentials_missing"
+
+    def __init__(self, message: str, *, hint: str) -> None:
+        self.hint = hint
+        super().__init__(message)
+
+    def for_model(self) -> str:
+        """The message without the lines of the configuration."""
+        return f"{self.hint}; nothing was sent, and trying again is no use"
 
 
 class UpstreamTimeout(CallError):

@@ -22,7 +22,7 @@ from codemode.search.finder import Finder
 from codemode.search.query import DEFAULT_LIMIT, Query
 from codemode.search.tuning import Proposal, propose
 from codemode.search.usage import UsageLog
-from codemode.settings import DEFAULT_FILE, Settings, load_settings, tokenizer_folder
+from codemode.settings import DEFAULT_FILE, Secrets, Settings, load_settings, tokenizer_folder
 from codemode.sources.cache import CatalogCache
 from codemode.sources.given import GivenIds
 from codemode.sources.load import LoadedSource, bind_functions, load_source
@@ -206,6 +206,8 @@ class CodeMode:
             cache=CatalogCache(self.settings.cache() / "catalogs"),
             contents=ContentStore(),
             given=GivenIds(self.settings.state() / "ids"),
+            secrets=Secrets(),
+            tokens=self.settings.tokens(),
         )
         if not names and not self._functions:
             message = "there are no sources: name one under `sources:`, as `codemode sources add NAME LOCATION` does"

@@ -137,7 +137,8 @@ def _report(name: str, source: LoadedSource) -> None:
         f"  {report.operations} operations ({effects}), {len(report.groups)} groups, {report.paged} with pages",
         f"  {report.parameters} parameters, {report.untyped_parameters} without a type",
         f"  servers in the document: {', '.join(report.servers) or 'none'}",
-        *(f"  authentication: {way}" for way in report.auth),
+        *(f"  authentication: {needed} ({count} operations)" for needed, count in report.auth_needed.items()),
+        *(f"    {way}" for way in report.auth),
         f"  {len(report.warnings)} warnings",
         *(f"    {place}: {reason}" for place, reason in report.warnings[:SHOWN]),
     )

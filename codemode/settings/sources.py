@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Literal
 
@@ -26,6 +27,7 @@ class SourceSettings(Section):
     location: str
     kind: Literal["auto", "openapi", "python"] = "auto"
     base_url: str | None = None
+    address: str | None = None
     credentials: tuple[CredentialSettings, ...] = ()
     client_certificate: ClientCertificate | None = None
     ca_file: Path | None = None
@@ -41,6 +43,11 @@ class SourceSettings(Section):
     describe: dict[str, str] = Field(default_factory=dict)
     effect: dict[str, EffectName] = Field(default_factory=dict)
     examples: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+
+    @field_validator("address")
+    @classmethod
+    def _ip_address(cls, address: str | None) -> str | None:
+        return address if address is None else str(ip_address(address))
 
     @field_validator("location")
     @classmethod

@@ -18,6 +18,7 @@ from codemode.catalog.tool import Effect, Tool
 from codemode.sources.fragments import Fragments, write_fragments
 from codemode.sources.loaded import Surface, Warned
 from codemode.sources.operations import ApiDocument
+from codemode.transports.security import SecurityScheme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 MOST_KEPT = 40
 
 #: Raised whenever the same text would give other tools: a cache of another version is not read.
-VERSION = 3
+VERSION = 4
 
 
 class CatalogCache:
@@ -106,7 +107,8 @@ def _surface(fragments: Fragments, details: Callable[[Operation], Details]) -> S
     api = ApiDocument(fragments.document(entry), uri=entry, retrieve=fragments.document)
     tools = tuple(_tool(row, api, details) for row in facts["tools"])
     warnings = tuple(Warned(*warning) for warning in facts["warnings"])
-    return Surface(tools, warnings, tuple(facts["servers"]), facts["title"], facts["digest"], tuple(facts["auth"]))
+    auth = tuple(SecurityScheme(*scheme) for scheme in facts["auth"])
+    return Surface(tools, warnings, tuple(facts["servers"]), facts["title"], facts["digest"], auth)
 
 
 def _tool(row: list[Any], api: ApiDocument, details: Callable[[Operation], Details]) -> Tool:

@@ -10,6 +10,7 @@ from codemode.catalog.paging import paging_of
 from codemode.catalog.prose import plain
 from codemode.catalog.shapes import Shapes
 from codemode.sources.loaded import Warned
+from codemode.transports.security import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,7 +24,11 @@ _FEWEST_WORDS = 2
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """What was found. `auth` are the ways of authentication that the document names, as credentials are configured."""
+    """What was found.
+
+    `auth` are the declared ways of authentication, as credentials are configured; `auth_needed` counts the operations
+    for each choice between them.
+    """
 
     title: str
     operations: int
@@ -36,6 +41,7 @@ class SourceReport:
     deprecated: int
     servers: tuple[str, ...]
     auth: tuple[str, ...]
+    auth_needed: Mapping[str, int]
     warnings: tuple[Warned, ...]
 
 
@@ -57,7 +63,8 @@ def check_surface(surface: Surface) -> SourceReport:
         paged=sum(1 for tool in tools if paging_of(tool) is not None),
         deprecated=sum(1 for tool in tools if tool.deprecated),
         servers=surface.servers,
-        auth=surface.auth,
+        auth=tuple(scheme.words for scheme in surface.auth),
+        auth_needed=Counter(in_words(getattr(tool.invocation, "security", None)) for tool in tools),
         warnings=(*surface.warnings, *_dangling(tools), *vague),
     )
 

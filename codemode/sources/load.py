@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codemode.catalog.tool import Effect
 from codemode.errors import ConfigurationError
-from codemode.settings import ApiKeyCredential, BasicCredential, BearerCredential, OAuth2Credential, is_python
+from codemode.settings import Secrets, Settings, is_python
+from codemode.sources.authentication import authentication_of, check_schemes
 from codemode.sources.functions import import_target, load_functions
 from codemode.sources.overrides import Overrides, apply_overrides
 from codemode.sources.read import read_surface
-from codemode.transports.credentials import Credential
 from codemode.transports.function import FunctionTransport
 from codemode.transports.http import HttpTransport, Reach
-from codemode.transports.oauth import Grant
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from codemode.catalog.tool import Tool
-    from codemode.settings import CredentialSettings, SecretReference, SourceSettings
+    from codemode.settings import SourceSettings
     from codemode.sources.cache import CatalogCache
     from codemode.sources.given import GivenIds
     from codemode.sources.loaded import Surface, Warned
@@ -54,19 +56,21 @@ async def load_source(
     contents: ContentStore | None = None,
     cache: CatalogCache | None = None,
     given: GivenIds | None = None,
+    secrets: Secrets | None = None,
+    tokens: Path | None = None,
 ) -> LoadedSource:
-    """Read a source. Raises SourceError or ConfigurationError, which name the file or URL and what to do."""
+    """Read a source. Raises SourceError or ConfigurationError, which name the file or URL and what to do.
+
+    `tokens` is the folder of logins, that of the default settings where it is not given.
+    """
     if is_python(settings.location):
         return bind_functions(name, import_target(settings.location), settings)
-    credentials = [
-        _credential(setting) for setting in settings.credentials if not isinstance(setting, OAuth2Credential)
-    ]
-    grants = [_grant(setting) for setting in settings.credentials if isinstance(setting, OAuth2Credential)]
-    if len(grants) > 1:
-        message = f"sources.{name}.credentials: one credential of the kind oauth2 at most, {len(grants)} given"
-        raise ConfigurationError(message)
+    authentication = await asyncio.to_thread(
+        authentication_of, name, settings, secrets or Secrets(), tokens=tokens or Settings().tokens()
+    )
     kept = given if settings.keep_names else None
     read = await read_surface(name, settings.location, timeout_s=settings.timeout_s, cache=cache, given=kept)
+    check_schemes(name, settings, read.auth)
     overrides = _overrides(settings)
     tools = apply_overrides(read.tools, overrides, source=name)
     state = f"{read.digest} {overrides!r}" if read.digest else ""
@@ -74,6 +78,7 @@ async def load_source(
     reach = Reach(
         source=name,
         base_url=settings.base_url,
+        address=settings.address,
         location=settings.location,
         servers=read.servers,
         timeout_s=settings.timeout_s,
@@ -84,8 +89,7 @@ async def load_source(
         certificate=None if certificate is None else (str(certificate.certificate), str(certificate.key)),
         ca_file=None if settings.ca_file is None else str(settings.ca_file),
     )
-    grant = grants[0] if grants else None
-    transport = HttpTransport(reach, credentials=credentials, grant=grant, contents=contents)
+    transport = HttpTransport(reach, authentication=authentication, contents=contents)
     return LoadedSource(name, replace(read, tools=tools, digest=state), transport)
 
 
@@ -111,31 +115,3 @@ def _overrides(settings: SourceSettings) -> Overrides:
         effect={pattern: Effect(effect) for pattern, effect in settings.effect.items()},
         examples=settings.examples,
     )
-
-
-def _grant(setting: OAuth2Credential) -> Grant:
-    def secret(reference: SecretReference | None) -> str:
-        return "" if reference is None else reference.resolve().get_secret_value()
-
-    return Grant(
-        token_url=setting.token_url,
-        client_id=setting.client_id,
-        client_secret=secret(setting.client_secret),
-        scopes=setting.scopes,
-        refresh_token=secret(setting.refresh_token),
-        audience=setting.audience,
-        secret_in_body=setting.secret_in_body,
-    )
-
-
-def _credential(setting: CredentialSettings) -> Credential:
-    match setting:
-        case BearerCredential():
-            return Credential.bearer(setting.token.resolve().get_secret_value())
-        case BasicCredential():
-            return Credential.basic(setting.username, setting.password.resolve().get_secret_value())
-        case ApiKeyCredential():
-            value = setting.value.resolve().get_secret_value()
-            return Credential.api_key(setting.location, setting.name, value, prefix=setting.prefix)
-    message = f"a credential of an unknown kind: {setting!r}"
-    raise ConfigurationError(message)

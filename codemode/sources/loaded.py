@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
+    from codemode.transports.security import SecurityScheme
 
 
 class Warned(NamedTuple):
@@ -25,4 +26,4 @@ class Surface:
     servers: tuple[str, ...] = ()
     title: str = ""
     digest: str = ""  # of the texts it was read from; empty where they may change unseen
-    auth: tuple[str, ...] = ()  # the ways of authentication that the document names, as they are configured
+    auth: tuple[SecurityScheme, ...] = ()  # the ways of authentication that the document declares

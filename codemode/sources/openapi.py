@@ -14,6 +14,7 @@ from codemode.sources.bodies import body_of, is_json
 from codemode.sources.loaded import Surface, Warned
 from codemode.sources.operations import ApiDocument, Operation
 from codemode.sources.responses import returns_of
+from codemode.sources.security import requirements_of
 from codemode.transports.invocation import HttpInvocation
 
 if TYPE_CHECKING:
@@ -47,7 +48,13 @@ def load_openapi(
     operations = {key.key: (key, operation) for operation in api.operations(warnings) for key in [operation.key]}
     ids = tool_ids(name, (key for key, _ in operations.values()), given=given)
     tools = tuple(_tool(operation, key, ids[key.key], name) for key, operation in operations.values())
-    return Surface(tools=tools, warnings=tuple(warnings), servers=api.servers, title=api.title, auth=api.auth)
+    return Surface(
+        tools=tools,
+        warnings=tuple(warnings),
+        servers=api.servers,
+        title=api.title,
+        auth=tuple(api.security_schemes.values()),
+    )
 
 
 def _tool(operation: Operation, key: OperationKey, id_: str, source: str) -> Tool:
@@ -91,6 +98,7 @@ def details_of(operation: Operation) -> Details:
         accept=accept,
         is_json=bool(accept) and all(is_json(name) for name in accept),
         slashed=_slashed(operation, nodes),
+        security=requirements_of(operation.node, operation.document.root, operation.document.security_schemes),
     )
     return Details(
         parameters_of(operation, nodes, body),

@@ -12,10 +12,12 @@ from codemode.catalog.names import OperationKey
 from codemode.catalog.schema import Dialect, Graph, Schema
 from codemode.errors import SourceError
 from codemode.sources.loaded import Warned
-from codemode.sources.security import auth_of
+from codemode.sources.security import scheme_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from codemode.transports.security import SecurityScheme
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
@@ -76,7 +78,7 @@ class ApiDocument:
         return str(info.get("title", "")) if isinstance(info, Mapping) else ""
 
     @cached_property
-    def security_schemes(self) -> Mapping[str, Schema]:
+    def security_schemes(self) -> Mapping[str, SecurityScheme]:
         """The declared ways of authentication, by name."""
         if self.dialect is Dialect.SWAGGER_2_0:
             declared = self.root.get("securityDefinitions")
@@ -85,18 +87,13 @@ class ApiDocument:
             declared = components.get("securitySchemes") if isinstance(components, Mapping) else None
         if not isinstance(declared, Mapping):
             return {}
-        return {str(name): self.node.at(value).resolved() for name, value in declared.items()}
-
-    @property
-    def auth(self) -> tuple[str, ...]:
-        """The declared ways of authentication, as they are configured."""
-        return auth_of(self.security_schemes)
+        return {str(name): scheme_of(str(name), self.node.at(value).resolved()) for name, value in declared.items()}
 
     @cached_property
     def scheme_parameters(self) -> frozenset[tuple[str, str]]:
         """Where API keys travel, as `(in, name in lower case)`: no arguments, though they may be declared as such."""
-        keys = (node for node in self.security_schemes.values() if node.get("type") == "apiKey")
-        return frozenset((str(node.get("in")), str(node.get("name")).lower()) for node in keys)
+        keys = (scheme for scheme in self.security_schemes.values() if scheme.parameter)
+        return frozenset((scheme.place, scheme.parameter.lower()) for scheme in keys)
 
     def operations(self, warnings: list[Warned]) -> Iterator[Operation]:
         """Every operation that can be told apart; what cannot be read is added to `warnings`."""

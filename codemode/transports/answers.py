@@ -7,6 +7,7 @@ import re
 from datetime import UTC, datetime
 from email.message import Message
 from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.prose import plain, shorten
@@ -24,6 +25,7 @@ MOST_LINES = 10_000
 #: How much of an answer that cannot be used is shown.
 EXCERPT = 300
 
+_STATUSES = frozenset(HTTPStatus)
 _LONE_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -70,8 +72,9 @@ def events(text: str) -> list[dict[str, Any]]:
     return found
 
 
-def error_of(body: bytes, headers: Mapping[str, str], status: int, reason: str, source: str) -> UpstreamError:
+def error_of(body: bytes, headers: Mapping[str, str], status: int, source: str) -> UpstreamError:
     """The error that an answer with an error status stands for."""
+    reason = HTTPStatus(status).phrase if status in _STATUSES else ""
     name, charset = media_type_of(headers)
     data: Any = _json_or_text(_text(body, charset)) if body else None
     if isinstance(data, str):

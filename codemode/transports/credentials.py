@@ -1,24 +1,21 @@
-"""Credentials: applied to requests here and nowhere else, and taken out of every text that leaves."""
+"""Credentials: one name and value in a place of a request, of the operator's own or brought by the caller."""
 
 from __future__ import annotations
 
 import base64
-import json
+import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NoReturn
+
+from codemode.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Mapping
 
-REDACTED = "[redacted]"
-
-#: Shorter secrets are not searched for in texts: they would blank out ordinary words.
-_SHORTEST = 4
-
-#: Shorter secrets stay in the data of successful answers, where an ordinary word that is blanked out is a wrong value.
-_SHORTEST_IN_DATA = 8
+#: What would end a header, a cookie or a request line, or is no character of any of them (RFC 9110, 5.5).
+_BREAKING = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class Place(StrEnum):
@@ -31,12 +28,20 @@ class Place(StrEnum):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Credential:
-    """One name and secret value in its place. `secrets` are the texts that must never be seen."""
+    """One name and secret value in its place. `secrets` are the texts that must never be seen.
+
+    Raises ConfigurationError where the value cannot stand in its place.
+    """
 
     place: Place
     name: str
     value: str
     secrets: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if _BREAKING.search(self.value) or (self.place is Place.COOKIE and ";" in self.value):
+            message = f"the credential for {self.name} holds a line break or another character that cannot be sent"
+            raise ConfigurationError(message)
 
     def __repr__(self) -> str:
         return f"Credential({self.place}, {self.name})"
@@ -59,55 +64,33 @@ class Credential:
         return cls(Place(place), name, whole, (value,))
 
 
-class Redactor:
-    """Takes secrets out of texts and JSON values, as they are and as they may have been escaped."""
+class CallerCredentials:
+    """Secrets that a caller brings for one execution, by the names under which the configuration asks for them.
 
-    def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._known: frozenset[str] = frozenset()
-        self._secrets: tuple[str, ...] = ()
-        self._in_data: tuple[str, ...] = ()
-        self._in_bodies: tuple[bytes, ...] = ()
-        self.add(secrets)
+    Held for that execution only: never kept, copied, pickled or shown. Names are compared without case.
+    """
 
-    def add(self, secrets: Iterable[str]) -> None:
-        """Look for further secrets from now on."""
-        known = self._known | {secret for secret in secrets if len(secret) >= _SHORTEST}
-        if known != self._known:
-            self._known = known
-            escaped = {quote(secret, safe="") for secret in known}
-            self._secrets = tuple(sorted(known | escaped, key=len, reverse=True))
-            self._in_data = tuple(secret for secret in self._secrets if len(secret) >= _SHORTEST_IN_DATA)
-            self._in_bodies = tuple({body for secret in self._in_data for body in _in_json(secret)})
+    __slots__ = ("__weakref__", "_values")
 
-    def text(self, text: str) -> str:
-        """The text without secrets."""
-        return str(_without(self._secrets, text))
+    def __init__(self, values: Mapping[str, str] = MappingProxyType({})) -> None:
+        self._values = {name.lower(): value for name, value in values.items() if value}
 
-    def answer(self, data: Any, body: bytes) -> Any:
-        """The data of a successful answer without secrets: a service may give back what it was sent.
+    def __repr__(self) -> str:
+        return f"CallerCredentials({', '.join(sorted(self._values))})"
 
-        `body` is what the data were read from: where no secret is in it, which is cheap to see, they stay as they are.
-        """
-        return _without(self._in_data, data) if any(secret in body for secret in self._in_bodies) else data
+    def __reduce__(self) -> NoReturn:
+        message = "credentials of a caller are neither stored nor copied"
+        raise TypeError(message)
 
-    def value(self, value: object) -> object:
-        """A JSON value whose texts have no secrets."""
-        return _without(self._secrets, value)
+    def get(self, name: str) -> str | None:
+        """The secret of that name, None where the caller brought none."""
+        return self._values.get(name.lower())
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The texts that must never be seen."""
+        return tuple(self._values.values())
 
 
-def _without(secrets: Sequence[str], value: Any) -> Any:
-    if isinstance(value, str):
-        for secret in secrets:
-            value = value.replace(secret, REDACTED)
-        return value
-    if isinstance(value, list):
-        return [_without(secrets, item) for item in value]
-    if isinstance(value, dict):
-        return {_without(secrets, str(key)): _without(secrets, item) for key, item in value.items()}
-    return value
-
-
-def _in_json(secret: str) -> tuple[bytes, ...]:
-    """A secret as it stands in a body: plain, and as JSON writers escape it."""
-    ways = [json.dumps(secret, ensure_ascii=escaped)[1:-1] for escaped in (True, False)]
-    return tuple(way.encode() for one in (secret, *ways) for way in (one, one.replace("/", "\\/")))
+#: A caller who brings nothing.
+NOBODY = CallerCredentials()

@@ -1,13 +1,15 @@
-"""One request out, one answer in: connections, time-outs, the size limit, redirects. No policy in here."""
+"""One request out, one answer in: connections, the size limit, redirects. No policy in here.
+
+Errors of this module are not redacted: who calls it knows the secrets.
+"""
 
 from __future__ import annotations
 
-import ssl
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote, urljoin
 
-import httpx2
+import httpcore2
 
 from codemode.errors import (
     AnswerInvalid,
@@ -17,24 +19,40 @@ from codemode.errors import (
     UpstreamTimeout,
     UpstreamUnreachable,
 )
-from codemode.transports.addresses import origin
+from codemode.transports.addresses import is_same_origin, origin, upgraded
 from codemode.transports.credentials import Place
+from codemode.transports.packing import ACCEPTED, PackedWrongly, Unpacker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from codemode.transports.credentials import Credential, Redactor
+    from codemode.transports.addresses import Origin
+    from codemode.transports.credentials import Credential
     from codemode.transports.request import HttpRequest
 
 #: Redirects that are followed: of a GET, to the same host.
 MOST_REDIRECTS = 3
 
-_USER_AGENT = "codemode"
+#: What a connection may take of the time of a call; names and handshakes are quick, or something is wrong.
+_CONNECT_SHARE, _CONNECT_AT_MOST_S = 0.8, 10.0
+
+#: Methods whose requests say that they have no body (RFC 9110, 8.6).
+_SAY_LENGTH = frozenset(("POST", "PUT", "PATCH"))
+
+
+class Connections(Protocol):
+    """What sends requests: a pool of connections."""
+
+    async def handle_async_request(self, request: httpcore2.Request) -> httpcore2.Response:
+        """Send one."""
+
+    async def aclose(self) -> None:
+        """Close all connections."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Status, headers and unpacked body of an answer."""
+    """Status, headers (names in lower case) and unpacked body of an answer."""
 
     status: int
     headers: Mapping[str, str]
@@ -42,11 +60,21 @@ class Answer:
 
 
 class Interrupted(UpstreamTimeout):
-    """The connection broke before the answer was complete; whether the other side did the work is unknown."""
+    """The connection broke before the answer was complete; whether the other side did the work is unknown.
+
+    `is_stale` says that not one byte came: most often the service had given up an idle connection at that moment.
+    """
+
+    def __init__(self, message: str, *, is_stale: bool = False) -> None:
+        self.is_stale = is_stale
+        super().__init__(message)
 
 
 class Exchange:
-    """The connections to one source. No cookie is kept, no redirect to another host followed."""
+    """The connections to one source. No cookie is kept, no redirect to another host followed.
+
+    With `may_upgrade` one from http to the same host's https is.
+    """
 
     def __init__(
         self,
@@ -54,24 +82,28 @@ class Exchange:
         *,
         timeout_s: float,
         limit_bytes: int,
-        redactor: Redactor,
-        connections: httpx2.AsyncBaseTransport,
+        connections: Connections,
+        may_upgrade: bool = False,
     ) -> None:
+        self._may_upgrade = may_upgrade
         self._source = source
         self._timeout_s = timeout_s
         self._limit_bytes = limit_bytes
-        self._redactor = redactor
         self._connections = connections
-        self._extensions = {"timeout": httpx2.Timeout(timeout_s).as_dict()}
+        self._extensions = {
+            "timeout": {"connect": min(timeout_s * _CONNECT_SHARE, _CONNECT_AT_MOST_S), "pool": timeout_s}
+        }
+        self._origins: dict[str, Origin] = {}
 
     async def send(self, request: HttpRequest, credentials: Iterable[Credential] = ()) -> Answer:
         """Send a request with credentials. Raises UpstreamUnreachable, UpstreamTimeout, UpstreamError."""
-        prepared = self._prepared(request, credentials)
+        credentials = tuple(credentials)
+        url = request.url
         for _ in range(MOST_REDIRECTS):
-            answer = await self._once(prepared)
+            answer = await self._once(self._prepared(request, url, credentials))
             if not 300 <= answer.status < 400 or answer.status == 304:
                 return answer
-            prepared = self._redirected(prepared, answer)
+            url = self._redirected(request.method, url, answer)
         message = f"{self._source} redirected more than {MOST_REDIRECTS} times"
         raise UpstreamError(message, status=answer.status)
 
@@ -84,105 +116,116 @@ class Exchange:
         message = f"{self._source} did not answer within {self._timeout_s:g} s"
         return UpstreamTimeout(f"{message}; whether it did the work is unknown")
 
-    def _prepared(self, request: HttpRequest, credentials: Iterable[Credential]) -> httpx2.Request:
-        """The request with credentials, exactly as it was built otherwise."""
-        url = request.url
-        headers = [*request.headers, ("User-Agent", _USER_AGENT), ("Accept-Encoding", "gzip, deflate")]
+    def _prepared(self, request: HttpRequest, url: str, credentials: tuple[Credential, ...]) -> httpcore2.Request:
+        """The request with credentials, which take the place of whatever an argument put there."""
+        start, slash, rest = _halves(url)
+        target, _, query = f"{slash}{rest}".partition("?")
+        place = self._origins.get(start) or self._origins.setdefault(start, origin(start))
+        headers = [("Host", place.authority), *request.headers]
         cookies = list(request.cookies)
         for credential in credentials:
             match credential.place:
                 case Place.HEADER:
+                    name = credential.name.lower()
+                    headers = [header for header in headers if header[0].lower() != name]
                     headers.append((credential.name, credential.value))
                 case Place.COOKIE:
+                    cookies = [cookie for cookie in cookies if not cookie.startswith(f"{credential.name}=")]
                     cookies.append(f"{credential.name}={credential.value}")
                 case Place.QUERY:
-                    pair = f"{quote(credential.name, safe='')}={quote(credential.value, safe='')}"
-                    url = f"{url}{'&' if '?' in url else '?'}{pair}"
+                    name = f"{quote(credential.name, safe='')}="
+                    kept = [pair for pair in query.split("&") if pair and not pair.startswith(name)]
+                    query = "&".join((*kept, name + quote(credential.value, safe="")))
         if cookies:
             headers.append(("Cookie", "; ".join(cookies)))
-        prepared = httpx2.Request(
-            request.method, url, headers=headers, content=request.body, extensions=self._extensions
+        headers += [("User-Agent", "codemode"), ("Accept-Encoding", ACCEPTED)]
+        if request.body is not None or request.method in _SAY_LENGTH:
+            headers.append(("Content-Length", str(len(request.body or b""))))
+        return httpcore2.Request(
+            request.method,
+            httpcore2.URL(
+                scheme=place.scheme, host=place.host, port=place.port, target=f"{target}?{query}" if query else target
+            ),
+            headers=[(name.encode("ascii"), value.encode("utf-8")) for name, value in headers],
+            content=request.body,
+            extensions=self._extensions,
         )
-        if not url.endswith(prepared.url.raw_path.decode("ascii")):
-            raise CallError("the address could not be sent as it was built; nothing was sent")
-        return prepared
 
-    async def _once(self, request: httpx2.Request) -> Answer:
+    async def _once(self, request: httpcore2.Request) -> Answer:
         try:
             response = await self._connections.handle_async_request(request)
-        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol) as error:
-            where = f"{request.url.scheme}://{request.url.netloc.decode('ascii')}"
-            reason = self._redactor.text(str(error) or type(error).__name__)
-            message = f"{self._source} at {where} cannot be reached ({reason}); nothing was sent"
+        except (httpcore2.ConnectError, httpcore2.ConnectTimeout, httpcore2.PoolTimeout) as error:
+            where = f"{request.url.scheme.decode()}://{request.url.host.decode()}:{request.url.port}"
+            message = f"{self._source} at {where} cannot be reached ({_reason(error)}); nothing was sent"
             raise UpstreamUnreachable(message, source=self._source) from None
-        except httpx2.TimeoutException:
+        except httpcore2.LocalProtocolError as error:
+            message = f"{self._source}: the request cannot be sent as it is ({_reason(error)}); nothing was sent"
+            raise CallError(message) from None
+        except httpcore2.TimeoutException:
             raise self.late() from None
-        except httpx2.TransportError as error:
-            raise self._broken(error) from None
+        except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
+            raise self._broken(error, is_stale=True) from None
+        headers: dict[str, str] = {}
+        for raw, value in response.headers:
+            name, text = raw.decode("ascii").lower(), value.decode("utf-8", "surrogateescape")
+            headers[name] = f"{headers[name]}, {text}" if name in headers else text
         try:
-            return Answer(response.status_code, response.headers, await self._read(response))
+            return Answer(response.status, headers, await self._read(response, headers))
         finally:
             await response.aclose()
 
-    async def _read(self, response: httpx2.Response) -> bytes:
+    async def _read(self, response: httpcore2.Response, headers: Mapping[str, str]) -> bytes:
         chunks = []
         size = 0
         try:
-            async for chunk in response.aiter_bytes():
-                size += len(chunk)
-                if size > self._limit_bytes:
-                    message = (
-                        f"{self._source}: the answer is larger than {self._limit_bytes:,} bytes; ask for less of it"
-                    )
-                    raise AnswerInvalid(message, status=response.status_code)
-                chunks.append(chunk)
-        except httpx2.DecodingError as error:
-            message = f"{self._source}: the answer cannot be unpacked ({error})"
-            raise AnswerInvalid(message, status=response.status_code) from None
-        except httpx2.TimeoutException:
+            unpacker = Unpacker(headers.get("content-encoding", ""))
+            async for packed in response.aiter_stream():
+                for chunk in unpacker.pieces(packed):
+                    size += len(chunk)
+                    if size > self._limit_bytes:
+                        message = (
+                            f"{self._source}: the answer is larger than {self._limit_bytes:,} bytes; ask for less of it"
+                        )
+                        raise AnswerInvalid(message, status=response.status)
+                    chunks.append(chunk)
+            unpacker.end()
+        except PackedWrongly as error:
+            message = f"{self._source}: the answer cannot be unpacked: {error}"
+            raise AnswerInvalid(message, status=response.status) from None
+        except httpcore2.TimeoutException:
             raise self.late() from None
-        except httpx2.TransportError as error:
+        except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
             raise self._broken(error) from None
         return b"".join(chunks)
 
-    def _broken(self, error: httpx2.TransportError) -> Interrupted:
-        reason = self._redactor.text(str(error) or type(error).__name__)
-        message = f"the connection to {self._source} broke before the answer was complete ({reason})"
-        return Interrupted(f"{message}; whether it did the work is unknown")
+    def _broken(self, error: Exception, *, is_stale: bool = False) -> Interrupted:
+        message = f"the connection to {self._source} broke before the answer was complete ({_reason(error)})"
+        return Interrupted(f"{message}; whether it did the work is unknown", is_stale=is_stale)
 
-    def _redirected(self, request: httpx2.Request, answer: Answer) -> httpx2.Request:
-        target = urljoin(str(request.url), answer.headers.get("location", ""))
-        if "location" not in answer.headers or request.method not in ("GET", "HEAD"):
-            message = f"{self._source} answered {answer.status}, a redirect that is not followed for {request.method}"
+    def _redirected(self, method: str, url: str, answer: Answer) -> str:
+        if "location" not in answer.headers or method not in ("GET", "HEAD"):
+            message = f"{self._source} answered {answer.status}, a redirect that is not followed for {method}"
             raise UpstreamError(message, status=answer.status)
-        if not _is_same_origin(str(request.url), target):
+        target = urljoin(url, answer.headers["location"])
+        if not target.isascii() or not (is_same_origin(url, target) or self._is_upgrade(url, target)):
             message = f"{self._source} answered {answer.status}, a redirect to another host, which is never followed"
             raise UpstreamError(message, status=answer.status)
-        return httpx2.Request(request.method, target, headers=request.headers, extensions=self._extensions)
+        return target.partition("#")[0]
 
-
-def open_connections(
-    *, certificate: tuple[str, str] | None = None, ca_file: str | None = None
-) -> httpx2.AsyncHTTPTransport:
-    """A pool of connections; with a client certificate and key (mutual TLS) or an authority of the operator's own.
-
-    Raises ConfigurationError where these files are of no use.
-    """
-    limits = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=15.0)
-    verify: ssl.SSLContext | bool = True
-    if certificate is not None or ca_file is not None:
+    def _is_upgrade(self, url: str, target: str) -> bool:
         try:
-            verify = ssl.create_default_context(cafile=ca_file)
-            if certificate is not None:
-                verify.load_cert_chain(*certificate)
-        except OSError as error:  # ssl.SSLError is one
-            message = f"the TLS certificate files cannot be used: {error.strerror or error}"
-            raise ConfigurationError(message) from None
-    return httpx2.AsyncHTTPTransport(limits=limits, trust_env=False, verify=verify)
+            return self._may_upgrade and upgraded(origin(url)) == origin(target)
+        except ConfigurationError:
+            return False
 
 
-def _is_same_origin(left: str, right: str) -> bool:
-    try:
-        return origin(left) == origin(right)
-    except ConfigurationError:
-        return False
+def _halves(url: str) -> tuple[str, str, str]:
+    """An absolute URL as scheme and authority, the `/` after them, and the rest."""
+    scheme, _, rest = url.partition("://")
+    authority, slash, path = rest.partition("/")
+    host, mark, query = authority.partition("?")
+    return (f"{scheme}://{host}", "/", f"?{query}") if mark else (f"{scheme}://{authority}", slash or "/", path)
+
+
+def _reason(error: Exception) -> str:
+    return str(error) or type(error).__name__

@@ -2,62 +2,75 @@
 
 from __future__ import annotations
 
-import httpx2
+import asyncio
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
-from codemode.errors import ConfigurationError, SourceError
-from codemode.transports.addresses import origin
+from codemode.errors import CallError, ConfigurationError, SourceError
+from codemode.transports.addresses import Permitted, origin, upgraded, without_userinfo
+from codemode.transports.credentials import Credential
+from codemode.transports.exchange import Exchange
+from codemode.transports.network import open_pool, resolve
+from codemode.transports.redaction import Redactor
+from codemode.transports.request import HttpRequest
+
+if TYPE_CHECKING:
+    from codemode.transports.network import Resolve
 
 #: The largest published document, Microsoft Graph's beta, has 47 MB.
 LARGEST_DOCUMENT_BYTES = 128 * 1024 * 1024
 
-_MOST_REDIRECTS = 5
+_ACCEPT = ("Accept", "application/json, application/yaml, */*")
 
 
-async def fetch_text(url: str, *, timeout_s: float = 30.0, limit_bytes: int = LARGEST_DOCUMENT_BYTES) -> str:
-    """The text at a URL. Raises SourceError that says why it could not be had."""
-    timeout = httpx2.Timeout(timeout_s)
-    async with httpx2.AsyncClient(timeout=timeout, trust_env=False, follow_redirects=False) as client:
-        target = url
-        for _ in range(_MOST_REDIRECTS):
-            try:
-                text, following = await _get(client, target, limit_bytes)
-            except httpx2.TimeoutException:
-                message = f"did not answer within {timeout_s:g} s"
-                raise SourceError(message, location=url) from None
-            except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-                message = f"cannot be fetched: {str(error) or type(error).__name__}"
-                raise SourceError(message, location=url) from None
-            if following is None:
-                return text
-            if not _is_allowed(url, following):
-                message = f"redirects to another host ({following}): name that address if you trust it"
-                raise SourceError(message, location=url)
-            target = following
-    raise SourceError("redirects without end", location=url)
+async def fetch_text(
+    url: str,
+    *,
+    timeout_s: float = 30.0,
+    limit_bytes: int = LARGEST_DOCUMENT_BYTES,
+    address: str | None = None,
+    resolve: Resolve = resolve,
+) -> str:
+    """The text at a URL, with its user name and password where it has any. Raises SourceError that says why not.
 
-
-async def _get(client: httpx2.AsyncClient, url: str, limit_bytes: int) -> tuple[str, str | None]:
-    async with client.stream("GET", url, headers={"Accept": "application/json, application/yaml, */*"}) as response:
-        if response.has_redirect_location:
-            return "", str(response.url.join(response.headers["location"]))
-        if response.status_code != 200:
-            message = f"answered {response.status_code} {response.reason_phrase}".strip()
-            raise SourceError(message, location=url)
-        chunks = []
-        size = 0
-        async for chunk in response.aiter_bytes():
-            size += len(chunk)
-            if size > limit_bytes:
-                message = f"is larger than {limit_bytes:,} bytes"
-                raise SourceError(message, location=url)
-            chunks.append(chunk)
-    return b"".join(chunks).decode("utf-8-sig", "replace"), None
-
-
-def _is_allowed(asked: str, following: str) -> bool:
+    A redirect is followed to the same origin, or to the same host's https. `address` is the host's own IP address.
+    """
+    target, credentials = _signed(url)
+    redactor = Redactor(secret for credential in credentials for secret in credential.secrets)
     try:
-        return origin(asked)[1:2] == origin(following)[1:2] and following.startswith(
-            ("https://", asked.partition(":")[0])
+        asked = origin(target)
+        permitted = Permitted((asked, upgraded(asked)), address)
+        exchange = Exchange(
+            "it",
+            timeout_s=timeout_s,
+            limit_bytes=limit_bytes,
+            connections=open_pool(permitted, most=1, resolve=resolve),
+            may_upgrade=True,
         )
-    except ConfigurationError:
-        return False
+        try:
+            async with asyncio.timeout(timeout_s):
+                answer = await exchange.send(HttpRequest("GET", target.partition("#")[0], (_ACCEPT,)), credentials)
+        finally:
+            await exchange.aclose()
+    except TimeoutError:
+        message = f"did not answer within {timeout_s:g} s"
+        raise SourceError(message, location=url) from None
+    except (CallError, ConfigurationError) as error:
+        message = f"cannot be fetched: {redactor.text(str(error))}"
+        raise SourceError(message, location=url) from None
+    if answer.status != 200:
+        message = f"answered {answer.status}"
+        raise SourceError(message, location=url)
+    return answer.body.decode("utf-8-sig", "replace")
+
+
+def _signed(url: str) -> tuple[str, tuple[Credential, ...]]:
+    """A URL without user name and password, and these as a credential."""
+    try:
+        parts = urlsplit(url)
+        name, password = parts.username, parts.password
+    except ValueError:
+        return url, ()
+    if name is None:
+        return url, ()
+    return without_userinfo(url), (Credential.basic(unquote(name), unquote(password or "")),)

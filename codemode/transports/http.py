@@ -10,39 +10,47 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-import httpx2
-
 from codemode.catalog.paging import items_of, next_arguments, paging_of
-from codemode.errors import AnswerInvalid, CallError, UpstreamError, UpstreamTimeout
+from codemode.errors import AnswerInvalid, CallError, CredentialsMissing
 from codemode.transports import answers
-from codemode.transports.addresses import base_for, checked_base
+from codemode.transports.addresses import Permitted, base_for, checked_base, origin, without_userinfo
 from codemode.transports.content import ContentStore
-from codemode.transports.credentials import Credential, Redactor
-from codemode.transports.exchange import Answer, Exchange, open_connections
+from codemode.transports.credentials import NOBODY, CallerCredentials, Credential
+from codemode.transports.exchange import Answer, Exchange
+from codemode.transports.network import open_pool, resolve
 from codemode.transports.oauth import Grant, TokenSource
 from codemode.transports.pace import Pace, wait_before_retry
+from codemode.transports.redaction import Redactor
 from codemode.transports.request import HttpRequest, RequestPlan
+from codemode.transports.security import Authentication, CallerSupply, Configured
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from codemode.catalog.tool import Tool
+    from codemode.transports.exchange import Connections
     from codemode.transports.invocation import HttpInvocation
+    from codemode.transports.network import Resolve
 
 _UNAUTHORIZED = 401
+
+#: Connections beyond those of calls: for tokens.
+_SPARE_CONNECTIONS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
     """Where and how a source is reached.
 
-    `base_url` is the operator's, `location` where the document came from, `servers` what the document suggests.
+    `base_url` is the operator's, `address` the IP address of its host where that is not to be asked of the resolver,
+    `location` where the document came from, `servers` what the document suggests.
     `retries` are further attempts of what is safe to repeat, all within `timeout_s`; `concurrency` and `rate_per_s`
     bound what the service gets from us at once and in a second.
     """
 
     source: str
     base_url: str | None = None
+    address: str | None = None
     location: str = ""
     servers: tuple[str, ...] = ()
     timeout_s: float = 30.0
@@ -64,104 +72,152 @@ class Page:
 
 
 class HttpTransport:
-    """Calls the operations of one source. Safe to use from many tasks at once."""
+    """Calls the operations of one source. Safe to use from many tasks at once.
+
+    Without `authentication` nothing of that kind is sent, whatever an operation requires.
+    """
 
     def __init__(
         self,
         reach: Reach,
         *,
-        credentials: Iterable[Credential] = (),
-        grant: Grant | None = None,
+        authentication: Authentication | None = None,
         contents: ContentStore | None = None,
-        connections: httpx2.AsyncBaseTransport | None = None,
+        connections: Connections | None = None,
+        resolve: Resolve = resolve,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._reach = reach
         self._base_url = None if reach.base_url is None else checked_base(reach.base_url)
-        self._credentials = tuple(credentials)
-        known = {secret for credential in self._credentials for secret in credential.secrets}
-        self._redactor = Redactor(known | set(grant.secrets if grant else ()))
+        self._authentication = authentication or Authentication.none(reach.source)
         self._contents = contents or ContentStore()
+        supplies = [one.supply for one in self._authentication.configured]
+        grants = [supply for supply in supplies if isinstance(supply, Grant)]
         self._exchange = Exchange(
             reach.source,
             timeout_s=reach.timeout_s,
             limit_bytes=reach.response_limit_bytes,
-            redactor=self._redactor,
-            connections=connections or open_connections(certificate=reach.certificate, ca_file=reach.ca_file),
+            connections=connections or _pool(reach, grants, resolve),
         )
-        self._tokens = None if grant is None else TokenSource(grant, self._exchange)
+        self._tokens = {grant: TokenSource(grant, self._exchange, source=reach.source) for grant in grants}
+        known = {secret for supply in supplies if isinstance(supply, (Credential, Grant)) for secret in supply.secrets}
+        self._redactor = Redactor(known)
+        self._callers: WeakKeyDictionary[CallerCredentials, Redactor] = WeakKeyDictionary()
         self._pace = Pace(reach.concurrency, reach.rate_per_s)
-        self._plans: WeakKeyDictionary[Tool, RequestPlan] = WeakKeyDictionary()
+        self._plans: WeakKeyDictionary[Tool, tuple[RequestPlan, tuple[Configured, ...]]] = WeakKeyDictionary()
         self._sleep = sleep
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> Any:
-        """Send validated arguments and return the answer's data.
+    async def call(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY) -> Any:
+        """Send validated arguments and return the answer's data. `credentials` are the caller's, for this call alone.
 
-        Raises ArgumentsInvalid for what cannot travel, AddressNotAllowed, UpstreamError, UpstreamTimeout,
-        UpstreamUnreachable.
+        Raises ArgumentsInvalid for what cannot travel, AddressNotAllowed, CredentialsMissing, UpstreamError,
+        UpstreamTimeout, UpstreamUnreachable.
         """
-        value, _ = await self._call(tool, arguments)
+        value, _ = await self._call(tool, arguments, credentials)
         return value
 
-    async def call_page(self, tool: Tool, arguments: Mapping[str, Any]) -> Page:
+    async def call_page(
+        self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY
+    ) -> Page:
         """Call a tool for one page of its list. Raises what `call` raises, and CallError where it has no pages."""
         paging = paging_of(tool)
         if paging is None:
             message = f"{tool.id} has no pages: call it as it is"
             raise CallError(message)
-        value, headers = await self._call(tool, arguments)
-        link = headers.get("link", "")
+        value, headers = await self._call(tool, arguments, credentials)
+        link = self._redactor_for(credentials).text(headers.get("link", ""))
         return Page(value, items_of(paging, value), next_arguments(tool, paging, arguments, value, link))
 
     async def aclose(self) -> None:
         """Close all connections."""
         await self._exchange.aclose()
 
-    async def _call(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[Any, Mapping[str, str]]:
-        request = self._plan(tool).build(arguments, self._contents)
+    async def _call(
+        self, tool: Tool, arguments: Mapping[str, Any], caller: CallerCredentials
+    ) -> tuple[Any, Mapping[str, str]]:
+        plan, chosen = self._plan(tool)
+        request = plan.build(arguments, self._contents)
         deadline = asyncio.get_running_loop().time() + self._reach.timeout_s
         attempt = 0
         while True:
             try:
-                return await self._attempt(tool, request, deadline)
-            except (UpstreamError, UpstreamTimeout) as error:
-                wait = wait_before_retry(error, request.method, attempt)
+                answer = await self._attempt(request, chosen, caller, deadline)
+                data = self._data(tool, answer)
+                return self._redactor_for(caller).answer(data, answer.body), answer.headers
+            except CallError as error:
+                self._redactor_for(caller).clean(error)
+                wait = wait_before_retry(error, request, attempt)
                 too_late = wait is None or asyncio.get_running_loop().time() + wait >= deadline
                 if wait is None or too_late or attempt >= self._reach.retries:
                     raise
             attempt += 1
             await self._sleep(wait)
 
-    def _plan(self, tool: Tool) -> RequestPlan:
-        plan = self._plans.get(tool)
-        if plan is None:
+    def _plan(self, tool: Tool) -> tuple[RequestPlan, tuple[Configured, ...]]:
+        known = self._plans.get(tool)
+        if known is None:
             invocation: HttpInvocation = tool.invocation
             base_url = base_for(
                 invocation.servers,
                 common=self._reach.servers,
                 configured=self._base_url,
-                location=self._reach.location,
+                location=without_userinfo(self._reach.location),
                 source=self._reach.source,
             )
-            plan = self._plans[tool] = RequestPlan(tool, base_url)
-        return plan
+            chosen = self._authentication.chosen(invocation.security)
+            known = self._plans[tool] = (RequestPlan(tool, base_url), chosen)
+        return known
 
-    async def _attempt(self, tool: Tool, request: HttpRequest, deadline: float) -> tuple[Any, Mapping[str, str]]:
-        invocation: HttpInvocation = tool.invocation
+    async def _attempt(
+        self, request: HttpRequest, chosen: tuple[Configured, ...], caller: CallerCredentials, deadline: float
+    ) -> Answer:
         try:
             async with asyncio.timeout_at(deadline), self._pace:
-                answer = await self._authorized(request)
+                answer = await self._authorized(request, chosen, caller)
         except TimeoutError:
             raise self._exchange.late() from None
-        except UpstreamError as error:
-            raise self._redacted(error) from None
         if answer.status >= 400:
-            reason = httpx2.codes.get_reason_phrase(answer.status)
-            raise self._redacted(
-                answers.error_of(answer.body, answer.headers, answer.status, reason, self._reach.source)
-            )
+            raise answers.error_of(answer.body, answer.headers, answer.status, self._reach.source)
+        return answer
+
+    async def _authorized(
+        self, request: HttpRequest, chosen: tuple[Configured, ...], caller: CallerCredentials
+    ) -> Answer:
+        """The answer to the request with credentials; a token that is refused is replaced once."""
+        sources = [self._tokens[one.supply] for one in chosen if isinstance(one.supply, Grant)]
+        given = [await self._given(one, caller) for one in chosen]
+        answer = await self._exchange.send(request, given)
+        if answer.status != _UNAUTHORIZED or not sources:
+            return answer
+        for source in sources:
+            for credential in given:
+                await source.reject(credential)
+        return await self._exchange.send(request, [await self._given(one, caller) for one in chosen])
+
+    async def _given(self, one: Configured, caller: CallerCredentials) -> Credential:
+        """A configured credential as it is sent now. Raises CredentialsMissing, UpstreamError."""
+        match one.supply:
+            case Credential() as credential:
+                return credential
+            case CallerSupply(name, make):
+                secret = caller.get(name)
+                if secret is None:
+                    hint = f"{self._reach.source} is called with credentials of who calls, and none came as {name!r}"
+                    message = f"{hint}; nothing was sent"
+                    raise CredentialsMissing(message, hint=hint)
+                return make(secret)
+            case Grant() as grant:
+                source = self._tokens[grant]
+                try:
+                    return await source.credential()
+                finally:
+                    self._redactor = self._redactor.extended(source.secrets)
+        raise AssertionError  # a credential of the kind none is never chosen
+
+    def _data(self, tool: Tool, answer: Answer) -> Any:
+        invocation: HttpInvocation = tool.invocation
         try:
-            data = answers.decode(
+            return answers.decode(
                 answer.body,
                 answer.headers,
                 wants_json=invocation.is_json,
@@ -169,28 +225,32 @@ class HttpTransport:
                 contents=self._contents,
             )
         except AnswerInvalid as error:
-            message = f"{self._reach.source} {error}"
-            raise self._redacted(AnswerInvalid(message, status=error.status, body=error.body)) from None
-        return self._redactor.answer(data, answer.body), answer.headers
+            error.args = (f"{self._reach.source} {error}",)
+            raise
 
-    async def _authorized(self, request: HttpRequest) -> Answer:
-        """The answer to the request with credentials; a token that is refused is replaced once."""
-        if self._tokens is None:
-            return await self._exchange.send(request, self._credentials)
-        token = await self._tokens.credential()
-        self._redactor.add(self._tokens.secrets)
-        answer = await self._exchange.send(request, (*self._credentials, token))
-        if answer.status != _UNAUTHORIZED:
-            return answer
-        await self._tokens.reject(token)
-        fresh = await self._tokens.credential()
-        self._redactor.add(self._tokens.secrets)
-        return await self._exchange.send(request, (*self._credentials, fresh))
+    def _redactor_for(self, caller: CallerCredentials) -> Redactor:
+        """What takes out the secrets of the operator and those of the caller, which are forgotten with the caller."""
+        if not caller.secrets:
+            return self._redactor
+        known = self._callers.get(caller)
+        if known is None or known is not known.extended(self._redactor.secrets):
+            known = self._callers[caller] = self._redactor.extended(caller.secrets)
+        return known
 
-    def _redacted(self, error: UpstreamError) -> UpstreamError:
-        return type(error)(
-            self._redactor.text(str(error)),
-            status=error.status,
-            body=self._redactor.value(error.body),
-            retry_after_s=error.retry_after_s,
-        )
+
+def _is_http(location: str) -> bool:
+    return location.lower().startswith(("http://", "https://"))
+
+
+def _pool(reach: Reach, grants: list[Grant], resolve: Resolve) -> Connections:
+    """Connections to what the operator wrote: the base URL, else the document's own address, and token endpoints."""
+    base = reach.base_url or reach.location
+    addresses = [without_userinfo(base)] if _is_http(base) else []
+    addresses += [address for grant in grants for address in grant.addresses]
+    return open_pool(
+        Permitted(tuple(origin(address) for address in addresses), reach.address),
+        most=reach.concurrency + _SPARE_CONNECTIONS,
+        certificate=reach.certificate,
+        ca_file=reach.ca_file,
+        resolve=resolve,
+    )

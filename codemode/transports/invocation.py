@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
+    from codemode.transports.security import Requirements
 
 
 class BodyKind(StrEnum):
@@ -58,7 +59,8 @@ class HttpInvocation:
 
     `path` is the template with its `{placeholders}`; `query` is what the path fixed after its `?`. `servers` are base
     URLs that the document suggests for this operation: hints, not permissions. `accept` are the media types of the
-    successful answers, and `is_json` tells whether such an answer must be JSON.
+    successful answers, and `is_json` tells whether such an answer must be JSON. `security` are the alternatives of
+    authentication, each some schemes at once; None where the document says nothing of it.
     """
 
     method: str
@@ -69,3 +71,4 @@ class HttpInvocation:
     accept: tuple[str, ...] = ()
     is_json: bool = False
     slashed: frozenset[str] = frozenset()
+    security: Requirements = None

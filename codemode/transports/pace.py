@@ -12,11 +12,20 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from types import TracebackType
 
-#: Methods that change nothing, so that a second attempt can do no harm (RFC 9110, 9.2.1).
-SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS", "TRACE", "QUERY"))
+    from codemode.transports.request import HttpRequest
 
-#: Statuses that ask for another attempt. 429 says that the request was not processed (RFC 6585): any method may repeat.
-_NOT_PROCESSED = 429
+#: Methods that change nothing, so that a second attempt can do no harm (RFC 9110, 9.2.1).
+_SAFE = frozenset(("GET", "HEAD", "OPTIONS", "TRACE", "QUERY"))
+
+#: Methods whose second attempt leaves what the first would have (9.2.2).
+_IDEMPOTENT = _SAFE | {"PUT", "DELETE"}
+
+#: By these a service knows a second attempt and does the work once (draft-ietf-httpapi-idempotency-key-header).
+_KEYS = frozenset(("idempotency-key", "x-idempotency-key"))
+
+#: Statuses that ask for another attempt. 429 comes before the work as a rule, but a service may also pass on that of
+#: another, half way through its own (RFC 6585, 4, promises nothing): what is not idempotent is not repeated.
+_TOO_MANY = 429
 _FOR_NOW = frozenset((502, 503, 504))
 
 #: The first wait where the service gives no advice; each further one is twice as long.
@@ -63,14 +72,21 @@ class Pace:
             await self._sleep(start - now)
 
 
-def wait_before_retry(error: Exception, method: str, attempt: int) -> float | None:
-    """How long to wait before another attempt, in seconds; None where there must be none. `attempt` counts from 0."""
+def wait_before_retry(error: Exception, request: HttpRequest, attempt: int) -> float | None:
+    """How long to wait before another attempt, in seconds; None where there must be none. `attempt` counts from 0.
+
+    A DELETE is repeated after 429 only: elsewhere the first attempt may have done it, and the second would say 404.
+    """
+    has_key = any(name.lower() in _KEYS for name, _ in request.headers)
+    is_repeatable = has_key or request.method in _IDEMPOTENT
     usual = _FIRST_WAIT_S * 2**attempt
     if isinstance(error, Interrupted):
-        return usual if method in SAFE_METHODS else None
-    if not isinstance(error, UpstreamError):
+        if not is_repeatable or (request.method == "DELETE" and not has_key):
+            return None
+        return 0.0 if error.is_stale and attempt == 0 else usual
+    if not isinstance(error, UpstreamError) or not is_repeatable:
         return None
-    is_worth_it = error.status == _NOT_PROCESSED or (error.status in _FOR_NOW and method in SAFE_METHODS)
+    is_worth_it = error.status == _TOO_MANY or (error.status in _FOR_NOW and (has_key or request.method != "DELETE"))
     if not is_worth_it:
         return None
     return usual if error.retry_after_s is None else error.retry_after_s

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 
 import h11
 
+from codemode.transports.security import ALWAYS, Authentication, Configured, SchemeKind
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from codemode.transports.credentials import Credential
 
 
 @dataclass(frozen=True)
@@ -86,3 +90,10 @@ class Recorder:
             writer.write(connection.send(h11.EndOfMessage()) or b"")
         await writer.drain()
         return not answered.cut and connection.our_state is h11.DONE
+
+
+def always(*credentials: Credential) -> Authentication:
+    """Credentials that are sent with every call."""
+    return Authentication(
+        "api", [Configured(SchemeKind.API_KEY, one, one.place, one.name, ALWAYS) for one in credentials]
+    )

@@ -7,9 +7,10 @@ import json
 import pytest
 
 from codemode.sources.openapi import load_openapi
-from codemode.transports.credentials import Credential, Redactor
+from codemode.transports.credentials import Credential
 from codemode.transports.http import HttpTransport, Reach
-from tests.codemode.transports.recorder import Answered, Received, Recorder
+from codemode.transports.redaction import Redactor
+from tests.codemode.transports.recorder import Answered, Received, Recorder, always
 
 TOKEN = 'a/long"tokén'
 
@@ -21,7 +22,7 @@ async def test_a_service_that_gives_back_what_it_was_sent_gives_no_secret(record
     recorder.answer = echo
     transport = HttpTransport(
         Reach("api", recorder.url),
-        credentials=[Credential.bearer("s3cr3t-token"), Credential.api_key("query", "key", "another key/1")],
+        authentication=always(Credential.bearer("s3cr3t-token"), Credential.api_key("query", "key", "another key/1")),
     )
     tool = load_openapi({"openapi": "3.1.0", "paths": {"/things": {"get": {}}}}, name="api").tools[0]
     answer = await transport.call(tool, {})

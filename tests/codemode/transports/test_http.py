@@ -24,7 +24,7 @@ from codemode.sources.openapi import load_openapi
 from codemode.transports.content import Content, ContentStore
 from codemode.transports.credentials import Credential
 from codemode.transports.http import HttpTransport, Reach
-from tests.codemode.transports.recorder import Answered, Received
+from tests.codemode.transports.recorder import Answered, Received, always
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -343,7 +343,7 @@ async def test_a_service_that_is_not_there_is_unreachable_and_its_address_is_for
 async def test_a_redirect_to_another_host_is_never_followed(recorder: Recorder) -> None:
     recorder.answer = lambda _: Answered(302, {"Location": "http://169.254.169.254/latest"}, b"")
     with pytest.raises(UpstreamError, match="a redirect to another host, which is never followed"):
-        await _call(recorder, _tool(), credentials=[Credential.bearer("secret-token")])
+        await _call(recorder, _tool(), authentication=always(Credential.bearer("secret-token")))
     assert len(recorder.received) == 1
 
 
@@ -372,7 +372,7 @@ async def test_credentials_are_applied_and_never_shown(
     echoed = json.dumps({"message": f"bad {expected}", "list": [expected]}).encode()
     recorder.answer = lambda _: Answered(401, body=echoed)
     with pytest.raises(UpstreamError) as caught:
-        await _call(recorder, _tool(), credentials=[credential])
+        await _call(recorder, _tool(), authentication=always(credential))
     assert recorder.received[0].headers[where] == expected
     for text in (str(caught.value), repr(caught.value.body), repr(credential), repr(caught.value)):
         assert "s3cr3t" not in text
@@ -381,7 +381,9 @@ async def test_credentials_are_applied_and_never_shown(
 
 async def test_a_key_in_the_query_comes_after_the_arguments(recorder: Recorder) -> None:
     tool = _tool(parameters=[_parameter("q", "query")])
-    received = await _sent(recorder, tool, {"q": "x"}, credentials=[Credential.api_key("query", "key", "a b&c")])
+    received = await _sent(
+        recorder, tool, {"q": "x"}, authentication=always(Credential.api_key("query", "key", "a b&c"))
+    )
     assert received.target == "/things?q=x&key=a%20b%26c"
 
 

@@ -15,11 +15,17 @@ from codemode.transports.exchange import Interrupted
 from codemode.transports.http import HttpTransport, Reach
 from codemode.transports.oauth import Grant
 from codemode.transports.pace import Pace, wait_before_retry
+from codemode.transports.request import HttpRequest
+from codemode.transports.security import Authentication, Configured, SchemeKind
 from tests.codemode.transports.recorder import Answered, Received
 
 if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
     from tests.codemode.transports.recorder import Recorder
+
+
+def _by(grant: Grant) -> Authentication:
+    return Authentication("api", [Configured(SchemeKind.OAUTH2, grant)])
 
 
 def _tool(method: str) -> Tool:
@@ -68,19 +74,33 @@ async def test_no_attempt_starts_after_the_time_of_the_call(recorder: Recorder) 
 @pytest.mark.parametrize(
     ("error", "method", "expected"),
     [
-        (UpstreamError("", status=429), "POST", 0.25),
+        (UpstreamError("", status=429), "POST", None),
+        (UpstreamError("", status=429), "PATCH", None),
         (UpstreamError("", status=429, retry_after_s=7), "DELETE", 7),
+        (UpstreamError("", status=429), "PUT", 0.25),
         (UpstreamError("", status=503), "GET", 0.25),
+        (UpstreamError("", status=503), "PUT", 0.25),
+        (UpstreamError("", status=503), "DELETE", None),
         (UpstreamError("", status=503), "POST", None),
         (UpstreamError("", status=500), "GET", None),
         (UpstreamError("", status=404), "GET", None),
         (Interrupted(""), "GET", 0.25),
+        (Interrupted("", is_stale=True), "GET", 0.0),
+        (Interrupted("", is_stale=True), "POST", None),
         (Interrupted(""), "POST", None),
+        (Interrupted(""), "DELETE", None),
         (UpstreamTimeout(""), "GET", None),
     ],
 )
 def test_only_what_can_do_no_harm_is_repeated(error: Exception, method: str, expected: float | None) -> None:
-    assert wait_before_retry(error, method, 0) == expected
+    assert wait_before_retry(error, HttpRequest(method, "http://x/"), 0) == expected
+
+
+@pytest.mark.parametrize("name", ["Idempotency-Key", "X-Idempotency-Key"])
+def test_a_write_with_an_idempotency_key_is_repeated(name: str) -> None:
+    request = HttpRequest("POST", "http://x/", ((name, "k1"),))
+    for error in (UpstreamError("", status=429), UpstreamError("", status=503), Interrupted("")):
+        assert wait_before_retry(error, request, 0) == 0.25
 
 
 async def test_a_write_whose_connection_breaks_is_sent_once(recorder: Recorder) -> None:
@@ -140,7 +160,7 @@ async def test_an_access_token_is_got_kept_and_replaced_when_it_is_refused(recor
 
     recorder.answer = answer
     grant = Grant(f"{recorder.url}/token", "me", "s3cr3t", scopes=("read", "write"))
-    transport = HttpTransport(Reach("api", recorder.url), grant=grant)
+    transport = HttpTransport(Reach("api", recorder.url), authentication=_by(grant))
     for _ in range(3):
         assert await transport.call(_tool("get"), {}) == [1]
     await transport.aclose()
@@ -162,7 +182,7 @@ async def test_a_refresh_token_is_used_and_replaced(recorder: Recorder) -> None:
 
     recorder.answer = answer
     grant = Grant(f"{recorder.url}/token", "me", refresh_token="first-one")
-    transport = HttpTransport(Reach("api", recorder.url), grant=grant)
+    transport = HttpTransport(Reach("api", recorder.url), authentication=_by(grant))
     with pytest.raises(UpstreamError) as caught:
         await transport.call(_tool("get"), {})
     await transport.aclose()
@@ -175,7 +195,8 @@ async def test_a_refresh_token_is_used_and_replaced(recorder: Recorder) -> None:
 async def test_a_token_endpoint_that_refuses_is_an_error_without_secrets(recorder: Recorder) -> None:
     body = json.dumps({"error": "invalid_client", "error_description": "wrong s3cr3t"}).encode()
     recorder.answer = lambda _: Answered(401, body=body)
-    transport = HttpTransport(Reach("api", recorder.url), grant=Grant(f"{recorder.url}/token", "me", "s3cr3t"))
+    grant = Grant(f"{recorder.url}/token", "me", "s3cr3t")
+    transport = HttpTransport(Reach("api", recorder.url), authentication=_by(grant))
     with pytest.raises(UpstreamError) as caught:
         await transport.call(_tool("get"), {})
     await transport.aclose()

@@ -1,0 +1,92 @@
+"""The credentials of a source, from the configuration to what its transport sends."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from rapidfuzz import process
+
+from codemode.errors import ConfigurationError
+from codemode.settings import ApiKeyCredential, BasicCredential, BearerCredential, NoCredential, OAuth2Credential
+from codemode.transports.credentials import Credential, Place
+from codemode.transports.oauth import Grant
+from codemode.transports.security import ALWAYS, Authentication, CallerSupply, Configured, SchemeKind
+from codemode.transports.token_store import TokenStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from codemode.settings import CallerReference, CredentialSettings, Secrets, SourceSettings
+    from codemode.transports.security import SecurityScheme
+
+
+def authentication_of(name: str, settings: SourceSettings, secrets: Secrets, *, tokens: Path) -> Authentication:
+    """What the configuration gives a source, its secrets read; `tokens` is the folder that logins are kept in.
+
+    Raises ConfigurationError; it may take as long as the commands that print secrets.
+    """
+    configured = [_configured(name, setting, secrets, tokens) for setting in settings.credentials]
+    return Authentication(name, configured, has_certificate=settings.client_certificate is not None)
+
+
+def check_schemes(name: str, settings: SourceSettings, declared: Iterable[SecurityScheme]) -> None:
+    """Raise ConfigurationError where a credential is for a security scheme that the document does not have."""
+    known = [scheme.name for scheme in declared]
+    for place, setting in enumerate(settings.credentials):
+        scheme = "" if isinstance(setting, NoCredential) else setting.scheme
+        if scheme in ("", ALWAYS) or scheme in known:
+            continue
+        nearest = process.extractOne(scheme, known, score_cutoff=50)
+        hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+        message = (
+            f"sources.{name}.credentials.{place}.scheme: the document has no security scheme {scheme!r}; "
+            f"{hint}it has: {', '.join(known) or 'none'}"
+        )
+        raise ConfigurationError(message)
+
+
+def grant_of(name: str, setting: OAuth2Credential, secrets: Secrets, tokens: Path) -> Grant:
+    """How the tokens of an OAuth credential are got. Raises ConfigurationError."""
+    return Grant(
+        token_url=setting.token_url,
+        client_id=setting.client_id,
+        client_secret=secrets.text(setting.client_secret),
+        scopes=setting.scopes,
+        refresh_token=secrets.text(setting.refresh_token),
+        audience=setting.audience,
+        secret_in_body=setting.secret_in_body,
+        issuer=setting.issuer,
+        store=TokenStore(tokens, name) if setting.is_login else None,
+    )
+
+
+def _configured(name: str, setting: CredentialSettings, secrets: Secrets, tokens: Path) -> Configured:
+    match setting:
+        case BearerCredential():
+            supply = _supply(setting.token, Credential.bearer, secrets)
+            return Configured(SchemeKind.BEARER, supply, scheme=setting.scheme)
+        case BasicCredential():
+            supply = _supply(setting.password, partial(Credential.basic, setting.username), secrets)
+            return Configured(SchemeKind.BASIC, supply, scheme=setting.scheme)
+        case ApiKeyCredential():
+            place = Place(setting.location)
+            supply = _supply(setting.value, partial(_key, place, setting.name, setting.prefix), secrets)
+            return Configured(SchemeKind.API_KEY, supply, place, setting.name, setting.scheme)
+        case OAuth2Credential():
+            return Configured(SchemeKind.OAUTH2, grant_of(name, setting, secrets, tokens), scheme=setting.scheme)
+        case NoCredential():
+            return Configured(SchemeKind.NONE, None)
+
+
+def _key(place: Place, name: str, prefix: str, value: str) -> Credential:
+    return Credential.api_key(place, name, value, prefix=prefix)
+
+
+def _supply(
+    reference: CallerReference, make: Callable[[str], Credential], secrets: Secrets
+) -> Credential | CallerSupply:
+    if reference.caller is not None:
+        return CallerSupply(reference.caller, make)
+    return make(secrets.text(reference))

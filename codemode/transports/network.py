@@ -1,0 +1,124 @@
+"""Connections: a name is resolved once for each, the addresses are judged, and one that passed is connected to.
+
+What resolves between the judgement and the connection cannot matter then (DNS rebinding). The name stays what the Host
+header, the TLS server name and the certificate are about.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import ssl
+from typing import TYPE_CHECKING
+
+import httpcore2
+
+from codemode.errors import ConfigurationError
+from codemode.transports.addresses import AddressKind, kind_of_address
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+
+    from codemode.transports.addresses import Permitted
+
+    Resolve = Callable[[str, int], Awaitable[tuple[str, ...]]]
+
+#: Idle connections are given up before common servers do it (uvicorn and Node.js: 5 s), so that few are found stale.
+KEEPALIVE_S = 4.5
+
+
+async def resolve(host: str, port: int) -> tuple[str, ...]:
+    """The IP addresses of a name, in the system's order of preference. Raises OSError."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+class PinnedBackend(httpcore2.AsyncNetworkBackend):
+    """Connects to permitted origins alone, each at an address that was judged before."""
+
+    def __init__(self, permitted: Permitted, resolve: Resolve = resolve) -> None:
+        self._permitted = permitted
+        self._resolve = resolve
+        self._sockets = httpcore2.AnyIOBackend()
+        self._public: set[str] = set()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 -- httpcore2's signature
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        """A connection to the first address that takes it. Raises AddressNotAllowed, httpcore2.ConnectError."""
+        addresses = await self._addresses(host, port, timeout)
+        for place, address in enumerate(addresses, start=1):
+            share = None if timeout is None else timeout / len(addresses)
+            try:
+                return await self._sockets.connect_tcp(address, port, share, local_address, socket_options)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                if place == len(addresses):
+                    raise
+        raise AssertionError  # there is at least one address
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+    async def _addresses(self, host: str, port: int, timeout_s: float | None) -> tuple[str, ...]:
+        written = self._permitted.address_of(host, port)
+        if written is not None:
+            return (written,)
+        try:
+            async with asyncio.timeout(timeout_s):
+                found = await self._resolve(host, port)
+        except TimeoutError:
+            message = f"the name {host} was not resolved in time"
+            raise httpcore2.ConnectTimeout(message) from None
+        except (OSError, UnicodeError) as error:
+            message = f"the name {host} is not known: {getattr(error, 'strerror', None) or error}"
+            raise httpcore2.ConnectError(message) from None
+        kept = self._permitted.judge(host, found, was_public=host in self._public)
+        if all(kind_of_address(address) is AddressKind.PUBLIC for address in kept):
+            self._public.add(host)
+        return kept
+
+
+def open_pool(
+    permitted: Permitted,
+    *,
+    most: int = 32,
+    certificate: tuple[str, str] | None = None,
+    ca_file: str | None = None,
+    resolve: Resolve = resolve,
+) -> httpcore2.AsyncConnectionPool:
+    """A pool of at most `most` connections to permitted origins.
+
+    With a client certificate and key (mutual TLS), or an authority of the operator's own. Raises ConfigurationError
+    where these files are of no use.
+    """
+    try:
+        context = ssl.create_default_context(cafile=ca_file)
+        if certificate is not None:
+            context.load_cert_chain(*certificate)
+    except OSError as error:  # ssl.SSLError is one
+        message = f"the TLS certificate files cannot be used: {error.strerror or error}"
+        raise ConfigurationError(message) from None
+    _keep_answers_out_of_logs()
+    return httpcore2.AsyncConnectionPool(
+        ssl_context=context,
+        max_connections=most,
+        max_keepalive_connections=most,
+        keepalive_expiry=KEEPALIVE_S,
+        network_backend=PinnedBackend(permitted, resolve),
+    )
+
+
+def _keep_answers_out_of_logs() -> None:
+    """At DEBUG the library logs the headers of answers, and a service may give back what it was sent."""
+    logging.getLogger("httpcore2.http11").addFilter(_tells_no_headers)  # the same filter is added once
+
+
+def _tells_no_headers(record: logging.LogRecord) -> bool:
+    return not record.msg.startswith("receive_response_headers.complete")
