@@ -51,6 +51,9 @@ def load_settings(path: str | Path = DEFAULT_FILE) -> Settings:
         lines = "\n".join(f"  line {line}: {text}" for line, text in mistakes(error, node))
         message = f"{file} is not a valid configuration:\n{lines}"
         raise ConfigurationError(message) from None
+    if not settings.sources:
+        message = f"{file} names no sources: `codemode sources add NAME LOCATION` writes one"
+        raise ConfigurationError(message)
     strange = sorted((line_of(node, place), text) for place, text in unknown_names(settings))
     if strange:
         lines = "\n".join(f"  line {line}: {text}" for line, text in strange)
