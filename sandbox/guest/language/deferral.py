@@ -27,6 +27,8 @@ _PASS_ON = frozenset({"list", "tuple", "set", "iter", "reversed", "enumerate", "
 _PUT = frozenset({"append", "add", "extend", "insert", "appendleft", "update"})
 #: Methods that give what is in the object.
 _TAKE = frozenset({"values", "items", "copy", "pop", "popleft"})
+#: Steps from a call to the end of a way. A program with longer ways runs such calls where they stand.
+MOST_STEPS = 60
 #: Uses that do not look at the values.
 _HARMLESS_CALLS = frozenset({"len", "bool", "range"})
 
@@ -64,6 +66,10 @@ def deferred_calls(tree: ast.Module, names: Collection[str], bound: Counter[str]
     return frozenset(found)
 
 
+#: A variable of a scope; with a statement, as far as what that statement assigns can be seen.
+_Key = tuple[ast.AST, str, ast.AST | None]
+
+
 class _Flow:
     """Follows values from where they arise to all places where they are used."""
 
@@ -76,7 +82,9 @@ class _Flow:
             if isinstance(node, ast.ImportFrom) and node.module == "asyncio"
             for alias in node.names
         }
-        self._following: set[tuple[ast.AST, str]] = set()
+        self._known: dict[_Key, Use] = {}
+        self._following: dict[_Key, None] = {}
+        self._depth = 0
         self._rules: dict[type[ast.AST], Callable[[Any, ast.AST], Use]] = {
             ast.Await: lambda parent, node: Use.AWAITED,
             ast.Call: self._in_call,
@@ -106,7 +114,13 @@ class _Flow:
         """Tell what happens to the value of this expression."""
         parent = self._parents.get(node)
         rule = self._rules.get(type(parent)) if parent is not None else None
-        return Use.LOOKED_AT if rule is None else rule(parent, node)
+        if rule is None or self._depth > MOST_STEPS:
+            return Use.LOOKED_AT
+        self._depth += 1
+        try:
+            return rule(parent, node)
+        finally:
+            self._depth -= 1
 
     # --- calls ---------------------------------------------------------------------------------------------------
 
@@ -142,7 +156,7 @@ class _Flow:
         parameter = _parameter(function, parent, node)
         if parameter is None:
             return Use.LOOKED_AT
-        return self._uses(function, parameter, self.scopes.uses(function, parameter))
+        return self._uses((function, parameter, None))
 
     # --- names ---------------------------------------------------------------------------------------------------
 
@@ -166,16 +180,32 @@ class _Flow:
         scope = self.scopes.scope_of(name, name.id)
         if scope is None:
             return Use.LOOKED_AT
-        return self._uses(scope, name.id, self.scopes.uses_until_rebound(scope, name.id, statement))
+        if not self.scopes.is_rebound(scope, name.id):
+            statement = None
+        return self._uses((scope, name.id, statement))
 
-    def _uses(self, scope: ast.AST, name: str, uses: list[ast.Name]) -> Use:
-        if (scope, name) in self._following:
-            return Use.HARMLESS  # a cycle adds no use of its own
-        self._following.add((scope, name))
-        try:
-            return _worst(self.follow(use) for use in uses)
-        finally:
-            self._following.discard((scope, name))
+    def _uses(self, key: _Key) -> Use:
+        """Join what happens at all uses of a variable, or of the results of a function."""
+        scope, name, statement = key
+        return self._once(key, lambda: self.scopes.uses_until_rebound(scope, name, statement), self.follow)
+
+    def _once(self, key: _Key, uses: Callable[[], list[Any]], follow: Callable[[Any], Use]) -> Use:
+        """Look at the uses of one thing once for each call that is followed: the same uses again add nothing.
+
+        What was found for the first thing of a call is complete, and kept; what was found on the way may lack what
+        had been looked at before.
+        """
+        if key in self._known:
+            return self._known[key]
+        if key in self._following:
+            return Use.HARMLESS
+        is_first = not self._following
+        self._following[key] = None
+        found = _worst(follow(use) for use in uses())
+        if is_first:
+            self._following.clear()
+            self._known[key] = found
+        return found
 
     # --- uses of a variable ----------------------------------------------------------------------------------------
 
@@ -227,7 +257,7 @@ class _Flow:
         return carrying[0] if len(carrying) == 1 else None
 
     def _is_followed(self, node: ast.AST) -> bool:
-        return isinstance(node, ast.Name) and any(name == node.id for _, name in self._following)
+        return isinstance(node, ast.Name) and any(name == node.id for _, name, _ in self._following)
 
     # --- functions ---------------------------------------------------------------------------------------------------
 
@@ -249,7 +279,7 @@ class _Flow:
         """Join what happens to the value of each call of the function."""
         if self.scopes.functions.get(name) is not function:
             return Use.LOOKED_AT
-        return _worst(self._use_of_function(use) for use in self.scopes.uses_of_function(name))
+        return self._once((function, "()", None), lambda: self.scopes.uses_of_function(name), self._use_of_function)
 
     def _use_of_function(self, use: ast.Name) -> Use:
         parent = self._parents.get(use)

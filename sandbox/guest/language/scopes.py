@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_BLOCKS = ("body", "orelse", "finalbody")
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, *_COMPREHENSIONS)
 
 
@@ -24,6 +29,7 @@ class Scopes:
         self._loads: dict[str, list[ast.Name]] = defaultdict(list)
         self._declared: set[str] = set()
         self._definitions: dict[str, list[Function | None]] = defaultdict(list)
+        self._places: dict[ast.AST, tuple[list[ast.stmt], int]] = {}
         self._read(tree, tree)
         self.functions: dict[str, Function] = {
             name: found[0] for name, found in self._definitions.items() if len(found) == 1 and found[0] is not None
@@ -42,22 +48,27 @@ class Scopes:
             scope = self._homes.get(scope)
         return None
 
-    def uses(self, scope: ast.AST, name: str) -> list[ast.Name]:
-        """Return all places that read the name of this scope."""
-        return [use for use in self._loads[name] if self.scope_of(use, name) is scope]
+    def is_rebound(self, scope: ast.AST, name: str) -> bool:
+        """Tell whether the name is bound more than once in its scope."""
+        return self._binds[scope][name] > 1
 
     def uses_until_rebound(self, scope: ast.AST, name: str, statement: ast.AST | None) -> list[ast.Name]:
-        """Return the uses that can see what the statement assigns: up to the next plain assignment in its block."""
-        uses = self.uses(scope, name)
-        block = self._block(statement) if statement is not None else None
-        if block is None or statement is None or self._binds[scope][name] < 2:
-            return uses
-        start = block.index(statement) + 1  # type: ignore[arg-type]
-        for index in range(start, len(block)):
-            if _rebinds(block[index], name):
-                seen = {id(node) for later in block[start : index + 1] for node in ast.walk(later)}
-                return [use for use in uses if id(use) in seen]
-        return uses
+        """Return the places that read the name of this scope.
+
+        With a statement, only those that can see what it assigns: up to the next plain assignment in its block.
+        """
+        place = self._places.get(statement) if statement is not None else None
+        if place is not None:
+            block, start = place
+            for index in range(start + 1, len(block)):
+                if _rebinds(block[index], name):
+                    seen = (node for later in block[start + 1 : index + 1] for node in ast.walk(later))
+                    return [node for node in seen if self._is_use(node, scope, name)]
+        return [use for use in self._loads[name] if self.scope_of(use, name) is scope]
+
+    def _is_use(self, node: ast.AST, scope: ast.AST, name: str) -> TypeGuard[ast.Name]:
+        is_load = isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+        return is_load and self.scope_of(node, name) is scope
 
     def uses_of_function(self, name: str) -> list[ast.Name]:
         """Return all places that read a name that is bound once."""
@@ -70,19 +81,15 @@ class Scopes:
             scope = self._homes.get(scope)
         return scope
 
-    def _block(self, statement: ast.AST) -> list[ast.stmt] | None:
-        parent = self.parents.get(statement)
-        for field in ("body", "orelse", "finalbody"):
-            block = getattr(parent, field, None)
-            if isinstance(block, list) and statement in block:
-                return block
-        return None
-
     def _read(self, node: ast.AST, home: ast.AST) -> None:
         """Walk without recursion, noting for each node its parent and the scope it stands in."""
         pending = [(node, home)]
         while pending:
             node, home = pending.pop()
+            for field in _BLOCKS:
+                block = getattr(node, field, None)
+                if isinstance(block, list):
+                    self._places.update({statement: (block, index) for index, statement in enumerate(block)})
             inner = node if isinstance(node, _SCOPES) else home
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
@@ -95,7 +102,9 @@ class Scopes:
             if isinstance(node.ctx, ast.Load):
                 self._loads[node.id].append(node)
             else:
-                self._bind(scope, node.id, None)
+                statement = self.parents[node]
+                value = statement.value if _rebinds(statement, node.id) else None
+                self._bind(scope, node.id, value if isinstance(value, ast.Lambda) else None)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             self._bind(scope, node.name, node)
         elif isinstance(node, ast.ClassDef):
@@ -109,23 +118,10 @@ class Scopes:
 
     def _bind(self, scope: ast.AST, name: str, function: Function | None) -> None:
         self._binds[scope][name] += 1
-        if function is None:
-            function = self._assigned_lambda(scope, name)
         self._definitions[name].append(function)
 
-    def _assigned_lambda(self, scope: ast.AST, name: str) -> Function | None:
-        """Find `name = lambda …` in the body of a scope."""
-        for statement in getattr(scope, "body", ()) if not isinstance(scope, ast.Lambda) else ():
-            if (
-                isinstance(statement, ast.Assign)
-                and isinstance(statement.value, ast.Lambda)
-                and _rebinds(statement, name)
-            ):
-                return statement.value
-        return None
 
-
-def _rebinds(statement: ast.AST, name: str) -> bool:
+def _rebinds(statement: ast.AST, name: str) -> TypeGuard[ast.Assign]:
     return (
         isinstance(statement, ast.Assign)
         and len(statement.targets) == 1

@@ -137,9 +137,19 @@ def check_nesting(text: str, limit_depth: int) -> None:
         raise SourceRefused(message, "use intermediate variables")
     if _LONG_RUN.search(bare):
         raise SourceRefused("a long run of operators nests too deeply", "use intermediate variables or a loop")
-    if len(re.findall(r"^\s*elif\b", bare, re.MULTILINE)) > MOST_ELIFS:
-        message = f"the program has more than {MOST_ELIFS} elif branches"
+    if _longest_if(bare) > MOST_ELIFS:
+        message = f"an if statement has more than {MOST_ELIFS} elif branches"
         raise SourceRefused(message, "use a dict or match")
+
+
+def _longest_if(bare: str) -> int:
+    """Return the most `elif` that follow one `if`."""
+    counts: dict[str, int] = {}
+    longest = 0
+    for indent, word in re.findall(r"^([ \t]*)(if|elif)\b", bare, re.MULTILINE):
+        counts[indent] = counts.get(indent, 0) + 1 if word == "elif" else 0
+        longest = max(longest, counts[indent])
+    return longest
 
 
 def _all_nodes(tree: ast.Module, limit_depth: int) -> tuple[ast.AST, ...]:
