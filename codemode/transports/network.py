@@ -37,10 +37,15 @@ async def resolve(host: str, port: int) -> tuple[str, ...]:
 class PinnedBackend(httpcore2.AsyncNetworkBackend):
     """Connects to permitted origins alone, each at an address that was judged before."""
 
-    def __init__(self, permitted: Permitted, resolve: Resolve = resolve) -> None:
+    def __init__(
+        self,
+        permitted: Permitted,
+        resolve: Resolve = resolve,
+        sockets: httpcore2.AsyncNetworkBackend | None = None,
+    ) -> None:
         self._permitted = permitted
         self._resolve = resolve
-        self._sockets = httpcore2.AnyIOBackend()
+        self._sockets = sockets or httpcore2.AnyIOBackend()
         self._public: set[str] = set()
 
     async def connect_tcp(
