@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sandbox.errors import CallFailed, ProgramRefused, SandboxError, SandboxUnavailable
+    from sandbox.errors import CallFailed, ProgramRefused, ProgramStopped, SandboxError, SandboxUnavailable
     from sandbox.host.sandbox import Sandbox
     from sandbox.limits import Limits
     from sandbox.outcome import Call, CallSite, Failure, Outcome, Refusal, Status, Usage
@@ -26,6 +26,7 @@ __all__ = [
     "Limits",
     "Outcome",
     "ProgramRefused",
+    "ProgramStopped",
     "Refusal",
     "Sandbox",
     "SandboxError",
@@ -39,6 +40,7 @@ _HOME = {
     "Limits": "sandbox.limits",
     "CallFailed": "sandbox.errors",
     "ProgramRefused": "sandbox.errors",
+    "ProgramStopped": "sandbox.errors",
     "SandboxError": "sandbox.errors",
     "SandboxUnavailable": "sandbox.errors",
 }

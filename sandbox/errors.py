@@ -5,6 +5,7 @@
     ├─ WorkerError          a worker process could not be started, or the fork server died
     ├─ GuestProtocolError   the guest sent something that it must not send
     ├─ ProgramRefused       raised by a preflight: the program is refused before anything runs
+    ├─ ProgramStopped       raised by a call handler: the program is ended there
     └─ CallFailed           raised by a call handler: the program sees it as an exception that it may catch
 
 Nothing that a program does raises out of `Sandbox.run`: that is what `Outcome` is for.
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sandbox.outcome import Refusal
+    from sandbox.outcome import Failure, Refusal
 
 
 class SandboxError(Exception):
@@ -42,6 +43,14 @@ class ProgramRefused(SandboxError):
     def __init__(self, refusals: Sequence[Refusal]) -> None:
         self.refusals = tuple(refusals)
         super().__init__("; ".join(refusal.message for refusal in self.refusals))
+
+
+class ProgramStopped(SandboxError):
+    """A call handler ends the program: it sees nothing of it, and its outcome is `failed` with this `failure`."""
+
+    def __init__(self, failure: Failure) -> None:
+        self.failure = failure
+        super().__init__(failure.message)
 
 
 class CallFailed(SandboxError):

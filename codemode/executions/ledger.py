@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog.tool import Effect
 from codemode.gateway.call import CallState
+from codemode.gateway.redaction import Redaction
 
 if TYPE_CHECKING:
-    from codemode.gateway.call import ToolCall, ToolOutcome
+    from codemode.gateway.call import JudgedCall, ToolOutcome
 
 #: Characters of an argument or an answer that the ledger shows. A line of a terminal.
 PREVIEW_CHARACTERS = 120
+
+#: Notes on repeated reads that one outcome carries.
+_MOST_NOTES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
     """One call. Times are seconds since the start of the execution, `size_bytes` is the answer as JSON.
 
-    `path` is the call's place in the tree of the program's tasks; `error` is the message that the program saw.
+    `path` is the call's place in the tree of the program's tasks; `arguments` are without secrets; `decision` and
+    `rule` are the policy's ("" where it was not asked: no such tool, wrong arguments); `error` is the message that the
+    program saw; `repeats` is the path of an earlier read that was the same.
     """
 
     path: str
@@ -29,46 +38,68 @@ class LedgerEntry:
     state: CallState
     start_s: float
     duration_s: float
+    decision: str = ""
+    rule: str = ""
     size_bytes: int = 0
     preview: str = ""
     error: str = ""
+    repeats: str = ""
 
 
 class Ledger:
-    """Collects entries while an execution runs. A call that is never finished stays `unknown`."""
+    """Collects entries while an execution runs. A call that was sent and never finished stays `unknown`."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
         self._entries: dict[str, LedgerEntry] = {}
+        self._redactions: dict[str, Redaction] = {}
+        self._reads: dict[bytes, str] = {}
+        self._repeated: Counter[str] = Counter()
 
-    def start(self, call: ToolCall) -> None:
-        """Record that a call is about to be made."""
+    def take(self, judged: JudgedCall) -> None:
+        """Record a call that the program makes, before anything is sent."""
+        call = judged.call
+        arguments, redaction = Redaction(call.caller.secrets).arguments(call.arguments, judged.tool)
+        self._redactions[call.path] = redaction
         self._entries[call.path] = LedgerEntry(
             path=call.path,
-            tool=call.tool,
-            arguments=call.arguments,
-            state=CallState.UNKNOWN,
+            tool=judged.tool.id if judged.tool else call.tool,
+            arguments=arguments,
+            state=judged.state,
             start_s=self._now(),
             duration_s=0.0,
+            decision=judged.ruling.decision if judged.ruling else "",
+            rule=judged.ruling.rule if judged.ruling else "",
+            error=redaction.text(judged.error.for_model()) if judged.error else "",
+            repeats=self._earlier(judged),
         )
 
-    def finish(self, call: ToolCall, outcome: ToolOutcome) -> None:
+    def send(self, path: str) -> None:
+        """Record that a call is about to be sent: from now on it may have been done."""
+        self._entries[path] = replace(self._entries[path], state=CallState.UNKNOWN, start_s=self._now())
+
+    def withdraw(self, path: str) -> None:
+        """Record that a call ended before it was sent."""
+        self._entries[path] = replace(self._entries[path], state=CallState.NOT_STARTED)
+
+    def finish(self, path: str, outcome: ToolOutcome) -> None:
         """Record what became of it; a page counts as its whole answer."""
-        entry = self._entries[call.path]
-        text = (
-            ""
-            if outcome.error
-            else json.dumps(getattr(outcome.value, "value", outcome.value), ensure_ascii=False, default=str)
-        )
-        self._entries[call.path] = replace(
+        entry = self._entries[path]
+        redaction = self._redactions[path]
+        value = getattr(outcome.value, "value", outcome.value)
+        text = "" if outcome.error else json.dumps(value, ensure_ascii=False, default=str)
+        self._entries[path] = replace(
             entry,
-            tool=outcome.tool,
             state=outcome.state,
             duration_s=self._now() - entry.start_s,
             size_bytes=len(text.encode()),
-            preview=preview(text),
-            error=outcome.error.for_model() if outcome.error else "",
+            preview=preview(redaction.text(text[: PREVIEW_CHARACTERS * 4])),
+            error=redaction.text(outcome.error.for_model()) if outcome.error else "",
         )
+
+    def pending(self) -> tuple[LedgerEntry, ...]:
+        """The calls that wait for a person."""
+        return tuple(entry for entry in self._entries.values() if entry.state is CallState.PENDING)
 
     def close(self) -> tuple[LedgerEntry, ...]:
         """All entries; those still under way end here, and whether they were done is unknown."""
@@ -77,6 +108,24 @@ class Ledger:
             replace(entry, duration_s=now - entry.start_s) if entry.state is CallState.UNKNOWN else entry
             for entry in self._entries.values()
         )
+
+    def notes(self) -> tuple[str, ...]:
+        """What a program that repeats itself is told."""
+        return tuple(
+            f"{self._entries[path].tool} was read {count + 1} times with the same arguments: keep the answer"
+            for path, count in self._repeated.most_common(_MOST_NOTES)
+        )
+
+    def _earlier(self, judged: JudgedCall) -> str:
+        """The path of an earlier read of the same tool with the same arguments."""
+        if judged.tool is None or judged.tool.effect is not Effect.READ or judged.error is not None:
+            return ""
+        text = json.dumps([judged.tool.id, judged.arguments], sort_keys=True, default=str)
+        path = self._reads.setdefault(blake2b(text.encode(), digest_size=16).digest(), judged.call.path)
+        if path == judged.call.path:
+            return ""
+        self._repeated[path] += 1
+        return path
 
     def _now(self) -> float:
         return time.monotonic() - self._began

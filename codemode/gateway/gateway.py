@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.catalog.arguments import validate
 from codemode.catalog.observed import ObservedShapes
-from codemode.errors import CallError, CodeModeError, UpstreamTimeout, UpstreamUnreachable
-from codemode.gateway.call import CallState, ToolOutcome
+from codemode.errors import (
+    AccessDenied,
+    ApprovalRequired,
+    CallError,
+    CodeModeError,
+    UpstreamTimeout,
+    UpstreamUnreachable,
+)
+from codemode.gateway.call import CallState, JudgedCall, ToolOutcome
+from codemode.gateway.policy import AccessPolicy, AccessRequest, Decision
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -15,6 +23,7 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.tool import Tool
     from codemode.gateway.call import ToolCall
+    from codemode.gateway.policy import Ruling
 
     Send = Callable[["Transport", Tool, Mapping[str, Any]], Awaitable[Any]]
 
@@ -44,37 +53,60 @@ class Transport(Protocol):
 
 
 class Gateway:
-    """Resolve, validate, send: one door for all calls against one catalog."""
+    """Resolve, validate, decide, send: one door for all calls against one catalog, which is the caller's view."""
 
     def __init__(
-        self, catalog: Catalog, transports: Mapping[str, Transport], shapes: ObservedShapes | None = None
+        self,
+        catalog: Catalog,
+        transports: Mapping[str, Transport],
+        shapes: ObservedShapes | None = None,
+        policy: AccessPolicy | None = None,
     ) -> None:
         self.catalog = catalog
         self._transports = transports
         self._shapes = ObservedShapes() if shapes is None else shapes
+        self._policy = policy or AccessPolicy()
 
-    async def call(self, call: ToolCall) -> ToolOutcome:
-        """Make one call. Never raises for what the caller or the other side did: the outcome says it."""
+    def judge(self, call: ToolCall) -> JudgedCall:
+        """Resolve, validate and decide, on the arguments as they would be sent; an allowed call is counted."""
+        try:
+            tool = self.catalog.get(call.tool)
+        except CodeModeError as error:
+            return JudgedCall(call, error=error)
+        try:
+            arguments = validate(tool, call.arguments)
+        except CodeModeError as error:
+            return JudgedCall(call, tool, error=error)
+        request = AccessRequest(tool, arguments, call.caller.role)
+        ruling = self._policy.ruling(request)
+        if ruling.decision is Decision.ALLOW:
+            ruling = self._policy.count(request, call.tally) or ruling
+        return JudgedCall(call, tool, arguments, ruling, _refusal(tool, ruling))
+
+    async def send(self, judged: JudgedCall) -> ToolOutcome:
+        """Send a call that was judged, if it is allowed. Never raises for what the caller or the other side did."""
 
         async def send(transport: Transport, tool: Tool, arguments: Mapping[str, Any]) -> Any:
             value = await transport.call(tool, arguments)
             self._shapes.observe(tool, value)
             return value
 
-        return await self._pass(call, send)
+        return await self._pass(judged, send)
 
-    async def call_page(self, call: ToolCall) -> ToolOutcome:
-        """Make one call for a page of a list; the value is the transport's page."""
-        return await self._pass(call, lambda transport, tool, arguments: transport.call_page(tool, arguments))
+    async def send_page(self, judged: JudgedCall) -> ToolOutcome:
+        """The same for a page of a list; the value is the transport's page."""
+        return await self._pass(judged, lambda transport, tool, arguments: transport.call_page(tool, arguments))
 
-    async def _pass(self, call: ToolCall, send: Send) -> ToolOutcome:
+    async def call(self, call: ToolCall) -> ToolOutcome:
+        """Judge and send in one."""
+        return await self.send(self.judge(call))
+
+    async def _pass(self, judged: JudgedCall, send: Send) -> ToolOutcome:
+        tool = judged.tool
+        if judged.error is not None or tool is None:
+            return ToolOutcome(tool.id if tool else judged.call.tool, judged.state, error=judged.error)
         try:
-            tool = self.catalog.get(call.tool)
-            arguments = validate(tool, call.arguments)
-        except CodeModeError as error:
-            return ToolOutcome(call.tool, CallState.FAILED, error=error)
-        try:
-            value = await send(self._transports[tool.source], tool, arguments)
+            value = await send(self._transports[tool.source], tool, judged.arguments)
         except UpstreamTimeout as error:
             return ToolOutcome(tool.id, CallState.UNKNOWN, error=error)
         except UpstreamUnreachable as error:
@@ -82,3 +114,13 @@ class Gateway:
         except CallError as error:
             return ToolOutcome(tool.id, CallState.FAILED, error=error)
         return ToolOutcome(tool.id, CallState.COMMITTED, value=value)
+
+
+def _refusal(tool: Tool, ruling: Ruling) -> CallError | None:
+    match ruling.decision:
+        case Decision.ALLOW:
+            return None
+        case Decision.DENY:
+            return AccessDenied(tool.id, ruling.rule, ruling.reason)
+        case Decision.ASK:
+            return ApprovalRequired(tool.id, ruling.rule, ruling.reason)

@@ -8,7 +8,7 @@ import sys
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from sandbox.errors import CallFailed
+from sandbox.errors import CallFailed, ProgramStopped
 from sandbox.protocol.host_messages import encode_value
 from sandbox.protocol.strict_json import InvalidJson, JsonValue
 
@@ -26,7 +26,8 @@ _logger = logging.getLogger(__name__)
 class CallDesk:
     """Takes calls, has them answered, and hands each answer on as soon as it is there.
 
-    `on_value(id, json)` and `on_error(id, error)` are called once for each call that nobody cancelled.
+    `on_value(id, json)` and `on_error(id, error)` are called once for each call that nobody cancelled, or `on_stop`
+    for one whose handler ends the program.
     """
 
     def __init__(
@@ -36,12 +37,14 @@ class CallDesk:
         *,
         on_value: Callable[[int, bytes], None],
         on_error: Callable[[int, CallFailed], None],
+        on_stop: Callable[[ProgramStopped], None],
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._handler = handler
         self._limits = limits
         self._on_value = on_value
         self._on_error = on_error
+        self._on_stop = on_stop
         self._waiting: deque[Call] = deque()
         self._under_way: dict[int, asyncio.Task[None]] = {}
         self._is_starting = False
@@ -84,6 +87,9 @@ class CallDesk:
             data = await self._ask(call)
         except CallFailed as error:
             self._on_error(call.id, _presentable(error))
+        except ProgramStopped as stopped:
+            self._waiting.clear()
+            self._on_stop(stopped)
         else:
             self._on_value(call.id, data)
         finally:
@@ -97,7 +103,7 @@ class CallDesk:
             raise CallFailed(message, kind="no_tools")
         try:
             data = encode_value(await self._handler(call))
-        except CallFailed:
+        except (CallFailed, ProgramStopped):
             raise
         except (InvalidJson, TypeError) as error:
             _logger.warning("call %s of %s: the answer is not JSON data: %s", call.id, call.tool, error)

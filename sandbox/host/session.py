@@ -80,7 +80,13 @@ class Session:
         self._marks: list[int] = []
         self._wake_timer: asyncio.TimerHandle | None = None
         self._cpu_timer: asyncio.TimerHandle | None = None
-        self._desk = CallDesk(program.call, program.limits, on_value=self._send_value, on_error=self._send_error)
+        self._desk = CallDesk(
+            program.call,
+            program.limits,
+            on_value=self._send_value,
+            on_error=self._send_error,
+            on_stop=lambda stopped: self._end(Ending(Status.FAILED, failure=stopped.failure)),
+        )
 
     async def run(self) -> Outcome:
         """See a program through that was just sent to the worker, and return how it ended.

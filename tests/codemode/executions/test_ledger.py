@@ -1,34 +1,110 @@
 from __future__ import annotations
 
-from codemode.errors import UpstreamError
+import json
+from typing import Any
+
+from codemode.catalog.tool import Effect
+from codemode.errors import AccessDenied, UpstreamError
 from codemode.executions.ledger import PREVIEW_CHARACTERS, Ledger
-from codemode.gateway.call import CallState, ToolCall, ToolOutcome
+from codemode.gateway.call import CallState, JudgedCall, ToolCall, ToolOutcome
+from codemode.gateway.caller import Caller
+from codemode.gateway.policy import Decision, Ruling
+from codemode.testing import make_tool
+
+READ = make_tool("gym.clients.list", {"limit": {"type": "integer"}})
+LOGIN = make_tool(
+    "gym.login",
+    {
+        "name": {"type": "string"},
+        "word": {"type": "string", "format": "password"},
+        "extra": {"type": "object", "properties": {"pin": {"type": "integer", "writeOnly": True}}},
+        "api_key": {"type": "string"},
+        "max_tokens": {"type": "integer"},
+    },
+    effect=Effect.WRITE,
+)
+ALLOWED = Ruling(Decision.ALLOW, "default for read")
 
 
-def test_an_answered_call_is_recorded_with_size_and_preview() -> None:
+def judged(path: str = "1", tool: Any = READ, caller: Caller | None = None, **arguments: Any) -> JudgedCall:
+    call = ToolCall("ex", path, tool.id, arguments, caller=caller or Caller("local"))
+    return JudgedCall(call, tool, arguments, ALLOWED)
+
+
+def test_an_answered_call_is_recorded_with_decision_size_and_preview() -> None:
     ledger = Ledger()
-    call = ToolCall("ex", "1", "gym.listClients", {"limit": 2})
-    ledger.start(call)
-    ledger.finish(call, ToolOutcome("gym.clients.list", CallState.COMMITTED, value={"items": ["é" * 200]}))
+    ledger.take(judged(limit=2))
+    ledger.send("1")
+    ledger.finish("1", ToolOutcome("gym.clients.list", CallState.COMMITTED, value={"items": ["é" * 200]}))
     (entry,) = ledger.close()
     assert (entry.tool, entry.state, entry.arguments) == ("gym.clients.list", CallState.COMMITTED, {"limit": 2})
+    assert (entry.decision, entry.rule) == ("allow", "default for read")
     assert entry.size_bytes == len('{"items": [""]}') + 400
     assert len(entry.preview) == PREVIEW_CHARACTERS + 1
     assert entry.duration_s >= 0
 
 
-def test_a_call_under_way_at_the_end_is_unknown() -> None:
+def test_a_call_that_was_sent_is_unknown_at_the_end_and_one_that_was_not_never_ran() -> None:
     ledger = Ledger()
-    ledger.start(ToolCall("ex", "1", "a.b", {}))
-    (entry,) = ledger.close()
-    assert entry.state is CallState.UNKNOWN
-    assert entry.duration_s > 0
+    for path in ("1", "2", "3"):
+        ledger.take(judged(path))
+    ledger.send("1")
+    ledger.send("2")
+    ledger.withdraw("2")
+    sent, withdrawn, waiting = ledger.close()
+    assert (sent.state, withdrawn.state, waiting.state) == (
+        CallState.UNKNOWN,
+        CallState.NOT_STARTED,
+        CallState.NOT_STARTED,
+    )
+    assert sent.duration_s > 0
 
 
 def test_a_failed_call_carries_what_the_program_saw() -> None:
     ledger = Ledger()
-    call = ToolCall("ex", "1", "a.b", {})
-    ledger.start(call)
-    ledger.finish(call, ToolOutcome("a.b", CallState.FAILED, error=UpstreamError("409: frozen already", status=409)))
+    ledger.take(judged())
+    ledger.send("1")
+    ledger.finish("1", ToolOutcome("a.b", CallState.FAILED, error=UpstreamError("409: frozen already", status=409)))
     (entry,) = ledger.close()
     assert (entry.state, entry.error, entry.preview) == (CallState.FAILED, "409: frozen already", "")
+
+
+def test_a_denied_call_names_the_rule() -> None:
+    ledger = Ledger()
+    ruling = Ruling(Decision.DENY, "rule 2", "not at night")
+    error = AccessDenied("gym.clients.list", ruling.rule, ruling.reason)
+    ledger.take(JudgedCall(ToolCall("ex", "1", "gym.clients.list", {}), READ, {}, ruling, error))
+    (entry,) = ledger.close()
+    assert (entry.state, entry.decision, entry.rule) == (CallState.DENIED, "deny", "rule 2")
+    assert "not at night" in entry.error
+
+
+def test_secrets_are_in_no_part_of_an_entry() -> None:
+    ledger = Ledger()
+    caller = Caller("key:1", secrets=("the-callers-key",))
+    secret = {"word": "hunter2x", "extra": {"pin": 998877, "note": "hunter2x too"}, "api_key": "abcdefgh"}
+    ledger.take(judged(tool=LOGIN, caller=caller, name="ann the-callers-key", max_tokens=4096, **secret))
+    ledger.send("1")
+    answer = {
+        "echo": "hunter2x 998877",
+        "session": {"access_token": "s3ss10n", "user": "ann"},
+        "note": "the-callers-key",
+    }
+    ledger.finish("1", ToolOutcome("gym.login", CallState.COMMITTED, value=answer))
+    (entry,) = ledger.close()
+    record = json.dumps([entry.arguments, entry.preview, entry.error])
+    for text in ("hunter2x", "998877", "abcdefgh", "the-callers-key", "s3ss10n"):
+        assert text not in record, text
+    assert "ann" in record
+    assert entry.arguments["max_tokens"] == 4096
+
+
+def test_an_identical_read_is_noted_and_an_identical_write_is_not() -> None:
+    ledger = Ledger()
+    for path in ("1", "2", "3"):
+        ledger.take(judged(path, limit=2))
+    ledger.take(judged("4", limit=3))
+    for path in ("5", "6"):
+        ledger.take(judged(path, tool=LOGIN, name="ann"))
+    assert [entry.repeats for entry in ledger.close()] == ["", "1", "1", "", "", ""]
+    assert ledger.notes() == ("gym.clients.list was read 3 times with the same arguments: keep the answer",)

@@ -1,0 +1,127 @@
+"""The calls of one program that runs: judged, recorded, sent, and ended together where one needs a person."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import count
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from codemode.errors import CodeModeError, UpstreamError
+from codemode.executions.ledger import Ledger
+from codemode.executions.paging import collect, whole_list
+from codemode.gateway.call import CallState, ToolCall
+from codemode.gateway.policy import Tally
+from sandbox import CallFailed, Failure, ProgramStopped
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from codemode.executions.ledger import LedgerEntry
+    from codemode.gateway.call import JudgedCall, ToolOutcome
+    from codemode.gateway.caller import Caller
+    from codemode.gateway.gateway import Gateway
+    from sandbox import Call
+
+    Send = Callable[[JudgedCall], Awaitable[ToolOutcome]]
+
+#: Pending calls that the failure names one by one.
+_NAMED = 5
+
+
+class Run:
+    """Answers the calls of one program. `ledger` is the record of them."""
+
+    def __init__(self, execution: str, gateway: Gateway, caller: Caller, *, calls_in_flight: int) -> None:
+        self.execution = execution
+        self.ledger = Ledger()
+        self._gateway = gateway
+        self._caller = caller
+        self._tally = Tally()
+        self._slots = asyncio.Semaphore(calls_in_flight)
+        self._under_way = 0
+        self._all_ended = asyncio.Event()
+        self._all_ended.set()
+        self._is_stopping = False
+
+    async def answer(self, call: Call) -> Any:
+        """The value of a call of the program. Raises CallFailed for it to see, ProgramStopped to end it."""
+        wish = whole_list(call.tool, self._gateway.catalog)
+        if wish is None:
+            return await self._made(self._call(call.path, call.tool, call.arguments), self._gateway.send)
+        numbers = count(1)
+
+        def get_page(arguments: dict[str, Any]) -> Awaitable[Any]:
+            page = self._call(f"{call.path}/{next(numbers)}", wish.tool.id, arguments)
+            return self._made(page, self._gateway.send_page)
+
+        try:
+            return await collect(wish, call.arguments, get_page)
+        except CodeModeError as error:
+            raise _for_program(error) from None
+
+    def _call(self, path: str, tool: str, arguments: dict[str, Any]) -> ToolCall:
+        return ToolCall(self.execution, path, tool, arguments, caller=self._caller, tally=self._tally)
+
+    async def _made(self, call: ToolCall, send: Send) -> Any:
+        judged = self._gateway.judge(call)
+        self.ledger.take(judged)
+        if judged.state is CallState.PENDING:
+            await self._stop()
+        if judged.error is not None:
+            raise _for_program(judged.error)
+        async with self._slots:
+            if self._is_stopping:
+                await asyncio.Event().wait()  # it is not started any more: the end of the program ends the wait
+            outcome = await self._sent(judged, send)
+        if outcome.error is not None:
+            raise _for_program(outcome.error)
+        return outcome.value
+
+    async def _sent(self, judged: JudgedCall, send: Send) -> ToolOutcome:
+        path = judged.call.path
+        self.ledger.send(path)
+        self._under_way += 1
+        self._all_ended.clear()
+        try:
+            outcome = await send(judged)
+            self.ledger.finish(path, outcome)
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._all_ended.set()
+        return outcome
+
+    async def _stop(self) -> NoReturn:
+        """End the program once the calls that were sent have ended, so that nothing is unknown for it."""
+        self._is_stopping = True
+        await asyncio.sleep(0)  # calls that came together with this one are judged too
+        await self._all_ended.wait()
+        raise ProgramStopped(_approval_required(self.ledger.pending()))
+
+
+def _approval_required(pending: tuple[LedgerEntry, ...]) -> Failure:
+    """The failure that names the calls, without secrets."""
+    lines = [entry.error for entry in pending[:_NAMED]]
+    lines += [f"and {len(pending) - _NAMED} more"] if len(pending) > _NAMED else []
+    calls = "; ".join(f"{entry.tool}({_shown(entry.arguments)})" for entry in pending[:_NAMED])
+    return Failure(
+        "ApprovalRequired",
+        "; ".join(dict.fromkeys(lines)) + f". Pending: {calls}",
+        hint="what the ledger calls committed has happened; a person must make the pending calls, or allow them",
+    )
+
+
+def _shown(arguments: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in arguments.items())[:500]
+
+
+def _for_program(error: CodeModeError) -> CallFailed:
+    if isinstance(error, UpstreamError):
+        return CallFailed(
+            error.for_model(),
+            kind=error.code,
+            status=error.status,
+            body=error.body,
+            retry_after_s=error.retry_after_s,
+        )
+    return CallFailed(error.for_model(), kind=error.code)

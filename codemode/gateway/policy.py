@@ -1,0 +1,177 @@
+"""The access policy: ordered rules, of which the first that fits decides; then the default for the tool's effect."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fnmatch import translate
+from typing import TYPE_CHECKING, Any
+
+from codemode.gateway.conditions import Condition
+from codemode.settings import DEFAULT_ROLE, PolicySettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from codemode.catalog.tool import Tool
+    from codemode.settings import QuotaSettings, RuleSettings
+
+
+class Decision(StrEnum):
+    """What the policy says of a call."""
+
+    ALLOW = "allow"
+    DENY = "deny"
+    ASK = "ask"  # a person decides
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """A decision, which rule took it, and the operator's reason, if there is one."""
+
+    decision: Decision
+    rule: str
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many calls one execution has made under each quota."""
+
+    counts: Counter[int] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class AccessRequest:
+    """A call to be decided on: `arguments` are as they are going to be sent."""
+
+    tool: Tool
+    arguments: Mapping[str, Any]
+    role: str = DEFAULT_ROLE
+
+
+class AccessPolicy:
+    """Rules, quotas and defaults. `decide` says what holds for a call, `may_use` whether a tool exists for a role."""
+
+    def __init__(self, settings: PolicySettings | None = None) -> None:
+        self._settings = settings or PolicySettings()
+        self.rules = tuple(Rule(rule, number) for number, rule in enumerate(self._settings.rules, 1))
+        self.quotas = tuple(Quota(quota, number) for number, quota in enumerate(self._settings.quotas, 1))
+        self.roles = self._settings.known_roles()
+
+    def decide(self, request: AccessRequest) -> Decision:
+        """What the rules say of a call."""
+        return self.ruling(request).decision
+
+    def ruling(self, request: AccessRequest) -> Ruling:
+        """The same with the rule that decides."""
+        for rule in self.rules:
+            if rule.concerns(request.tool, request.role) and rule.holds(request):
+                return rule.ruling
+        return self.default(request.tool)
+
+    def default(self, tool: Tool) -> Ruling:
+        """What holds where no rule does."""
+        decision = Decision(getattr(self._settings.default, tool.effect))
+        return Ruling(decision, f"default for {tool.effect}")
+
+    def may_use(self, tool: Tool, role: str) -> bool:
+        """Whether some call of the tool is not denied. Where none is, the tool does not exist for the role."""
+        for rule in self.rules:
+            if not rule.concerns(tool, role):
+                continue
+            if rule.ruling.decision is not Decision.DENY:
+                return True
+            if not rule.is_conditional:
+                return False
+        return self.default(tool).decision is not Decision.DENY
+
+    def count(self, request: AccessRequest, tally: Tally) -> Ruling | None:
+        """Count an allowed call; the ruling against it where a quota is used up."""
+        concerned = [quota for quota in self.quotas if quota.concerns(request.tool, request.role)]
+        for quota in concerned:
+            if tally.counts[quota.number] >= quota.calls:
+                reason = f"at most {quota.calls} calls of these tools in one execution"
+                return Ruling(Decision.DENY, quota.label, reason)
+        for quota in concerned:
+            tally.counts[quota.number] += 1
+        return None
+
+
+class Rule:
+    """One rule, ready to be asked."""
+
+    def __init__(self, settings: RuleSettings, number: int) -> None:
+        self.settings = settings
+        self.label = f"rule {number}" + (f" ({settings.name})" if settings.name else "")
+        self.ruling = Ruling(Decision(settings.decision), self.label, settings.reason)
+        self.tools = Globs(settings.tools)
+        self.conditions = tuple(Condition(path, values) for path, values in settings.where.items())
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether the arguments matter."""
+        return bool(self.conditions)
+
+    def why_not(self, tool: Tool, role: str) -> str:
+        """Why the rule has nothing to say of a tool and a role; empty where it has."""
+        rule = self.settings
+        if not self.tools.fit(tool.id):
+            return "other tools"
+        if rule.effects and tool.effect not in rule.effects:
+            return f"other effects than {tool.effect}"
+        if rule.sources and tool.source not in rule.sources:
+            return "other sources"
+        if rule.tiers and tool.tier not in rule.tiers:
+            return "other tiers"
+        if rule.roles and role not in rule.roles:
+            return "other roles"
+        strict = self.ruling.decision is Decision.ALLOW
+        must = [condition for condition in self.conditions if not condition.may_be_absent]
+        strange = next((one.path for one in must if not one.concerns(tool, undeclared=not strict)), None)
+        return f"the tool has no argument {strange!r}" if strange else ""
+
+    def concerns(self, tool: Tool, role: str) -> bool:
+        """Whether the rule can decide on some call of the tool."""
+        return not self.why_not(tool, role)
+
+    def unmet(self, request: AccessRequest) -> Iterator[str]:
+        """The paths of the conditions that do not hold: to allow, all values must surely fit; else one that may."""
+        allows = self.ruling.decision is Decision.ALLOW
+        for condition in self.conditions:
+            holds = condition.surely_holds if allows else condition.may_hold
+            if not holds(request.tool, request.arguments):
+                yield condition.path
+
+    def holds(self, request: AccessRequest) -> bool:
+        """Whether all conditions hold."""
+        return next(self.unmet(request), None) is None
+
+
+class Quota:
+    """One quota, ready to be asked."""
+
+    def __init__(self, settings: QuotaSettings, number: int) -> None:
+        self.settings = settings
+        self.number = number
+        self.label = f"quota {number}"
+        self.calls = settings.calls
+        self.tools = Globs(settings.tools)
+
+    def concerns(self, tool: Tool, role: str) -> bool:
+        """Whether calls of the tool count."""
+        return self.tools.fit(tool.id) and (not self.settings.roles or role in self.settings.roles)
+
+
+class Globs:
+    """Patterns of the shell on ids; none of them: everything."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self.patterns = tuple(patterns)
+        self._compiled = tuple(re.compile(translate(pattern)) for pattern in self.patterns)
+
+    def fit(self, id_: str) -> bool:
+        """Whether one of the patterns fits."""
+        return not self._compiled or any(pattern.match(id_) for pattern in self._compiled)

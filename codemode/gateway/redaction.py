@@ -1,0 +1,124 @@
+"""Arguments and texts as a record may hold them: without secrets.
+
+What is secret is said by a schema (`writeOnly`, `format: password`), by a name (`token`, `client_secret` …), or known:
+the caller's own credentials, and values that were secret elsewhere in the same arguments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from codemode.catalog.schema import Schema
+    from codemode.catalog.tool import Tool
+
+REDACTED = "[redacted]"
+
+#: Known secrets that are shorter are not searched for in texts: they would blank out ordinary words.
+_SHORTEST = 4
+
+#: Steps into a schema that refers to itself.
+_DEEPEST = 12
+
+_NAMES = (
+    r"pass(?:word|wd|phrase|code)|secrets?|(?:access|refresh|auth|id|api|bearer|session|csrf)?_?tokens?|api_?keys?"
+    r"|private_?keys?|credentials?|authorization|cookie|signing_?key|client_?secret|otp|pin|cvc|cvv"
+)
+_SECRET_NAME = re.compile(rf"(?:^|.*[_\-.\s])?(?:{_NAMES})$", re.IGNORECASE)
+_SECRET_FIELD = re.compile(
+    rf'("(?:[A-Za-z0-9_.-]*[_.-])?(?:{_NAMES})"\s*:\s*)("(?:[^"\\]|\\.)*"?|[^,}}\]\s]+)', re.IGNORECASE
+)
+_PAGING = re.compile(r"(?:page|next|continuation|sync|cursor)_?tokens?$", re.IGNORECASE)
+_LONGEST_NAME = 80
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+class Redaction:
+    """Takes secrets out of what is recorded of one call. `known` are secret wherever they stand."""
+
+    def __init__(self, known: Iterable[str] = ()) -> None:
+        self._known = tuple(sorted({text for text in known if len(text) >= _SHORTEST}, key=len, reverse=True))
+
+    def arguments(self, arguments: Mapping[str, Any], tool: Tool | None) -> tuple[dict[str, Any], Redaction]:
+        """The arguments of a call as they may be shown, and what else is known to be secret from then on."""
+        found: list[str] = []
+        shown = {}
+        for name, value in arguments.items():
+            parameter = tool.parameter(name) if tool is not None else None
+            schema = parameter.schema if parameter else (tool.details.body if tool is not None else None)
+            wire_name = parameter.wire_name if parameter else name
+            secret = is_secret_name(name) or is_secret_name(wire_name)
+            shown[name] = self._value(value, schema, found, secret=secret, depth=0)
+        wiser = Redaction((*self._known, *found))
+        return {name: wiser._value(value, None, [], secret=False, depth=0) for name, value in shown.items()}, wiser
+
+    def text(self, text: str) -> str:
+        """A text without the secrets that are known, and without the values of fields with secret names."""
+        for secret in self._known:
+            text = text.replace(secret, REDACTED)
+        return _SECRET_FIELD.sub(rf'\1"{REDACTED}"', text) if '"' in text else text
+
+    def _value(self, value: Any, schema: Schema | None, found: list[str], *, secret: bool, depth: int) -> Any:
+        if value is None or isinstance(value, bool):
+            return value
+        by_name = secret and not isinstance(value, (int, float))  # `max_tokens` is a number
+        if by_name or (schema is not None and _is_secret(schema)):
+            found += _texts(value)
+            return REDACTED
+        if isinstance(value, str):
+            return self.text(value)
+        inner = schema if depth < _DEEPEST else None
+        if isinstance(value, list):
+            items = inner.resolved().get("items") if inner is not None else None
+            of_items = inner.at(items) if inner is not None and isinstance(items, Mapping) else None
+            return [self._value(item, of_items, found, secret=False, depth=depth + 1) for item in value]
+        if isinstance(value, Mapping):
+            parts = _properties(inner) if inner is not None else {}
+            return {
+                self.text(str(key)): self._value(
+                    part, parts.get(str(key)), found, secret=is_secret_name(str(key)), depth=depth + 1
+                )
+                for key, part in value.items()
+            }
+        return value
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a field of that name holds a secret, as names go."""
+    plain = _HUMP.sub("_", name[-_LONGEST_NAME:])
+    return bool(_SECRET_NAME.match(plain)) and not _PAGING.search(plain)
+
+
+def _properties(schema: Schema) -> dict[str, Schema]:
+    """The properties, those of every alternative too."""
+    resolved = schema.resolved()
+    found = resolved.properties()
+    for variant in resolved.variants():
+        for name, part in variant.resolved().properties().items():
+            found.setdefault(name, part)
+    return found
+
+
+def _is_secret(schema: Schema) -> bool:
+    resolved = schema.resolved()
+    return any(
+        part.first("writeOnly") is True or part.first("format") == "password"
+        for part in (schema, resolved, *resolved.variants())
+    )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield str(value)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)
