@@ -8,6 +8,7 @@ from sandbox.guest.concurrency.hub import Slot
 from sandbox.guest.concurrency.identity import PLACE
 from sandbox.guest.concurrency.loop import NumberedFuture
 from sandbox.guest.runtime.access import DATA, OPEN
+from sandbox.guest.runtime.copying import COPIED
 from sandbox.guest.runtime.shown_as import SHOWN_AS
 from sandbox.guest.values import ArgumentInvalid, encode_arguments
 
@@ -50,6 +51,7 @@ Record.__module__ = "builtins"
 SHOWN_AS[Record] = dict
 OPEN.add(Record)
 DATA.add(Record)
+COPIED.add(Record)
 
 
 class ToolError(Exception):
@@ -74,6 +76,7 @@ class ToolError(Exception):
 
 
 ToolError.__module__ = "builtins"
+COPIED.add(ToolError)
 
 
 class Tool:

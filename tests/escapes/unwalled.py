@@ -25,6 +25,7 @@ from importlib import import_module
 sys.path += sys.argv[2:]
 import collections
 import csv
+import dataclasses
 import logging
 import math
 import re
@@ -219,6 +220,14 @@ def _state() -> list:
         sys.modules.get("json") is json,
         csv.field_size_limit(),
         gc.isenabled(),
+        re.sub("(a)", "\\1-cache", "aa"),
+        sorted(re.RegexFlag._member_map_),
+        str(type(re.RegexFlag(1 << 13).value)),
+        str(string.Template.pattern.groupindex),
+        str(dataclasses.field().metadata),
+        sorted(vars(json.JSONEncoder)),
+        sorted(vars(collections.Counter)),
+        isinstance(collections.Counter.most_common(collections.Counter("a")), list),
     ]
 
 

@@ -57,6 +57,13 @@ class Handle:
         return self._when
 
 
+def _ours(loop: Any) -> Any:
+    """Refuse a loop of the program's: it would be handed the context of the scheduler."""
+    if type(loop) is not Loop:
+        raise TypeError("tasks and futures run on the one loop that there is")
+    return loop
+
+
 class Task(asyncio.Task[Any]):
     """The interpreter's task, numbered, and cancelled at once where it waits in sync code."""
 
@@ -64,7 +71,7 @@ class Task(asyncio.Task[Any]):
         self, coroutine: Coroutine[Any, Any, Any], *, loop: Loop, number: int, name: str, context: Context
     ) -> None:
         self._number = number
-        super().__init__(coroutine, loop=cast("Any", loop), name=name, context=context)
+        super().__init__(coroutine, loop=_ours(loop), name=name, context=context)
 
     def __hash__(self) -> int:
         return self._number
@@ -81,6 +88,7 @@ class NumberedFuture(asyncio.Future[Any]):
     """The interpreter's future, with a hash by order of creation."""
 
     def __init__(self, *, loop: Loop) -> None:
+        loop = _ours(loop)
         self._number = next(loop._numbers)
         super().__init__(loop=cast("Any", loop))
 

@@ -52,7 +52,8 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-#: Names that lead to frames, code objects or greenlets, or that evaluate text (`Signature.from_callable`).
+#: Names that lead to frames, code objects, greenlets or raw memory (`getbuffer`), or that evaluate text
+#: (`Signature.from_callable`).
 REFUSED = _names("""
     tb_frame tb_next tb_lasti
     f_back f_builtins f_code f_generator f_globals f_locals f_trace f_trace_lines f_trace_opcodes f_lasti
@@ -62,7 +63,7 @@ REFUSED = _names("""
     gi_frame gi_code gi_yieldfrom gi_running gi_suspended gi_state
     cr_frame cr_code cr_await cr_origin cr_running cr_suspended cr_state
     ag_frame ag_code ag_await ag_running ag_suspended ag_state
-    gr_frame gr_context get_stack print_stack get_coro from_callable
+    gr_frame gr_context get_stack print_stack get_coro from_callable getbuffer
     """)
 
 #: Names that are ordinary on the program's own objects and on data, and that do something else elsewhere.
@@ -77,6 +78,9 @@ GUARDED = {
     "get_loop": "the loop of a future is the scheduler",
     "get_context": "the context of a task holds the scheduler's place",
     "set_loop": "as get_loop",
+    "mro": "the list of a class, as `__mro__` shows it",
+    "groupindex": "a view of the dict of a pattern that others use: comparing a view hands over what is behind it",
+    "metadata": "as groupindex: fields without metadata share one dict",
 }
 
 #: Reads and calls that some operator or builtin gives as well, or that give text.
@@ -100,13 +104,20 @@ DUNDERS = _names("""
     __copy__ __deepcopy__
     """)
 
-#: What a class of the program may define between two underscores.
-DEFINABLE = DUNDERS - _names("""
+#: What is told of objects, classes and functions; the program does not define it.
+_FACTS = _names("""
     __class__ __dict__ __bases__ __base__ __mro__ __subclasses__ __members__ __fields__ __dataclass_fields__
     __func__ __self__ __cause__ __context__ __traceback__ __suppress_context__ __notes__ __wrapped__ __annotations__
     __args__ __origin__ __metadata__ __total__ __required_keys__ __optional_keys__ __type_params__ __value__ __bound__
-    __constraints__ __supertype__ __parameters__ __defaults__ __kwdefaults__ __name__ __getattribute__
+    __constraints__ __supertype__ __parameters__ __defaults__ __kwdefaults__ __name__
     """)
+
+#: What a class of the program may define between two underscores.
+DEFINABLE = DUNDERS - _FACTS - {"__getattribute__"}
+
+#: What `super()` does not simply hand over, as it does the methods of the next class: reading these would pass the
+#: guards.
+NOT_METHODS = _FACTS | _names("__getattribute__ __setattr__ __delattr__ __new__ __match_args__ __slots__")
 
 #: Why some are left out, for the message.
 NOT_DEFINABLE = {

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from RestrictedPython.transformer import RestrictingNodeTransformer
 
-from sandbox.guest.language.attributes import DEFINABLE, NOT_DEFINABLE, Decision, decide
+from sandbox.guest.language.attributes import DEFINABLE, NOT_DEFINABLE, NOT_METHODS, Decision, decide
 from sandbox.guest.language.imports import import_bindings, is_star
 from sandbox.guest.language.receivers import is_untouched, receiver
 from sandbox.guest.language.variables import BINDABLE, READABLE, UNAVAILABLE, is_dunder, is_reserved
@@ -94,6 +94,8 @@ class LanguagePolicy(RestrictingNodeTransformer):
     def visit_Name(self, node: ast.Name) -> Any:
         """Allow variables; refuse the interpreter's own names, and builtins that are left out."""
         if isinstance(node.ctx, ast.Load):
+            if node.id == "__import__" and node.id not in self._bound:
+                return _load(".call_import", node)
             self._check_read(node)
         else:
             self._check_bound(node, node.id)
@@ -151,13 +153,11 @@ class LanguagePolicy(RestrictingNodeTransformer):
         if decision is Decision.REFUSED:
             self._refuse_attribute(node)
             return node
-        is_super = _is_super_call(node.value) and "super" not in self._bound
+        is_super = _is_super_call(node.value) and "super" not in self._bound and node.attr not in NOT_METHODS
         node = self.node_contents_visit(node)
         if not isinstance(node.ctx, ast.Load):
             return self._guard_write(node, decision)
-        if decision is Decision.PLAIN or (
-            is_super and decision is not Decision.GUARDED and node.attr not in _NOT_SUPER
-        ):
+        if decision is Decision.PLAIN or (is_super and decision is not Decision.GUARDED):
             return node
         if decision is Decision.PRIVATE:
             return self._guard_owner(node, ".private")
@@ -357,9 +357,12 @@ class LanguagePolicy(RestrictingNodeTransformer):
     visit_MatchStar = visit_MatchAs
 
     def visit_MatchMapping(self, node: ast.MatchMapping) -> Any:
-        """Allow mapping patterns; the name that takes the rest is checked."""
+        """Allow mapping patterns; keys are read as values are, the name that takes the rest is checked."""
         self._check_bound(node, node.rest)
-        return self.node_contents_visit(node)
+        for key in node.keys:
+            self._check_pattern_name(key)
+        node.patterns = self._visit_all(node.patterns)
+        return node
 
     def visit_MatchClass(self, node: ast.MatchClass) -> Any:
         """Allow class patterns by position, and by keyword for plain names: the interpreter reads these itself."""
@@ -393,10 +396,6 @@ class LanguagePolicy(RestrictingNodeTransformer):
         return self.node_contents_visit(node)
 
 
-#: What `super()` hands over: methods of the next class. Reading these through it would pass the guards.
-_NOT_SUPER = frozenset(
-    {"__getattribute__", "__setattr__", "__delattr__", "__dict__", "__class__", "__self__", "__subclasses__"}
-)
 _WRITABLE_DUNDERS = frozenset(
     {"__name__", "__qualname__", "__doc__", "__cause__", "__context__", "__suppress_context__", "__wrapped__"}
 )

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest.concurrency.awaitables import Ready, awaitable, is_awaitable
+from sandbox.guest.names.kinds import stand_in
 from sandbox.guest.tools import PendingCall
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 #: Handed over as they are: they reach the loop only through its methods.
 _LIBRARY = """
     ALL_COMPLETED FIRST_COMPLETED FIRST_EXCEPTION Barrier BoundedSemaphore BrokenBarrierError CancelledError
-    Condition Event Future InvalidStateError LifoQueue Lock PriorityQueue Queue QueueEmpty QueueFull QueueShutDown
-    Semaphore Task TaskGroup Timeout TimeoutError all_tasks current_task isfuture sleep timeout timeout_at
+    Condition Event InvalidStateError LifoQueue Lock PriorityQueue Queue QueueEmpty QueueFull QueueShutDown
+    Semaphore TaskGroup Timeout TimeoutError all_tasks current_task isfuture sleep timeout timeout_at
 """
 
 
@@ -27,7 +28,23 @@ def _asyncio(scene: Scene) -> dict[str, Any]:
     scene.hub.prepare()
     loop = scene.loop
     names = {name: getattr(asyncio, name) for name in _LIBRARY.split() if hasattr(asyncio, name)}
-    return {**names, **_starting(loop), **_running(scene, loop)}
+    return {**names, **_kinds(loop), **_starting(loop), **_running(scene, loop)}
+
+
+def _kinds(loop: Loop) -> dict[str, Any]:
+    """`Task` and `Future`: on our loop, whatever loop they are given, since that would receive the scheduler's."""
+
+    def future(*, loop: Any = None) -> Any:
+        return ours.create_future()
+
+    def task(coro: Any, *, loop: Any = None, name: Any = None, context: Any = None, **_: Any) -> Any:
+        return ours.create_task(coro, name=name, context=context)
+
+    ours = loop
+    return {
+        "Future": stand_in("Future", "asyncio", asyncio.Future, make=future),
+        "Task": stand_in("Task", "asyncio", asyncio.Task, make=task),
+    }
 
 
 def as_future(loop: Loop, value: Any) -> asyncio.Future[Any]:

@@ -104,12 +104,17 @@ def program_locals() -> dict[str, Any]:
     return visible(dict(frame.f_locals))
 
 
+#: Variables of the compiler's: the mark of a class, and, in scopes that are evaluated later, the live namespace of
+#: the class around.
+_HIDDEN = frozenset({MARK_NAME, "__classdict__", "__conditional_annotations__"})
+
+
 def visible(variables: dict[str, Any]) -> dict[str, Any]:
     """Return a copy without the names that belong to the sandbox."""
     return {
         name: dict(value) if name == "__annotations__" else value  # the library writes source text from these
         for name, value in variables.items()
-        if not name.startswith(".") and name != MARK_NAME and name not in UNAVAILABLE
+        if not name.startswith(".") and name not in _HIDDEN and name not in UNAVAILABLE
     }
 
 

@@ -1,35 +1,51 @@
-"""Stand-ins for classes of functions and generators: good for `isinstance` and annotations, and for nothing else."""
+"""Stand-ins for classes: good for `isinstance` and annotations, and to make what they are told to make."""
 
 from __future__ import annotations
 
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class _Kind(type):
     """Answers `isinstance(x, FunctionType)` for the real class."""
 
     def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, _REAL[cls.__name__])
+        return isinstance(value, _REAL[cls][0])
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return kind is cls or issubclass(kind, _REAL[cls][0])
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        make = _REAL[cls][1]
+        if make is not None:
+            return make(*args, **kwargs)
         message = f"{cls.__name__} makes no objects here"
         raise TypeError(message)
 
+    def __getitem__(cls, item: Any) -> Any:
+        return types.GenericAlias(cls, item)
+
     def __repr__(cls) -> str:
-        return f"<class 'types.{cls.__name__}'>"
+        return f"<class '{cls.__module__}.{cls.__name__}'>"
 
 
-_REAL: dict[str, Any] = {
-    "FunctionType": types.FunctionType,
-    "LambdaType": types.LambdaType,
-    "GeneratorType": types.GeneratorType,
-    "CoroutineType": types.CoroutineType,
-    "AsyncGeneratorType": types.AsyncGeneratorType,
-    "BuiltinFunctionType": types.BuiltinFunctionType,
-    "BuiltinMethodType": types.BuiltinMethodType,
-    "ModuleType": types.ModuleType,
-    "TracebackType": types.TracebackType,
-}
+#: By stand-in: the class that it stands for, and what makes an object of it.
+_REAL: dict[type, tuple[Any, Callable[..., Any] | None]] = {}
 
-KINDS: dict[str, Any] = {name: _Kind(name, (), {"__module__": "types", "__slots__": ()}) for name in _REAL}
+
+def stand_in(name: str, module: str, real: type, *, make: Callable[..., Any] | None = None) -> type:
+    """Return a class that stands for another. `make` is called where the program calls it."""
+    made = _Kind(name, (), {"__module__": module, "__slots__": ()})
+    _REAL[made] = (real, make)
+    return made
+
+
+_NAMES = """
+    FunctionType LambdaType GeneratorType CoroutineType AsyncGeneratorType BuiltinFunctionType BuiltinMethodType
+    ModuleType TracebackType
+"""
+
+KINDS: dict[str, Any] = {name: stand_in(name, "types", getattr(types, name)) for name in _NAMES.split()}

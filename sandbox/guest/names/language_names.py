@@ -18,6 +18,7 @@ from sandbox.guest.names.kinds import KINDS
 from sandbox.guest.runtime.classes import ABC_META, ENUM_META, Classes
 from sandbox.guest.runtime.own import MARK, MARK_NAME
 from sandbox.guest.runtime.signatures import signature_of
+from sandbox.guest.runtime.types_seen import SeenType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -219,7 +220,19 @@ def _typing(scene: Scene) -> dict[str, Any]:
     names["override"] = lambda function: function
     for name in ("dataclass_transform", "final", "no_type_check", "runtime_checkable"):
         names[name] = own_only(scene, names[name])
-    return {**names, "TYPE_CHECKING": False, "get_type_hints": get_type_hints, "reveal_type": lambda value: value}
+    return {
+        **names,
+        "TYPE_CHECKING": False,
+        "Type": SeenType,  # the library's is made of `type` itself
+        "get_type_hints": get_type_hints,
+        "get_origin": lambda tp: _seen(typing.get_origin(tp)),
+        "get_args": lambda tp: tuple(_seen(each) for each in typing.get_args(tp)),
+        "reveal_type": lambda value: value,
+    }
+
+
+def _seen(value: Any) -> Any:
+    return SeenType if isinstance(value, type) and issubclass(value, type) else value
 
 
 def _named(scene: Scene, text: str) -> Any:

@@ -188,8 +188,8 @@ def _message(msg: Any, args: tuple[Any, ...]) -> str:
 
 
 def _write(settings: _Settings, name: str, level: int, message: str, exc_info: Any) -> None:
-    fields = _Fields(settings, name, level, message)
-    line = (settings.form or ("%(levelname)s:%(name)s:%(message)s" if settings.is_set else "%(message)s")) % fields
+    form = settings.form or ("%(levelname)s:%(name)s:%(message)s" if settings.is_set else "%(message)s")
+    line = form % _fields(settings, name, level, message)
     if exc_info:
         line += _error_lines(exc_info)
     if settings.stream is None:
@@ -198,24 +198,22 @@ def _write(settings: _Settings, name: str, level: int, message: str, exc_info: A
         settings.stream.write(line + "\n")
 
 
-class _Fields(dict[str, Any]):
-    """The fields of a record, made when a form asks for them."""
+def _fields(settings: _Settings, name: str, level: int, message: str) -> dict[str, Any]:
+    """Return what a form may name, as plain data: the form is the program's, and may be more than text."""
+    fields: dict[str, Any] = dict.fromkeys(_OTHER_FIELDS, 0)
+    fields |= {"name": name, "levelname": _NAMES.get(level, str(level)), "levelno": level, "message": message}
+    fields |= {"threadName": "MainThread", "filename": "program", "module": "program", "funcName": "<module>"}
+    form = str.__str__(settings.form or "")
+    if "created" in form or "relativeCreated" in form or "msecs" in form:
+        fields |= dict.fromkeys(("created", "relativeCreated", "msecs"), settings.scene.clock.read())
+    if "asctime" in form:
+        moment = time.gmtime(settings.scene.clock.read())
+        date_form = settings.date_form
+        fields["asctime"] = time.strftime(date_form or "%Y-%m-%d %H:%M:%S", moment) + ("" if date_form else ",000")
+    return {**fields, "process": 1}
 
-    def __init__(self, settings: _Settings, name: str, level: int, message: str) -> None:
-        super().__init__(name=name, levelname=_NAMES.get(level, str(level)), levelno=level, message=message, process=1)
-        self._settings = settings
 
-    def __missing__(self, key: str) -> Any:
-        clock = self._settings.scene.clock
-        if key == "asctime":
-            moment = time.gmtime(clock.read())
-            form = self._settings.date_form
-            return time.strftime(form, moment) if form else time.strftime("%Y-%m-%d %H:%M:%S", moment) + ",000"
-        if key in ("created", "relativeCreated", "msecs"):
-            return clock.read()
-        return {"threadName": "MainThread", "filename": "program", "module": "program", "funcName": "<module>"}.get(
-            key, 0
-        )
+_OTHER_FIELDS = ("lineno", "pathname", "processName", "thread", "taskName", "msg", "args", "asctime")
 
 
 def _error_lines(exc_info: Any) -> str:

@@ -22,6 +22,7 @@ from sandbox.guest.names.shared import freeze_shared
 from sandbox.guest.names.vetted import VETTED
 from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.copying import restrict_copies
+from sandbox.guest.runtime.made_from_data import restrict_enums, restrict_forward_references
 from sandbox.guest.runtime.tables import Table, explain_missing, table_names
 
 if TYPE_CHECKING:
@@ -72,7 +73,9 @@ def load_all() -> None:
         _STATELESS.setdefault(module, vetted_names(module))
     BASES.update(inheritable())
     restrict_copies()
-    freeze_shared()
+    restrict_enums()
+    restrict_forward_references()
+    freeze_shared([*VETTED, "inspect", "operator", "random", "types", "typing", "uuid"])
 
 
 _STATELESS: dict[str, dict[str, Any]] = {}

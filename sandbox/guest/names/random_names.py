@@ -9,6 +9,7 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.runtime.classes import BASES
+from sandbox.guest.runtime.copying import COPIED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,6 +42,7 @@ def generator_class(source: random.Random) -> type[random.Random]:
 
     Random.__module__, Random.__qualname__ = "random", "Random"
     BASES.add(Random)
+    COPIED.add(Random)
     return Random
 
 

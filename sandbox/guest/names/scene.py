@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from sandbox.guest.concurrency.clock import Clock
     from sandbox.guest.concurrency.hub import Hub
     from sandbox.guest.concurrency.loop import Loop
+    from sandbox.guest.language.examples import Example
     from sandbox.guest.output import Output
     from sandbox.guest.runtime.access import Access
     from sandbox.guest.runtime.own import OwnClasses
@@ -34,4 +36,5 @@ class Scene:
     program_globals: dict[str, Any]
     note: Callable[[str], None]
     is_async: bool = False
+    examples: Mapping[str, tuple[Example, ...]] = MappingProxyType({})
     has_named_tuples: bool = False

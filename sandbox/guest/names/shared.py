@@ -2,24 +2,92 @@
 
 from __future__ import annotations
 
+import _strptime  # type: ignore[import-not-found]  # keeps a table of forms
 import calendar
 import csv
+import ctypes
+import enum
+import functools
+import re
+import struct
+import sys
 import textwrap
-from typing import Any
+import typing
+import zoneinfo
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
 
 _FIELD_SIZE_LIMIT = 131_072  # the library's own
+_IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE, see CPython's object.h
+#: Where a type object keeps its flags: behind the head of an object, its size, and 18 pointers (cpython/object.h).
+_FLAGS_OFFSET = object.__basicsize__ + 19 * ctypes.sizeof(ctypes.c_void_p)
+
+#: Tables by which calls find earlier ones. A text that claims to equal another would be found in its place.
+_caches: list[Callable[[], None]] = []
+#: What the classes of Enum keep, and what it was before any program ran.
+_enums: list[tuple[Any, Any]] = []
 
 
-def freeze_shared() -> None:
-    """Replace lists and dicts that classes of the library hold by what reads alike and cannot be changed."""
+def freeze_shared(modules: Collection[str]) -> None:
+    """Make unchangeable what programs share of these modules. Again is no error."""
     wrapper: Any = textwrap.TextWrapper
     spaces = wrapper.unicode_whitespace_trans
     if isinstance(spaces, dict):
         wrapper.unicode_whitespace_trans = "".join(chr(spaces.get(code, code)) for code in range(max(spaces) + 1))
-    days: Any = calendar.HTMLCalendar
-    days.cssclasses, days.cssclasses_weekday_head = tuple(days.cssclasses), tuple(days.cssclasses_weekday_head)
+        days: Any = calendar.HTMLCalendar
+        days.cssclasses, days.cssclasses_weekday_head = tuple(days.cssclasses), tuple(days.cssclasses_weekday_head)
+    roots = {name.partition(".")[0] for name in modules}
+    for kind in _subclasses(object):
+        module = str(kind.__module__)
+        if module.partition(".")[0] in roots or module.startswith("sandbox.guest."):
+            freeze_class(kind)
+    _caches[:] = [*_library_caches(), re.purge, struct._clearcache, zoneinfo.ZoneInfo.clear_cache]  # type: ignore[attr-defined]
+    _enums[:] = [(kept, kept.copy()) for kind in _subclasses(enum.Enum) for kept in _tables_of(kind)]
 
 
 def restore_shared() -> None:
     """Undo what a program may have set."""
     csv.field_size_limit(_FIELD_SIZE_LIMIT)
+    for clear in _caches:
+        clear()
+    _strptime._regex_cache.clear()
+    for table, before in _enums:
+        table.clear()
+        table.update(before) if isinstance(table, dict) else table.extend(before)
+
+
+def freeze_class(kind: type) -> None:
+    """Let nobody set attributes of a class, as with classes written in C. There is no call for it, only a flag."""
+    flags = ctypes.c_ulong.from_address(id(kind) + _FLAGS_OFFSET)
+    if flags.value != kind.__flags__:
+        message = f"type objects of this interpreter ({sys.version}) are laid out in another way"
+        raise RuntimeError(message)
+    flags.value |= _IMMUTABLE
+
+
+def _subclasses(kind: type) -> set[type]:
+    found: set[type] = set()
+    pending = [kind]
+    while pending:
+        kinds: list[type] = type.__subclasses__(pending.pop())
+        for each in kinds:
+            if each not in found:
+                found.add(each)
+                pending.append(each)
+    return found
+
+
+def _tables_of(kind: type) -> Iterator[Any]:
+    return (table for table in vars(kind).values() if type(table) in (dict, list))
+
+
+def _library_caches() -> Iterator[Callable[[], None]]:
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] not in sys.stdlib_module_names:
+            continue
+        for value in list(getattr(module, "__dict__", {}).values()):
+            if isinstance(value, functools._lru_cache_wrapper):
+                yield value.cache_clear
+    yield from typing._cleanups  # type: ignore[attr-defined]

@@ -6,11 +6,14 @@ import io
 import os
 import zoneinfo
 from functools import cache
-from importlib import resources
-from pathlib import Path
+from importlib.util import find_spec
 from typing import Any
 from zoneinfo import _common
 
+from sandbox.isolation.kernel import read_file
+
+#: Where systems keep them, as CPython is built.
+_FOLDERS = ("/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo")
 _MAGIC = b"TZif"
 #: Folders of the same zones counted with leap seconds, which `zoneinfo` leaves out, too.
 _NOT_ZONES = ("posix", "right")
@@ -21,7 +24,7 @@ def zones() -> dict[str, bytes]:
     """Return the data of all zones that this machine knows, by key. Zones that are the same share their bytes."""
     found: dict[str, bytes] = {}
     shared: dict[bytes, bytes] = {}
-    for folder in [*map(Path, zoneinfo.TZPATH), *_packaged()]:
+    for folder in (*_FOLDERS, *_packaged()):
         for key, data in _read(folder):
             found.setdefault(key, shared.setdefault(data, data))
     return found
@@ -43,22 +46,22 @@ def keep_zones() -> None:
     zoneinfo.reset_tzpath(to=())
 
 
-def _packaged() -> list[Path]:
+def _packaged() -> list[str]:
     """Return the folder of the package `tzdata`, for machines without zones of their own."""
-    try:
-        folder = resources.files("tzdata.zoneinfo")
-    except ModuleNotFoundError:
-        return []
-    return [folder] if isinstance(folder, Path) else []
+    spec = find_spec("tzdata")
+    places = spec.submodule_search_locations if spec is not None else None
+    return [f"{place}/zoneinfo" for place in places or ()]
 
 
-def _read(folder: Path) -> list[tuple[str, bytes]]:
+def _read(folder: str) -> list[tuple[str, bytes]]:
     found = []
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _NOT_ZONES)
         for name in files:
-            path = Path(place, name)
-            data = path.read_bytes() if path.is_file() else b""
+            try:
+                data = read_file(f"{place}/{name}")
+            except OSError:  # a link to nowhere
+                continue
             if data.startswith(_MAGIC) and name not in ("posixrules", "localtime"):
-                found.append((path.relative_to(folder).as_posix(), data))
+                found.append((f"{place}/{name}"[len(folder) + 1 :], data))
     return found

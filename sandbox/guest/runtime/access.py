@@ -9,7 +9,7 @@ from datetime import date
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.language.attributes import DEFINABLE, Decision, decide
+from sandbox.guest.language.attributes import DEFINABLE, NOT_METHODS, Decision, decide
 from sandbox.guest.runtime.formatting import Formatting
 from sandbox.guest.runtime.inspection import Inspection
 from sandbox.guest.runtime.own import MARK_NAME
@@ -32,6 +32,7 @@ OPEN: set[type] = set()
 DATA: set[type] = set()
 
 _SETTABLE = DEFINABLE - {"__match_args__", "__slots__", "__init_subclass__", "__class_getitem__", "__set_name__"}
+_THROUGH_SUPER = frozenset({"__new__", "__setattr__", "__delattr__"})
 _MISSING: Any = object()
 _NEVER = (types.ModuleType, types.FrameType, types.TracebackType, types.CodeType, types.CellType)
 
@@ -79,11 +80,14 @@ class Access:
             return self._clock_now(value, name) if not self._defines(value, name) else getattr(value, name)
         if isinstance(value, ABCMeta) and name == "register" and not self._defines(value, name):
             raise _missing(value, name)
+        if name == "mro" and isinstance(value, type) and not self._defines(value, name):
+            return lambda: list(self.dunder(value, "__mro__"))
         if value in self.own or type(value) in OPEN:
             return getattr(value, name)
         if name in ("obj", "get_loop", "get_context", "set_loop"):
             raise _missing(value, name)
-        return getattr(value, name)
+        found = getattr(value, name)
+        return types.MappingProxyType(dict(found)) if type(found) is types.MappingProxyType else found
 
     def dunder(self, value: Any, name: str) -> Any:
         """Read `value.__name__`."""
@@ -94,9 +98,11 @@ class Access:
 
     def _of_super(self, value: Any, name: str) -> Any:
         """`super(A, self).__init__`, and writes through `super()`, which must not change what an object is."""
-        if not self._is_own_super(value) or name in ("__getattribute__", "__dict__", "__self__", "__subclasses__"):
+        if not self._is_own_super(value) or name in NOT_METHODS - _THROUGH_SUPER:
             return self._inspection.read(value.__self__, name)
         found = getattr(value, name)
+        if name == "__new__":
+            return self._inspection.constructor(found)
         if name not in ("__setattr__", "__delattr__"):
             return found
 

@@ -80,21 +80,23 @@ class Classes:
 
     def _check(self, base: Any) -> None:
         origin = getattr(base, "__origin__", base) if isinstance(base, _ALIASES) else base
-        if self._own.is_class(origin) or self._is_vetted(origin):
+        if self._own.is_class(origin) or is_vetted(origin):
             return
-        name = getattr(origin, "__name__", None) or repr(origin)
+        name = origin.__name__ if isinstance(origin, type) else repr(origin)
         if origin is SeenType or isinstance(origin, Metaclass):
             message = f"{name} cannot be inherited from: metaclasses are not available; use __init_subclass__"
         else:
             message = f"{name} cannot be inherited from here; hold one in an attribute instead"
         raise TypeError(message)
 
-    def _is_vetted(self, base: Any) -> bool:
-        if not isinstance(base, type):
-            return base in (typing.NamedTuple, typing.TypedDict)
-        if base in _BUILTIN_BASES or base in BASES:
-            return True
-        return issubclass(base, Exception) and not issubclass(base, BaseExceptionGroup)
+
+def is_vetted(base: Any) -> bool:
+    """Tell whether a class that is not the program's may be inherited from."""
+    if not isinstance(base, type):
+        return base is typing.NamedTuple or base is typing.TypedDict  # `==` would ask the other side
+    if base in _BUILTIN_BASES or base in BASES:
+        return True
+    return issubclass(base, Exception) and not issubclass(base, BaseExceptionGroup)
 
 
 def _check_patterns(bases: tuple[Any, ...]) -> None:

@@ -14,7 +14,7 @@ from collections import deque
 from decimal import Context
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.runtime.own import MARK, MARK_NAME
+from sandbox.guest.runtime.own import MARK, MARK_NAME, is_of_sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +30,10 @@ _DATA_MODULES = frozenset({
     "operator", "re", "statistics", "string", "textwrap", "types", "urllib.parse", "uuid", "xml.etree.ElementTree",
     "zoneinfo",
 })  # fmt: skip
+
+
+#: Classes of ours that are nothing but data.
+COPIED: set[type] = set()
 
 
 def restrict_copies() -> None:
@@ -54,20 +58,16 @@ def _reconstruct(value: Any, memo: Any, *reduced: Any, **options: Any) -> Any:
 def _may_copy(value: object, reduced: tuple[Any, ...]) -> bool:
     kind = type(value)
     if any(type.__getattribute__(base, "__dict__").get(MARK_NAME) is MARK for base in kind.__mro__):
-        return not _changes_class(reduced)
-    return isinstance(value, _DATA) or (kind.__module__ in _DATA_MODULES and not _is_of_sandbox(kind))
+        return not _changes_class(value, reduced)
+    if is_of_sandbox(kind):
+        return kind in COPIED
+    return isinstance(value, _DATA) or kind.__module__ in _DATA_MODULES
 
 
-def _is_of_sandbox(kind: type) -> bool:
-    """Tell whether a class is one of ours under the name of a module that programs know."""
-    return any(
-        isinstance(item, types.FunctionType) and item.__module__.startswith("sandbox.")
-        for item in type.__getattribute__(kind, "__dict__").values()
-    )
-
-
-def _changes_class(reduced: tuple[Any, ...]) -> bool:
+def _changes_class(value: object, reduced: tuple[Any, ...]) -> bool:
     """Tell whether the state that is set on a copy names what the interpreter keeps: `__class__`, `__dict__`."""
     state = reduced[2] if len(reduced) > 2 else None
     slots = state[1] if isinstance(state, tuple) and len(state) == 2 else None
+    if isinstance(value, BaseException):  # sets all of its state as attributes
+        slots = state
     return slots is not None and (type(slots) is not dict or any(str(name).startswith("__") for name in slots))

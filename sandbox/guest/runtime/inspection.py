@@ -5,7 +5,8 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.runtime.own import MARK_NAME, Object
+from sandbox.guest.runtime.classes import is_vetted
+from sandbox.guest.runtime.own import MARK_NAME, Object, is_of_sandbox
 from sandbox.guest.runtime.tables import Table, table_name
 from sandbox.guest.runtime.traces import Trace
 from sandbox.guest.runtime.types_seen import kind_of
@@ -60,6 +61,7 @@ class Inspection:
             "__delete__": self._descriptor,
             "__init_subclass__": self._of_own,
             "__init__": self._initializer,
+            "__new__": self._constructor,
             "__members__": lambda value, name: types.MappingProxyType(dict(getattr(value, name))),
             "__dataclass_fields__": lambda value, name: dict(getattr(value, name)),
         }
@@ -67,13 +69,15 @@ class Inspection:
     def read(self, value: Any, name: str) -> Any:
         """Return the attribute. Raises AttributeError where it is missing or not for programs."""
         rule = self._rules.get(name)
-        return rule(value, name) if rule is not None else getattr(value, name)
+        return rule(value, name) if rule is not None else self._method(value, name)
 
     def variables(self, value: Any) -> dict[str, Any]:
         """Return what `vars(value)` shows: the live dict of an object of the program, a copy for a class."""
         if self._own.is_class(value):
             names = type.__getattribute__(value, "__dict__").items()
-            return {name: _detached(name, item) for name, item in names if name not in _UNSEEN}
+            return {
+                name: self._for_objects_of(value, _detached(name, item)) for name, item in names if name not in _UNSEEN
+            }
         if self._own.is_instance(value) or type(value) is types.SimpleNamespace:
             found: dict[str, Any] = value.__dict__
             return found
@@ -99,8 +103,8 @@ class Inspection:
     def _bases(self, value: Any, name: str) -> Any:
         found = getattr(value, name)
         if name == "__base__":
-            return object if found is Object else found
-        return tuple(base for base in found if base is not Object) or (object,)
+            return found if _is_shown(found, value) else object
+        return tuple(base for base in found if _is_shown(base, value)) or (object,)
 
     def _subclasses(self, value: Any, name: str) -> Any:
         if not isinstance(value, type):
@@ -160,11 +164,58 @@ class Inspection:
             raise self._missing(value, str(name))
         object.__delattr__(value, name)
 
+    def _method(self, value: Any, name: str) -> Any:
+        found = getattr(value, name)
+        return self._for_objects_of(value, found) if isinstance(value, type) else found
+
+    def _for_objects_of(self, kind: type, found: Any) -> Any:
+        """Let what a class has by itself (from `@dataclass`, from the library) be called on its objects alone.
+
+        It reads and writes its first argument without guards. The program's own functions look at it themselves.
+        """
+        if type(found) is not types.FunctionType or self._own.is_function(found):
+            return found
+
+        def method(*arguments: Any, **options: Any) -> Any:
+            _check_is_one(kind, arguments)
+            return found(*arguments, **options)
+
+        return method
+
     def _initializer(self, value: Any, name: str) -> Any:
-        """`Base.__init__(self, …)`; an object of ours is not made again."""
-        if isinstance(value, type) or value in self._own:
-            return getattr(value, name)
-        raise self._missing(value, name)
+        """`Base.__init__(self, …)`; an object that is not the program's is not made again."""
+        if not isinstance(value, type):
+            if value in self._own:
+                return getattr(value, name)
+            raise self._missing(value, name)
+        found = getattr(value, name)
+        if self._own.is_function(found):
+            return found
+
+        def initialize(*arguments: Any, **options: Any) -> None:
+            _check_is_one(value, arguments)
+            if not self._own.is_instance(arguments[0]) and type(arguments[0]) not in _CONTAINERS:
+                message = f"{value.__name__}.__init__() takes objects of this program's classes"
+                raise TypeError(message)
+            found(*arguments, **options)
+
+        return initialize
+
+    def _constructor(self, value: Any, name: str) -> Any:
+        return self.constructor(getattr(value, name))
+
+    def constructor(self, found: Any) -> Any:
+        """Return what `Base.__new__` gives: it makes objects of the program's classes, and of vetted ones."""
+        if self._own.is_function(found):
+            return found
+
+        def construct(kind: Any, /, *arguments: Any, **options: Any) -> Any:
+            if not self._own.is_class(kind) and not is_vetted(kind):
+                message = f"__new__() takes classes of this program, not {getattr(kind, '__name__', kind)!r}"
+                raise TypeError(message)
+            return found(kind, *arguments, **options)
+
+        return construct
 
     def _descriptor(self, value: Any, name: str) -> Any:
         if value in self._own or isinstance(value, types.FunctionType):
@@ -173,3 +224,24 @@ class Inspection:
 
     def _missing(self, value: object, name: str) -> AttributeError:
         return AttributeError(f"{type(value).__name__!r} object has no attribute {name!r}", name=name)
+
+
+def _is_shown(base: type, kind: type) -> bool:
+    """Tell whether a base is shown: not `Object`, and not what stands behind a class of ours for a reason."""
+    if base is Object or base is object or is_vetted(base):
+        return base is not Object
+    order = type.__getattribute__(kind, "__mro__")
+    return not any(each is not base and is_of_sandbox(each) and issubclass(each, base) for each in order)
+
+
+_CONTAINERS = frozenset({list, dict, set, bytearray})
+
+
+def _check_is_one(kind: type, arguments: tuple[Any, ...]) -> None:
+    """Raise TypeError where the first argument is no object of the class, as C's own methods do."""
+    if not arguments:
+        message = f"unbound method of {kind.__name__!r} needs an argument"
+        raise TypeError(message)
+    if kind not in type.__getattribute__(type(arguments[0]), "__mro__"):
+        message = f"a method of {kind.__name__!r} was called on a {type(arguments[0]).__name__!r} object"
+        raise TypeError(message)

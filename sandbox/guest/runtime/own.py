@@ -59,6 +59,14 @@ class Object:
         return f"<{kind.__module__}.{kind.__qualname__} object at 0x{0x7F0000000000 + IDENTITIES.number(self) * 16:x}>"
 
 
+def is_of_sandbox(kind: type) -> bool:
+    """Tell whether a class is one of ours, though it may stand under the name of a module that programs know."""
+    return any(
+        isinstance(item, FunctionType) and item.__module__.startswith("sandbox.")
+        for item in type.__getattribute__(kind, "__dict__").values()
+    )
+
+
 class OwnClasses:
     """Knows the classes that one program defined. `known` is what compiled code looks into."""
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from types import GenericAlias
 from typing import Any
 
 from sandbox.guest.runtime.shown_as import SHOWN_AS
@@ -28,11 +29,7 @@ class _ClassOfClasses(_type):
         return kind_of(arguments[0])
 
     def __getitem__(cls, item: Any) -> Any:
-        kind: Any = _type
-        return kind[item]
-
-    def __or__(cls, other: Any) -> Any:
-        return _type | other
+        return GenericAlias(cls, item)  # of this one: `get_origin` shows what it is made of
 
     def __repr__(cls) -> str:
         return "<class 'type'>"

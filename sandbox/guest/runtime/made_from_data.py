@@ -1,0 +1,81 @@
+"""What the library makes from data that a program hands it: members of an Enum, references that are compiled."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import typing
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox.guest.language.source import SourceRefused, check_nesting
+from sandbox.guest.language.variables import ENUM_NAMES, is_dunder, is_reserved
+from sandbox.guest.runtime.classes import is_vetted
+from sandbox.guest.runtime.own import MARK, MARK_NAME
+
+#: Brackets in a forward reference; comprehensions in some 25 of them end CPython 3.13.
+REFERENCE_DEPTH = 10
+REFERENCE_CHARACTERS = 10_000
+
+
+def restrict_enums() -> None:
+    """Look at what `Enum("Color", names, type=…)` is made of. Again is no error."""
+    library: Any = enum.EnumMeta
+    make = library._create_
+    if hasattr(make, "__wrapped__"):
+        return
+
+    @functools.wraps(make)
+    def create(cls: Any, class_name: Any, names: Any = None, *, type: Any = None, **options: Any) -> Any:  # noqa: A002  # the library's signature
+        if type is not None and not _is_own(type) and not is_vetted(type):
+            message = f"{getattr(type, '__name__', type)} cannot be inherited from here"
+            raise TypeError(message)
+        return make(cls, _text(class_name), _members(names), type=type, **options)
+
+    library._create_ = create
+
+
+def _is_own(kind: Any) -> bool:
+    return isinstance(kind, type) and type.__getattribute__(kind, "__dict__").get(MARK_NAME) is MARK
+
+
+def _members(names: Any) -> Any:
+    """Return the same members with plain text for names: a subclass may lie about its characters."""
+    if names is None or isinstance(names, str):
+        listed: list[Any] = [] if names is None else _text(names).replace(",", " ").split()
+    else:
+        listed = list(names.items() if isinstance(names, Mapping) else names)
+    exact = [_text(each) if isinstance(each, str) else (_text(each[0]), *tuple(each)[1:]) for each in listed]
+    for each in exact:
+        name = each if isinstance(each, str) else each[0]
+        if is_dunder(name) or is_reserved(name) or name in ENUM_NAMES:
+            message = f"a member cannot be called {name!r}"
+            raise ValueError(message)
+    return exact
+
+
+def _text(value: Any) -> Any:
+    return str.__str__(value) if isinstance(value, str) else value
+
+
+def restrict_forward_references() -> None:
+    """Look at the text of a reference such as `List["Row"]` before it is compiled. Again is no error."""
+    reference: Any = typing.ForwardRef
+    make = vars(reference).get("__init__")
+    if make is None or hasattr(make, "__wrapped__"):
+        return
+
+    @functools.wraps(make)
+    def initialize(self: Any, arg: Any, *arguments: Any, **options: Any) -> None:
+        if isinstance(arg, str):
+            arg = str.__str__(arg)
+            try:
+                if len(arg) > REFERENCE_CHARACTERS:
+                    raise SourceRefused("it is too long")
+                check_nesting(arg, REFERENCE_DEPTH)
+            except SourceRefused as error:
+                message = f"forward reference {arg[:40]!r}…: {error}"
+                raise SyntaxError(message) from None
+        make(self, arg, *arguments, **options)
+
+    reference.__init__ = initialize
