@@ -92,6 +92,7 @@ class Run:
             program_globals=self._variables,  # repeatable on purpose
             note=self._note,
             is_async=program.is_async,
+            examples=program.examples,
         )
         self._modules = Modules(self._scene, message["names"], self._root)
         self._variables["__builtins__"] = self._builtins(message)
@@ -123,6 +124,7 @@ class Run:
                 ".import": self._modules.import_module,
                 ".from": self._modules.import_from,
                 ".star": self._modules.import_all,
+                ".call_import": self._modules.import_by_call,
                 ".later": self._calls.later,
                 ".awaitable": awaitable,
                 ".return": TopLevelReturn,

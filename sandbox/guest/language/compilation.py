@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import ast
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sandbox.guest.language.bindings import bound_names
 from sandbox.guest.language.deferral import deferred_calls
 from sandbox.guest.language.ending import keep_value
+from sandbox.guest.language.examples import Example, examples_of, show_values
 from sandbox.guest.language.imports import future_flags
 from sandbox.guest.language.policy import LanguagePolicy
 from sandbox.guest.language.refusals import Refusals
 from sandbox.guest.language.sites import call_sites, shadowing_imports
-from sandbox.guest.language.source import parse
+from sandbox.guest.language.source import SourceRefused, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections import Counter
+    from collections.abc import Collection, Iterable
     from types import CodeType
 
     from sandbox.outcome import CallSite, Refusal
@@ -30,7 +32,8 @@ class Program:
     """A program that may run, or the reasons why it may not.
 
     `text` is the source whose lines the code counts; `code` is None where there are refusals; `returns` tells whether
-    its end gives a value (if only None); `is_async` whether running the code gives a coroutine.
+    its end gives a value (if only None); `is_async` whether running the code gives a coroutine; `examples` are those
+    of its docstrings, where it speaks of `doctest`.
     """
 
     text: str
@@ -39,6 +42,7 @@ class Program:
     refusals: tuple[Refusal, ...] = ()
     returns: bool = False
     is_async: bool = False
+    examples: dict[str, tuple[Example, ...]] = field(default_factory=dict)
 
 
 def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limit_depth: int) -> Program:
@@ -51,6 +55,7 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
     shadowing_imports(source.nodes, names, refusals)
     deferred = deferred_calls(tree, names, bound) if "await" in code or "asyncio" in code else frozenset()
     flags = future_flags(tree) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    examples = _examples(source.nodes, bound, flags, limit_depth) if "doctest" in code else {}
     returns = keep_value(tree)
     LanguagePolicy(refusals, bound=bound, deferred=deferred).visit(tree)
     if refusals:
@@ -59,8 +64,42 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
         warnings.simplefilter("ignore")
         compiled = compile(tree, FILENAME, "exec", flags=flags, dont_inherit=True)
     return Program(
-        text=source.text, code=compiled, sites=sites, returns=returns, is_async=bool(compiled.co_flags & _COROUTINE)
+        text=source.text,
+        code=compiled,
+        sites=sites,
+        returns=returns,
+        is_async=bool(compiled.co_flags & _COROUTINE),
+        examples=examples,
     )
+
+
+def _examples(
+    nodes: Iterable[ast.AST], bound: Counter[str], flags: int, limit_depth: int
+) -> dict[str, tuple[Example, ...]]:
+    """Compile the examples of the docstrings, by the same policy. One that may not be tells so when it is run."""
+
+    def compile_one(text: str) -> CodeType | str:
+        try:
+            source = parse(text, limit_bytes=len(text.encode()), limit_depth=limit_depth)
+        except (SourceRefused, SyntaxError) as error:
+            return str(error)
+        refusals = Refusals()
+        show_values(source.tree)
+        LanguagePolicy(refusals, bound=bound + bound_names(source.nodes)).visit(source.tree)
+        if refusals:
+            return refusals.sorted()[0].message
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                code: CodeType = compile(source.tree, FILENAME, "exec", flags=flags & ~_AWAIT, dont_inherit=True)
+            except SyntaxError as error:
+                return str(error)
+        return code
+
+    return examples_of(nodes, compile_one)
+
+
+_AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
 
 #: CO_COROUTINE, CO_ASYNC_GENERATOR: an `await` at the top level makes the program a coroutine.

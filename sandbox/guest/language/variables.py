@@ -59,7 +59,6 @@ UNAVAILABLE: dict[str, Advice] = {
     "breakpoint": Advice("there is no debugger here", "print what you want to see"),
     "help": Advice(_NO_STDIN, "search for the operation by name to read its parameters"),
     "memoryview": Advice("it gives raw memory", "slice bytes or a bytearray"),
-    "__import__": Advice("modules are named in the source", "write an import statement"),
     "__builtins__": Advice("the interpreter's own names are not data", "call the builtin by its name"),
     "__build_class__": Advice("it belongs to the interpreter", "write a class statement"),
     "__loader__": Advice("it belongs to the interpreter", "write an import statement"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.names import (
     async_names,
+    doctest_names,
     language_names,
     random_names,
     system_names,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 #: Modules with names that are made for one execution (or that replace the library's).
 BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {
     **async_names.BUILDERS,
+    **doctest_names.BUILDERS,
     **language_names.BUILDERS,
     **random_names.BUILDERS,
     **system_names.BUILDERS,
@@ -56,7 +58,7 @@ _PARENTS = {
 #: Modules of which some of the names bring named tuples, which a result shows as objects.
 _WITH_NAMED_TUPLES = frozenset({"collections", "typing", "urllib.parse", "time", "difflib", "sys", "csv"})
 
-OFFERED = frozenset({*VETTED, *BUILDERS, *_PARENTS} - {"importlib"})
+OFFERED = frozenset({*VETTED, *BUILDERS, *_PARENTS})
 
 
 def vetted_names(module: str) -> dict[str, Any]:
@@ -121,6 +123,12 @@ class Modules:
             {name: getattr(table, name) for name in table_names(table) if not name.startswith("_")}
         )
 
+    def import_by_call(self, name: str, *scopes: Any, fromlist: Any = (), **_: Any) -> Any:
+        """Do what `__import__(name)` does; with a `fromlist` it gives the module itself, else its root."""
+        name = str.__str__(name)
+        is_inner = bool(fromlist or scopes[2:3] not in ((), (None,), ((),), ([],)))
+        return self.import_module(name, name if is_inner else name.partition(".")[0])
+
     def import_submember(self, module: str, name: str) -> Any:
         """Take a name out of a namespace of tools that is imported as if it were a module."""
         value = self._other(module, module)
@@ -140,6 +148,8 @@ class Modules:
         names = {
             key: copy(value) if isinstance(value, list | dict | set) else value for key, value in stateless.items()
         }
+        if name == "importlib":
+            names["import_module"] = lambda name, package=None: self.import_by_call(name, fromlist=("*",))
         builder = BUILDERS.get(name)
         if builder is not None:
             names |= builder(self._scene)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -36,5 +35,5 @@ class Scene:
     program_globals: dict[str, Any]
     note: Callable[[str], None]
     is_async: bool = False
-    examples: Mapping[str, tuple[Example, ...]] = MappingProxyType({})
+    examples: Mapping[str, tuple[Example, ...]] = field(default_factory=dict)
     has_named_tuples: bool = False

@@ -11,7 +11,6 @@ REFUSED = {
     "x = [exec][0]": ("exec is not available", "write the statements"),
     "open('f')": ("open is not available", "return the text"),
     "input()": ("input is not available", "assign the value"),
-    "__import__('os')": ("__import__ is not available", "import statement"),
     "print(__builtins__)": ("__builtins__ is not available", "by its name"),
     "f = (lambda: 0).__globals__": (".__globals__ reaches into the interpreter", "globals()"),
     "g = (g.gi_frame for g in [])": (".gi_frame reaches into the interpreter", "leave it out"),
