@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 
 #: Which of the two tables of system call numbers this machine uses.
-MACHINE = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}.get(platform.machine(), "")
+MACHINE = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}.get(os.uname().machine, "")
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
@@ -81,6 +80,24 @@ def drop_all_capabilities() -> None:
     """Empty the effective, permitted and inheritable sets of this process."""
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     syscall("capset", _CAPSET, header, (ctypes.c_uint32 * 6)())
+
+
+def read_file(path: str) -> bytes:
+    """Return the beginning of a file, up to 64 KiB. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(descriptor, 1 << 16)
+    finally:
+        os.close(descriptor)
+
+
+def write_file(path: str, text: str) -> None:
+    """Write to a file that is there. Raises OSError."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)
 
 
 def syscall(name: str, number: int, *arguments: object) -> int:

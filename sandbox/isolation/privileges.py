@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from pathlib import Path
 
 from sandbox.isolation.kernel import (
     PR_CAPBSET_DROP,
@@ -14,13 +13,14 @@ from sandbox.isolation.kernel import (
     PR_SET_PDEATHSIG,
     drop_all_capabilities,
     prctl,
+    read_file,
 )
 
 #: Users that no distribution gives to anybody (systemd's dynamic users start at 61,184 and end at 65,519). One of
 #: them for each fork server, so that two of them cannot reach each other; below 65,536, which containers map.
 _FIRST_UNUSED_USER, _UNUSED_USERS = 61_200, 4_000
 
-_LAST_CAPABILITY = Path("/proc/sys/kernel/cap_last_cap")
+_LAST_CAPABILITY = "/proc/sys/kernel/cap_last_cap"
 
 
 def become_nobody() -> None:
@@ -41,7 +41,10 @@ def forbid_new_privileges() -> None:
 
 def drop_capabilities() -> None:
     """Give up every capability, those inside the user namespace too. Raises OSError."""
-    last = int(_LAST_CAPABILITY.read_text()) if _LAST_CAPABILITY.exists() else 40
+    try:
+        last = int(read_file(_LAST_CAPABILITY))
+    except OSError:
+        last = 40
     for capability in range(last + 1):
         with contextlib.suppress(PermissionError):  # an ordinary user without a namespace has none to drop
             prctl(PR_CAPBSET_DROP, capability)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import resource
 from dataclasses import dataclass
-from pathlib import Path
+
+from sandbox.isolation.kernel import read_file
 
 _PAGE = resource.getpagesize()
 
@@ -35,7 +36,7 @@ class Footprint:
 
 def measure() -> Footprint:
     """Read the footprint of this process; needs /proc."""
-    fields = Path("/proc/self/statm").read_text().split()
+    fields = read_file("/proc/self/statm").split()
     return Footprint(address_space=int(fields[0]) * _PAGE, data=int(fields[5]) * _PAGE)
 
 
