@@ -4,6 +4,7 @@
     ├─ ConfigurationError    the operator's file, key or environment
     ├─ SourceError           an API surface that cannot be read
     ├─ ToolNotFound          a name that is in no catalog of the caller's view
+    ├─ SearchInvalid         a filter by what no tool has, a negative page
     └─ CallError             one call of a tool
        ├─ ArgumentsInvalid
        ├─ AccessDenied
@@ -63,6 +64,16 @@ class ToolNotFound(CodeModeError):
         self.nearest = nearest
         hint = f"; nearest: {', '.join(nearest)}" if nearest else "; search for it first"
         super().__init__(f"there is no tool {name!r}{hint}")
+
+
+class SearchInvalid(CodeModeError):
+    """A search that cannot be made as it was asked for; `nearest` are valid values for what was not valid."""
+
+    code = "search_invalid"
+
+    def __init__(self, message: str, nearest: tuple[str, ...] = ()) -> None:
+        self.nearest = nearest
+        super().__init__(message)
 
 
 class CallError(CodeModeError):

@@ -115,7 +115,7 @@ def _nothing(hits: Hits) -> str:
         return f"# no more hits: {hits.total} in all, asked from {query.offset}"
     asked = ", ".join(_quoted(hits, place) for place in range(len(query.queries))) or "an empty search"
     where = "".join(
-        f" in {kind} {value!r}" for kind in ("namespace", "source", "effect", "tag") if (value := getattr(query, kind))
+        f" in {kind} '{value}'" for kind in ("namespace", "source", "effect", "tag") if (value := getattr(query, kind))
     )
     nearest = f"; nearest: {', '.join(hits.nearest)}" if hits.nearest else "; use other words"
     return f"# no tool matches {asked}{where}{nearest}"

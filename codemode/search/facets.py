@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rapidfuzz import fuzz, process
+
+from codemode.catalog.tool import Effect
+from codemode.errors import SearchInvalid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -15,6 +20,8 @@ if TYPE_CHECKING:
     from codemode.search.query import Query
 
 _REMEMBERED = 64  # masks kept, one byte a tool each
+_NEAREST = 3  # values named to who asked for one that no tool has
+_NEAR = 50.0  # of 100, by rapidfuzz's ratio
 
 
 class Facets:
@@ -25,7 +32,10 @@ class Facets:
         self._masks: dict[tuple[str, str], NDArray[np.bool_]] = {}
 
     def allowed(self, query: Query) -> NDArray[np.bool_] | None:
-        """The documents that all filters of a query let through; None when it has no filter."""
+        """The documents that all filters of a query let through; None when it has no filter.
+
+        Raises SearchInvalid for a value that no tool has, with the nearest that some have.
+        """
         masks = [self._mask(kind, str(value)) for kind, value in _filters(query)]
         return np.logical_and.reduce(masks) if masks else None
 
@@ -34,10 +44,36 @@ class Facets:
         if mask is None:
             test = _TESTS[kind](value)
             mask = np.fromiter((test(tool) for tool in self._tools), bool, len(self._tools))
+            if not mask.any() and value not in self._values[kind]:
+                raise self._unknown(kind, value)
             if len(self._masks) >= _REMEMBERED:
                 self._masks.clear()
             self._masks[kind, value] = mask
         return mask
+
+    def _unknown(self, kind: str, value: str) -> SearchInvalid:
+        values = sorted(self._values[kind])
+        found = process.extract(
+            value, values, scorer=fuzz.ratio, processor=str.casefold, limit=_NEAREST, score_cutoff=_NEAR
+        )
+        nearest = tuple(match[0] for match in found)
+        hint = f"nearest: {', '.join(nearest)}" if nearest else f"there are: {_listed(values)}"
+        return SearchInvalid(f"no tool has the {kind} {value!r}; {hint}", nearest)
+
+    @cached_property
+    def _values(self) -> dict[str, set[str]]:
+        tools = self._tools
+        return {
+            "namespace": {tool.namespace for tool in tools},
+            "source": {tool.source for tool in tools},
+            "effect": {str(effect) for effect in Effect},
+            "tag": {tag for tool in tools for tag in tool.tags},
+        }
+
+
+def _listed(values: Sequence[str]) -> str:
+    shown = ", ".join(values[:10]) or "none"
+    return f"{shown} and {len(values) - 10:,} more" if len(values) > 10 else shown
 
 
 def _filters(query: Query) -> Iterable[tuple[str, object]]:
@@ -52,10 +88,15 @@ def _in_namespace(value: str) -> Callable[[Tool], bool]:
     return lambda tool: tool.id.startswith(prefix)
 
 
+def _tagged(value: str) -> Callable[[Tool], bool]:
+    folded = value.casefold()
+    return lambda tool: any(tag.casefold() == folded for tag in tool.tags)
+
+
 # `namespace` also takes the first parts of an id: `github.issues`.
 _TESTS: dict[str, Callable[[str], Callable[[Tool], bool]]] = {
     "namespace": _in_namespace,
     "source": lambda value: lambda tool: tool.source == value,
     "effect": lambda value: lambda tool: tool.effect == value,
-    "tag": lambda value: lambda tool: value.casefold() in {tag.casefold() for tag in tool.tags},
+    "tag": _tagged,
 }

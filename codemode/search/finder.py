@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,8 @@ class Finder:
         self._indexes = IndexCache(folder / "indexes")
         self._vectors = folder / "vectors"
         self.index = Index.build(Catalog(), weights=_weights(settings.ranking))
+        self._states: tuple[str, ...] = ()
+        self._narrowed: list[Finder] = []
         self._embedder: Embedder | None = None
         self._queries: QueryVectors | None = None
         self._meanings: Meanings | None = None
@@ -45,7 +48,7 @@ class Finder:
 
     def open(self, catalog: Catalog, digests: Iterable[str]) -> None:
         """Search this catalog from now on. `digests` are of the documents it was read from, "" where not known."""
-        states = tuple(digests)
+        states = self._states = tuple(digests)
         if all(states):
             states = (*states, repr(sorted(self._settings.enrichment.items())))
         index = self._indexes.open(catalog, states, previous=self.index.by_words)
@@ -64,6 +67,16 @@ class Finder:
         self._meanings = meanings
         self.index = index.with_meanings(meanings)
         meanings.start()
+
+    def narrowed(self, catalog: Catalog) -> Finder:
+        """A finder of some of the tools, which answers as if there were no others. It is closed with this one."""
+        other = copy(self)
+        other._meanings = None
+        other._narrowed = []
+        other.index = Index.build(Catalog(), weights=self.index.weights)  # nothing of the whole, not even its words
+        other.open(catalog, self._states)
+        self._narrowed.append(other)
+        return other
 
     def search(self, query: Query) -> Hits:
         """The hits of a query."""
@@ -90,7 +103,8 @@ class Finder:
 
     def close(self) -> None:
         """End the work in the background."""
-        for each in (self._meanings, self._queries, self._embedder):
+        meanings = [self._meanings, *(other._meanings for other in self._narrowed)]
+        for each in (*meanings, self._queries, self._embedder):
             if each is not None:
                 each.close()
 

@@ -18,7 +18,7 @@ from codemode.search.exact import ExactNames
 from codemode.search.facets import Facets
 from codemode.search.groups import Interpreter
 from codemode.search.lookups import find_look_ups
-from codemode.search.meanings import fused, with_nearest
+from codemode.search.meanings import MEANS_THE_SAME, with_nearest
 from codemode.search.postings import build_postings
 from codemode.search.profile import build_profile
 from codemode.search.query import DEFAULT_LIMIT, Hit, Hits, Query
@@ -140,7 +140,7 @@ class Index:
             confidence=tuple(found.confidence for found in lists),
             unsure=tuple(place for place, found in enumerate(lists) if found.documents and found.confidence < UNSURE),
             empty=tuple(place for place, found in enumerate(lists) if not found.documents),
-            nearest=() if merged else self._nearest(asked, allowed),
+            nearest=() if merged else self._nearest(asked.queries, allowed),
             note=note,
         )
 
@@ -148,7 +148,7 @@ class Index:
         """How near each tool is in meaning to each query, where that is known; and what is missing."""
         if self.meanings is None or not any(query.strip() for query in queries):
             return [None] * len(queries), ""
-        return self.meanings.cosines(queries)
+        return self.meanings.standings(queries)
 
     def _found(
         self, question: Question, text: str, similar: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None
@@ -161,7 +161,7 @@ class Index:
         scores = dict(zip(ranked.documents, ranked.scores, strict=True))
         highest = max(ranked.scores, default=0.0) + 1
         ordered = list(dict.fromkeys((*exact, *ranked.documents)))
-        return _Found(ordered, [scores.get(document, highest) for document in ordered], len(exact), 1.0)
+        return _Found(ordered, [scores.get(document, highest) for document in ordered], len(exact), 1.0, similar)
 
     def _ranked(
         self, question: Question, text: str, similar: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None
@@ -176,7 +176,7 @@ class Index:
         look = self._ranker.look(question, documents[:close], sums[:close])
         scores = weigh(look.features, self.weights.ranking)
         if similar is not None:
-            scores = fused(scores, similar[documents[:close]], self.weights.meaning)
+            scores = scores + np.float32(self.weights.meaning) * similar[documents[:close]]
         order = np.argsort(-scores, kind="stable")
         sure = confidence(look.features, scores, order)
         order = fill(order, clause_heads(question, text, look, scores), DEFAULT_LIMIT)
@@ -186,6 +186,7 @@ class Index:
             [*scores[order].tolist(), *behind.tolist()],
             0,
             sure,
+            similar,
         )
 
     def looked_at(self, text: str) -> tuple[tuple[str, ...], Mapping[str, NDArray[np.floating]]]:
@@ -205,26 +206,27 @@ class Index:
     ) -> Iterator[Hit]:
         for search, rank, document in page:
             found = lists[search]
-            explain = partial(self._ranker.matched, questions[search].groups, document)
+            explain = partial(self._matched, questions[search], document, found.similar)
             look_up = partial(find_look_ups, self.tools[document], self.by_words.search, self._by_id)
             yield Hit(self.tools[document], found.scores[rank], search, rank, rank < found.exact, explain, look_up)
+
+    def _matched(self, question: Question, document: int, similar: NDArray[np.float32] | None) -> tuple[str, ...]:
+        words = self._ranker.matched(question.groups, document)
+        is_near = similar is not None and similar[document] >= MEANS_THE_SAME
+        return (*words, "meaning") if is_near else words
 
     def _by_id(self, name: str) -> Tool | None:
         places = self.exact.find(name)
         return self.tools[places[0]] if places else None
 
-    def _nearest(self, query: Query, allowed: NDArray[np.bool_] | None) -> tuple[str, ...]:
-        """Ids close to the first search; namespaces close to the one asked for, when there is no such namespace."""
-        if query.namespace and allowed is not None and not allowed.any():
-            names = sorted({tool.namespace for tool in self.tools})
-            return _closest(query.namespace, names, cutoff=0)
+    def _nearest(self, queries: Sequence[str], allowed: NDArray[np.bool_] | None) -> tuple[str, ...]:
+        """Ids close to the first search."""
         ids = [tool.id for place, tool in enumerate(self.tools) if allowed is None or allowed[place]]
-        return _closest(query.queries[0] if query.queries else "", ids, cutoff=_NEAR)
-
-
-def _closest(name: str, names: Sequence[str], *, cutoff: float) -> tuple[str, ...]:
-    found = process.extract(name, names, scorer=fuzz.ratio, processor=str.casefold, limit=_NEAREST, score_cutoff=cutoff)
-    return tuple(match[0] for match in found)
+        name = queries[0] if queries else ""
+        found = process.extract(
+            name, ids, scorer=fuzz.ratio, processor=str.casefold, limit=_NEAREST, score_cutoff=_NEAR
+        )
+        return tuple(match[0] for match in found)
 
 
 def _by_source(catalog: Iterable[Tool]) -> dict[str, tuple[Tool, ...]]:
@@ -242,6 +244,7 @@ class _Found:
     scores: list[float]
     exact: int
     confidence: float
+    similar: NDArray[np.float32] | None = None
 
 
 def _merge(lists: Sequence[_Found]) -> list[tuple[int, int, int]]:

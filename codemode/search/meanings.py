@@ -30,6 +30,8 @@ _FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 60.0
 _NEAREST = 60  # tools that are looked at for their meaning
 _TEXT_LIMIT = 400  # characters of a tool: more made small models no better, and takes them longer
+MEANS_THE_SAME = 3.0  # standard deviations from which on nearness is told as a reason
+_LEAST_SPREAD = 0.03  # of cosines: in a catalog of a few tools that are all alike none stands out
 _PROBE = "list"  # asked first: whether the model answers, and with vectors of which size
 
 _BY_WORDS = "ranked by words alone"
@@ -90,17 +92,17 @@ class Meanings:
         """Stop after the batch that is under way."""
         self._closed.set()
 
-    def cosines(
+    def standings(
         self, queries: Sequence[str], *, wait_s: float | None = None
     ) -> tuple[Sequence[NDArray[np.float32] | None], str]:
-        """Of each query to each tool, in the order of the tools, where there are any; and what is missing, or ""."""
+        """How near each tool is to each query (`standing`), where that is known; and what is missing, or ""."""
         table = self._table
         if table is None:
             return [None] * len(queries), f"{self._unready()}: {_BY_WORDS}"
         vectors, problem = self._queries.of(queries, wait_s=wait_s)
         if any(vector is not None and len(vector) != table.size for vector in vectors):
             return [None] * len(queries), f"the embeddings model has changed; start again: {_BY_WORDS}"
-        found = [None if vector is None else table.cosines(vector) for vector in vectors]
+        found = [None if vector is None else standing(table.cosines(vector)) for vector in vectors]
         return found, f"{problem}: {_BY_WORDS}" if problem else ""
 
     def _unready(self) -> str:
@@ -190,8 +192,7 @@ def with_nearest(
     )
 
 
-def fused(scores: NDArray[np.float32], similar: NDArray[np.float32], weight: float) -> NDArray[np.float32]:
-    """Scores with similarities added, the nearest worth `weight` of the best score and the farthest nothing."""
-    low, high = float(similar.min()), float(similar.max())
-    share = (similar - low) / max(high - low, 1e-6)
-    return scores + np.float32(weight * max(float(scores.max()), 1e-3)) * share
+def standing(cosines: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Cosines as standard deviations from the mean of the catalog: what is near differs by model, query, catalog."""
+    spread = max(float(cosines.std()), _LEAST_SPREAD)
+    return np.asarray((cosines - cosines.mean()) / spread, np.float32)

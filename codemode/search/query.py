@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from codemode.errors import SearchInvalid
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -18,7 +20,7 @@ DEFAULT_LIMIT = 10
 class Query:
     """One or more searches in one go, one per step of a plan; filters hold for all of them.
 
-    `limit` hits are given from the place `offset` of the merged list on.
+    `limit` hits are given from the place `offset` of the merged list on. Raises SearchInvalid for a negative one.
     """
 
     queries: tuple[str, ...]
@@ -28,6 +30,11 @@ class Query:
     tag: str | None = None
     limit: int = DEFAULT_LIMIT
     offset: int = 0
+
+    def __post_init__(self) -> None:
+        if self.limit < 0 or self.offset < 0:
+            message = f"limit and offset are counts from 0 on; got limit={self.limit}, offset={self.offset}"
+            raise SearchInvalid(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +79,8 @@ class Hits:
     """The answer to a `Query`: one page of hits, best first, and how many there are in all.
 
     `confidence` is, for each search, how likely it is that its first hit can be right (0 to 1); `unsure` holds the
-    places of those whose hits may all be wrong, `empty` of those that found nothing. `nearest`
-    are the ids, or with an unknown namespace the namespaces, that come closest when there is no hit at all.
-    `note` says what the answer lacks, such as embeddings that are not ready.
+    places of those whose hits may all be wrong, `empty` of those that found nothing. `nearest` are the ids that come
+    closest when there is no hit at all. `note` says what the answer lacks, such as embeddings that are not ready.
     """
 
     query: Query

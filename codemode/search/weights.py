@@ -60,8 +60,8 @@ class Weights:
     name_typo: float = 0.3
     corrections: int = 3
 
-    #: What the nearest meaning adds, as a share of the best score, where there are embeddings.
-    meaning: float = 1.0
+    #: What a standard deviation of nearness in meaning adds to a score, where there are embeddings.
+    meaning: float = 0.17
 
     #: How many candidates are looked at closely.
     ranked: int = 60

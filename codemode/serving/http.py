@@ -21,7 +21,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from codemode.catalog.stubs import full, one_liner
 from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads it at run time
-from codemode.errors import CodeModeError, ToolNotFound
+from codemode.errors import CodeModeError, SearchInvalid, ToolNotFound
 from codemode.serving.body_limit import BodyLimit
 from codemode.serving.key_check import KeyCheck
 from codemode.serving.problems import problem
@@ -153,8 +153,8 @@ async def _disconnected(request: Request) -> None:
 def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(CodeModeError)
     async def known(_: Request, error: CodeModeError) -> JSONResponse:
-        status = 404 if isinstance(error, ToolNotFound) else 502
-        nearest = {"nearest": list(error.nearest)} if isinstance(error, ToolNotFound) else {}
+        status = 404 if isinstance(error, ToolNotFound) else 422 if isinstance(error, SearchInvalid) else 502
+        nearest = {"nearest": list(error.nearest)} if isinstance(error, (ToolNotFound, SearchInvalid)) else {}
         return problem(status, error.code, str(error), **nearest)
 
     @app.exception_handler(SandboxError)

@@ -8,6 +8,7 @@ import pytest
 
 from codemode.catalog import tokens
 from codemode.catalog.catalog import Catalog
+from codemode.catalog.tool import Effect
 from codemode.search.answer import render
 from codemode.search.index import Index
 from codemode.search.query import Query
@@ -61,8 +62,8 @@ def test_the_answer_says_how_many_hits_there_are(index: Index) -> None:
 
 def test_no_match_says_so_and_names_the_nearest(index: Index) -> None:
     assert render(index.search("xxqqyyww")).startswith("# no tool matches 'xxqqyyww'")
-    in_namespace = render(index.search(Query(("freeze",), namespace="gim")))
-    assert in_namespace == "# no tool matches 'freeze' in namespace 'gim'; nearest: gym"
+    destructive = Query(("xxqqyyww",), namespace="gym.members", effect=Effect.READ)
+    assert "in namespace 'gym.members' in effect 'read'" in render(index.search(destructive))
 
 
 def test_a_search_without_a_match_is_named_beside_the_others(index: Index) -> None:

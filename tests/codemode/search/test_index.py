@@ -8,6 +8,7 @@ import pytest
 
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.tool import Effect
+from codemode.errors import SearchInvalid
 from codemode.search.index import Index
 from codemode.search.query import Query
 
@@ -105,10 +106,35 @@ def test_nothing_found_names_the_nearest_ids(index: Index) -> None:
     assert nothing.empty == (0,)
 
 
-def test_an_unknown_namespace_names_the_nearest_one(index: Index) -> None:
-    hits = index.search(Query(("list",), namespace="gitub"))
-    assert hits.hits == ()
-    assert hits.nearest[0] == "github"
+@pytest.mark.parametrize(
+    ("kind", "value", "hint"),
+    [
+        ("namespace", "gitub", "nearest: github"),
+        ("source", "strype", "nearest: stripe"),
+        ("effect", "reed", "nearest: read"),
+        ("tag", "zzz", "there are: issues"),
+    ],
+)
+def test_a_filter_by_what_no_tool_has_names_the_nearest_value(index: Index, kind: str, value: str, hint: str) -> None:
+    with pytest.raises(SearchInvalid, match=f"no tool has the {kind} '{value}'; {hint}"):
+        index.search(Query(("list",), **{kind: value}))  # type: ignore[arg-type]
+
+
+def test_a_valid_filter_that_fits_nothing_else_asked_for_is_no_mistake(index: Index) -> None:
+    assert index.search(Query(("list",), namespace="weather", effect=Effect.DESTRUCTIVE)).total == 0
+
+
+@pytest.mark.parametrize("page", [{"offset": -1}, {"limit": -1}])
+def test_a_page_before_the_first_is_refused(page: dict[str, int]) -> None:
+    with pytest.raises(SearchInvalid, match="counts from 0 on"):
+        Query(("list",), **page)  # type: ignore[arg-type]
+
+
+def test_a_page_beyond_the_last_is_empty_and_knows_the_total(index: Index) -> None:
+    whole = index.search(Query(("repos",)))
+    beyond = index.search(Query(("repos",), offset=10**12, limit=10**12))
+    assert beyond.hits == ()
+    assert beyond.total == whole.total > 0
 
 
 def test_an_index_of_nothing_finds_nothing() -> None:
