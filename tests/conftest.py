@@ -89,6 +89,7 @@ SLOW = (
     "codemode/test_service.py",
     "escapes",
     "fuzz",
+    "packaging",
     "sandbox/guest/test_differential.py",
     "sandbox/guest/test_language_wall.py",
     "sandbox/host",

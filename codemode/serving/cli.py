@@ -1,7 +1,8 @@
-"""The command line: `codemode demo | search | run | tools | cost | serve | sources | search-eval | search-tune`.
+"""The command line: `codemode demo | init | doctor | search | run | tools | cost | serve | sources | search-eval …`.
 
-Exit codes: 0 it worked; 1 the program did not complete, or nothing was found; 2 wrong usage or configuration;
-3 a source cannot be read; 4 the sandbox is not available on this machine; 70 a mistake in codemode itself.
+Exit codes: 0 it worked; 1 the program did not complete, nothing was found, or `doctor` found something wrong; 2 wrong
+usage or configuration; 3 a source cannot be read; 4 the sandbox is not available on this machine; 70 a mistake in
+codemode itself.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import typer
 
 from codemode.catalog.stubs import one_liner
 from codemode.errors import ConfigurationError
-from codemode.serving import cli_search, cli_sources
+from codemode.serving import cli_search, cli_setup, cli_sources
 from codemode.serving import console as show
 from codemode.serving.surface import (
     AsJson,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__.split("\n")[0])
 app.add_typer(cli_search.app)
+app.add_typer(cli_setup.app)
 app.add_typer(cli_sources.app, name="sources")
 
 
@@ -52,7 +54,7 @@ def options(
 
 @app.command()
 def demo() -> None:
-    """Start the example service and run five programs against it."""
+    """Start the example services and run six programs against them."""
     from codemode.serving.demo import run_demo
 
     with errors_as_exit_codes():

@@ -24,7 +24,7 @@ SHUTDOWN_S = 35
 def serve(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM. Raises ConfigurationError, SourceError or `sandbox.SandboxError` at start."""
     keys = tuple(reference.resolve().get_secret_value() for reference in settings.server.keys)
-    if not keys and not _is_loopback(settings.server.host):
+    if not keys and not is_loopback(settings.server.host):
         message = (
             f"server.host is {settings.server.host!r}, which others can reach, and server.keys is empty: "
             "add a key (keys: [{env: CODEMODE_API_KEY}]; with --source, set CODEMODE_API_KEY) or listen on 127.0.0.1"
@@ -64,7 +64,8 @@ def _host(address: tuple[str, int]) -> str:
     return f"[{address[0]}]" if ":" in address[0] else address[0]
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach that address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -1,4 +1,4 @@
-"""Folders that the environment names."""
+"""What the environment says beside secrets: folders, and whether a variable is set."""
 
 from __future__ import annotations
 
@@ -17,3 +17,8 @@ def tokenizer_folder() -> Path | None:
     """Where the operator keeps a tokenizer's data, as `tiktoken` reads it; None for its default place."""
     folder = os.environ.get("TIKTOKEN_CACHE_DIR")
     return Path(folder) if folder else None
+
+
+def is_set(variable: str) -> bool:
+    """Whether the environment has a variable, and something in it."""
+    return bool(os.environ.get(variable))

@@ -1,0 +1,133 @@
+"""`codemode init` and `codemode doctor`, as a newcomer runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from codemode.settings import load_settings
+
+if TYPE_CHECKING:
+    from tests.conftest import Gym
+
+COMMAND = str(Path(sys.executable).parent / "codemode")
+
+
+def codemode(*arguments: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    variables = {"PATH": os.environ["PATH"], "HOME": str(folder), "COLUMNS": "200"}  # noqa: TID251
+    variables |= {"PYTHONPATH": os.environ.get("PYTHONPATH", "")} | environment  # noqa: TID251
+    return subprocess.run(
+        [COMMAND, *arguments], cwd=folder, env=variables, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+
+
+def findings(*arguments: str, folder: Path, **environment: str) -> dict[str, Any]:
+    ended = codemode("doctor", "--json", *arguments, folder=folder, **environment)
+    return {f"{one['area']}: {one['subject']}": one for one in json.loads(ended.stdout)} | {"": ended.returncode}
+
+
+@pytest.fixture
+def folder(gym: Gym, tmp_path: Path) -> Path:
+    (tmp_path / "shop").mkdir()
+    shutil.copy(gym.document, tmp_path / "shop" / "openapi.yaml")
+    return tmp_path
+
+
+def test_init_finds_documents_and_writes_what_they_say(folder: Path) -> None:
+    ended = codemode("init", folder=folder)
+    assert ended.returncode == 0, ended.stderr
+    source = load_settings(folder / "codemode.yaml").sources["shop"]
+    assert (Path(source.location).name, source.base_url) == ("openapi.yaml", "http://127.0.0.1:8137")
+    assert source.credentials == ()
+    text = (folder / "codemode.yaml").read_text(encoding="utf-8")
+    assert "set SHOP_BEARER and take the # away" in text
+
+
+def test_credentials_whose_variable_is_set_are_written_ready_for_use(folder: Path) -> None:
+    codemode("init", folder=folder, SHOP_BEARER="a-token")
+    (credential,) = load_settings(folder / "codemode.yaml").sources["shop"].credentials
+    assert credential.kind == "bearer"
+    assert "a-token" not in (folder / "codemode.yaml").read_text(encoding="utf-8")
+
+
+def test_every_commented_default_is_valid_when_its_mark_is_taken_away(folder: Path) -> None:
+    codemode("init", folder=folder)
+    file = folder / "codemode.yaml"
+    lines = file.read_text(encoding="utf-8").splitlines()
+    keys = [
+        line.removeprefix("# ") if line.rstrip().endswith(":") or line.startswith("#   ") else line for line in lines
+    ]
+    file.write_text("\n".join(keys), encoding="utf-8")
+    assert {"sources", "limits", "sandbox", "search", "server"} <= set(yaml.safe_load("\n".join(keys)))
+    load_settings(file)
+
+
+def test_init_replaces_nothing_unless_it_is_told_to(folder: Path) -> None:
+    (folder / "codemode.yaml").write_text("mine", encoding="utf-8")
+    refused = codemode("init", folder=folder)
+    assert (refused.returncode, "--force" in refused.stderr) == (2, True)
+    assert (folder / "codemode.yaml").read_text(encoding="utf-8") == "mine"
+    assert codemode("init", "--force", folder=folder).returncode == 0
+
+
+def test_init_in_an_empty_folder_says_what_it_needs(tmp_path: Path) -> None:
+    ended = codemode("init", folder=tmp_path)
+    assert (ended.returncode, "codemode init FILE_OR_URL" in ended.stderr) == (2, True)
+
+
+def test_init_names_each_document_once(folder: Path) -> None:
+    document = str(folder / "shop" / "openapi.yaml")
+    ended = codemode("init", document, document, "--json", folder=folder)
+    assert [one["name"] for one in json.loads(ended.stdout)] == ["shop", "shop2"]
+
+
+def test_doctor_finds_all_well(folder: Path) -> None:
+    codemode("init", folder=folder)
+    with (folder / "codemode.yaml").open("a", encoding="utf-8") as file:
+        file.write("server: {port: 0, keys: [{env: KEY}]}\n")
+    found = findings("--strict", folder=folder, KEY="a-key-for-tests")
+    assert {one["state"] for one in found.values() if isinstance(one, dict)} == {"ok"}, found
+    assert found["isolation: seccomp"]["found"] == "in force"
+    assert found["sources: shop"]["found"] == "137 tools"
+    assert found["secrets: server.keys.0"]["found"] == "present"
+    assert found[""] == 0
+
+
+def test_doctor_names_each_thing_that_is_wrong_and_its_fix(folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        (folder / "codemode.yaml").write_text(
+            f"""
+sources:
+  api:
+    location: shop/openapi.yaml
+    credentials: [{{kind: bearer, token: {{env: NO_SUCH_VARIABLE}}}}]
+  gone: {{location: gone.yaml}}
+state_folder: /proc/no-such-folder
+server: {{port: {listener.getsockname()[1]}}}
+""",
+            encoding="utf-8",
+        )
+        found = findings(folder=folder)
+    failures = {name for name, one in found.items() if isinstance(one, dict) and one["state"] == "failure"}
+    assert failures == {"secrets: sources.api.credentials.0.token", "sources: gone", "folders: state", "server: port"}
+    assert all(found[name]["fix"] for name in failures)
+    assert "NO_SUCH_VARIABLE" in found["secrets: sources.api.credentials.0.token"]["found"]
+    assert found["server: keys"]["state"] == "warning"
+    assert found[""] == 1
+
+
+def test_doctor_looks_at_the_sandbox_without_a_valid_configuration_too(tmp_path: Path) -> None:
+    (tmp_path / "codemode.yaml").write_text("sorces: {}\n", encoding="utf-8")
+    found = findings(folder=tmp_path)
+    assert "did you mean 'sources'" in found["configuration: file"]["found"]
+    assert found["isolation: fork_server"]["state"] == "ok"
+    assert found[""] == 1
