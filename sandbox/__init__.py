@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sandbox.errors import CallFailed, ProgramRefused, ProgramStopped, SandboxError, SandboxUnavailable
+    from sandbox.host.layers import REMEDIES
     from sandbox.host.sandbox import Sandbox
     from sandbox.limits import Limits
     from sandbox.outcome import Call, CallSite, Failure, Outcome, Refusal, Status, Usage
 
 __all__ = [
+    "REMEDIES",
     "Call",
     "CallFailed",
     "CallSite",
@@ -36,6 +38,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "REMEDIES": "sandbox.host.layers",
     "Sandbox": "sandbox.host.sandbox",
     "Limits": "sandbox.limits",
     "CallFailed": "sandbox.errors",
