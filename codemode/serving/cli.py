@@ -1,4 +1,4 @@
-"""The command line: `codemode demo | init | doctor | search | run | tools | cost | serve | sources | search-eval …`.
+"""The command line: `codemode demo | init | doctor | search | run | tools | cost | serve | sources | auth | …`.
 
 Exit codes: 0 it worked; 1 the program did not complete, nothing was found, or `doctor` found something wrong; 2 wrong
 usage or configuration; 3 a source cannot be read; 4 the sandbox is not available on this machine; 70 a mistake in
@@ -18,7 +18,7 @@ import typer
 
 from codemode.catalog.stubs import one_liner
 from codemode.errors import ConfigurationError
-from codemode.serving import cli_search, cli_setup, cli_sources
+from codemode.serving import cli_auth, cli_search, cli_setup, cli_sources
 from codemode.serving import console as show
 from codemode.serving.surface import (
     AsJson,
@@ -35,6 +35,7 @@ app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__d
 app.add_typer(cli_search.app)
 app.add_typer(cli_setup.app)
 app.add_typer(cli_sources.app, name="sources")
+app.add_typer(cli_auth.app, name="auth")
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 -- called by typer

@@ -67,7 +67,7 @@ def _form(plan: BodyPlan, value: Any) -> str:
     for name, item in value.items():
         encoding = plan.encodings.get(name, _PLAIN)
         style = encoding.style or ("deepObject" if _is_nested(item) else "form")
-        if item is None:
+        if item is None or item == {}:
             texts.append(f"{quote_plus(name)}=")  # an empty value unsets a field of a form
             continue
         for key, text in styles.pairs(name, item, style, explode=encoding.explode):

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 #: A token is replaced this long before it expires: requests take time to arrive.
 _MARGIN_S = 30.0
 
-#: What a token without `expires_in` is taken to live.
+#: What a token without `expires_in` is taken to live where it can be renewed; else until a service refuses it.
 _USUAL_LIFE_S = 3600.0
+_FOREVER_S = 10 * 365 * 86_400.0
 
 #: Tokens that are still looked for in texts after they were replaced: answers to earlier calls may come late.
 _REMEMBERED = 8
@@ -151,11 +152,11 @@ class TokenSource:
 
 def tokens_of(data: Mapping[str, Any], before: Tokens, *, now: float) -> Tokens:
     """The tokens in an answer of a token endpoint; a refresh token stays until there is another (RFC 6749, 6)."""
-    try:
-        life = float(data.get("expires_in", _USUAL_LIFE_S))
-    except (TypeError, ValueError):
-        life = _USUAL_LIFE_S
     refresh = data.get("refresh_token")
+    try:
+        life = float(data["expires_in"])
+    except (KeyError, TypeError, ValueError):
+        life = _USUAL_LIFE_S if refresh or before.refresh_token else _FOREVER_S
     return Tokens(
         access_token=str(data["access_token"]),
         refresh_token=refresh if isinstance(refresh, str) and refresh else before.refresh_token,

@@ -1,0 +1,135 @@
+"""`codemode auth login | status | logout`: who the operator is at the services behind the sources."""
+
+from __future__ import annotations
+
+import asyncio
+import webbrowser
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from codemode.errors import ConfigurationError
+from codemode.serving import console as show
+from codemode.serving.surface import AsJson, Config, errors_as_exit_codes
+from codemode.settings import DEFAULT_FILE, NoCredential, OAuth2Credential, Secrets, load_settings
+from codemode.sources.authentication import grant_of
+from codemode.transports.oauth_login import Login, log_in_by_browser, log_in_by_device
+from codemode.transports.token_store import TokenStore
+
+if TYPE_CHECKING:
+    from codemode.settings import CredentialSettings, Settings, SourceSettings
+
+app = typer.Typer(no_args_is_help=True, help="Logins at the services behind the sources.")
+Name = Annotated[str, typer.Argument(help="The namespace of the source.")]
+
+
+@app.command("login")
+def login(
+    name: Name,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address only.")] = False,  # noqa: FBT002
+    config: Config = Path(DEFAULT_FILE),
+) -> None:
+    """Log in, in a browser or on another device, and keep the tokens."""
+    with errors_as_exit_codes():
+        settings = load_settings(config)
+        setting = _login_of(name, settings)
+        planned = _planned(name, settings.sources[name], setting, settings.tokens())
+
+        def tell(address: str) -> None:
+            show.errors.print(show.plain(f"open {address}"), soft_wrap=True)
+            if not no_browser and setting.flow == "authorization_code":
+                webbrowser.open(address)
+
+        log_in = log_in_by_browser if setting.flow == "authorization_code" else log_in_by_device
+        tokens = asyncio.run(log_in(planned, tell))
+        TokenStore(settings.tokens(), name).write(tokens)
+        show.errors.print(f"logged in at {name}")
+
+
+@app.command("logout")
+def logout(name: Name, config: Config = Path(DEFAULT_FILE)) -> None:
+    """Forget the tokens of a source. The service itself is not told."""
+    with errors_as_exit_codes():
+        settings = load_settings(config)
+        _login_of(name, settings)
+        had = TokenStore(settings.tokens(), name).remove()
+        show.errors.print(f"logged out of {name}" if had else f"nobody was logged in at {name}")
+
+
+@app.command("status")
+def status(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
+    """Each credential of each source: where it comes from, and whether it is there."""
+    with errors_as_exit_codes():
+        settings = load_settings(config)
+        secrets = Secrets()
+        rows = [
+            {"source": name, **_state(name, one, secrets, settings.tokens())}
+            for name, source in settings.sources.items()
+            for one in source.credentials
+        ]
+        if as_json:
+            show.print_json(rows)
+        for row in [] if as_json else rows:
+            show.console.print(show.plain("{source}  {kind}  {state}  {detail}".format(**row)), soft_wrap=True)
+        raise typer.Exit(0 if all(row["state"] in ("present", "of the caller", "logged in") for row in rows) else 1)
+
+
+def _login_of(name: str, settings: Settings) -> OAuth2Credential:
+    """The credential of a source that a login is for. Raises ConfigurationError."""
+    source = settings.sources.get(name)
+    if source is None:
+        message = f"there is no source {name!r}; there are: {', '.join(settings.sources)}"
+        raise ConfigurationError(message)
+    found = [one for one in source.credentials if isinstance(one, OAuth2Credential) and one.is_login]
+    if len(found) != 1:
+        message = (
+            f"sources.{name}.credentials: a login needs one credential of the kind oauth2 with "
+            f"`flow: authorization_code` or `flow: device_code`; there are {len(found)}"
+        )
+        raise ConfigurationError(message)
+    return found[0]
+
+
+def _planned(name: str, source: SourceSettings, setting: OAuth2Credential, tokens: Path) -> Login:
+    return Login(
+        source=name,
+        grant=grant_of(name, setting, Secrets(), tokens),
+        authorization_url=setting.authorization_url,
+        device_url=setting.device_url,
+        redirect_port=setting.redirect_port,
+        ca_file=None if source.ca_file is None else str(source.ca_file),
+    )
+
+
+def _state(name: str, setting: CredentialSettings, secrets: Secrets, tokens: Path) -> dict[str, Any]:
+    if isinstance(setting, NoCredential):
+        return {"kind": "none", "state": "present", "detail": "the service asks for nothing"}
+    if isinstance(setting, OAuth2Credential) and setting.is_login:
+        return {"kind": f"oauth2 ({setting.flow})", **_login_state(name, tokens)}
+    references = [getattr(setting, field, None) for field in ("token", "password", "value")]
+    if isinstance(setting, OAuth2Credential):
+        references = [setting.client_secret, setting.refresh_token]
+    given = [reference for reference in references if reference is not None]
+    where = ", ".join(reference.where or "" for reference in given) or "no secret"
+    if any(getattr(reference, "caller", None) for reference in given):
+        return {"kind": setting.kind, "state": "of the caller", "detail": where}
+    try:
+        for reference in given:
+            secrets.text(reference)
+    except ConfigurationError as error:
+        return {"kind": setting.kind, "state": "missing", "detail": str(error)}
+    return {"kind": setting.kind, "state": "present", "detail": where}
+
+
+def _login_state(name: str, tokens: Path) -> dict[str, str]:
+    kept = TokenStore(tokens, name).read()
+    if kept is None:
+        return {"state": "logged out", "detail": f"run: codemode auth login {name}"}
+    until = f"{datetime.fromtimestamp(kept.expires_at, UTC):%Y-%m-%d %H:%M} UTC"
+    if kept.refresh_token:
+        return {"state": "logged in", "detail": f"access token until {until}, renewed by itself"}
+    if kept.expires_at > datetime.now(UTC).timestamp():
+        return {"state": "logged in", "detail": f"until {until}, not renewed by itself"}
+    return {"state": "logged out", "detail": f"since {until}; run: codemode auth login {name}"}
