@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Effect, Location, Parameter, Tool
+from codemode.transports.credentials import NOBODY, CallerCredentials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -52,12 +53,12 @@ class RecordingTransport:
         self._answer = answer
         self.sent: list[tuple[str, dict[str, Any]]] = []
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> Any:
+    async def call(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY) -> Any:
         """Record the call and answer it."""
         self.sent.append((tool.id, dict(arguments)))
         return self._answer(tool, arguments)
 
-    async def call_page(self, tool: Tool, arguments: Mapping[str, Any]) -> Any:
+    async def call_page(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY) -> Any:
         """Record the call; the answer is the page."""
         return await self.call(tool, arguments)
 

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from codemode.settings import DEFAULT_ROLE
+from codemode.transports.credentials import NOBODY, CallerCredentials
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A caller that was authenticated, or the one on this machine. `secrets` must not be seen in any record."""
+    """A caller that was authenticated, or the one on this machine. `secrets` must not be seen in any record.
+
+    `credentials` are what it brings for services behind the tools, for one execution.
+    """
 
     id: str
     role: str = DEFAULT_ROLE
     label: str = ""
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    credentials: CallerCredentials = field(default=NOBODY, repr=False, compare=False)
+
+    def bringing(self, credentials: Mapping[str, str]) -> Caller:
+        """The same caller with credentials of its own, by the names under which the configuration asks for them."""
+        brought = CallerCredentials(credentials)
+        return replace(self, credentials=brought, secrets=(*self.secrets, *brought.secrets))
 
 
 #: Whoever uses the service in its own process or on its own machine without a key.

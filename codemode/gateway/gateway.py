@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
     from codemode.gateway.call import ToolCall
     from codemode.gateway.policy import Ruling
+    from codemode.transports.credentials import CallerCredentials
 
     Send = Callable[["Transport", Tool, Mapping[str, Any]], Awaitable[Any]]
 
@@ -42,10 +43,13 @@ class Page(Protocol):
 class Transport(Protocol):
     """How the tools of one source are reached. It alone knows the credentials."""
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> Any:
-        """Send validated arguments and return JSON data. Raises a CallError."""
+    async def call(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials) -> Any:
+        """Send validated arguments, with the caller's own credentials where they are asked for; return JSON data.
 
-    async def call_page(self, tool: Tool, arguments: Mapping[str, Any]) -> Page:
+        Raises a CallError.
+        """
+
+    async def call_page(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials) -> Page:
         """The same for one page of a list. Raises a CallError, also where the tool has no pages."""
 
     async def aclose(self) -> None:
@@ -87,7 +91,7 @@ class Gateway:
         """Send a call that was judged, if it is allowed. Never raises for what the caller or the other side did."""
 
         async def send(transport: Transport, tool: Tool, arguments: Mapping[str, Any]) -> Any:
-            value = await transport.call(tool, arguments)
+            value = await transport.call(tool, arguments, judged.call.caller.credentials)
             self._shapes.observe(tool, value)
             return value
 
@@ -95,7 +99,11 @@ class Gateway:
 
     async def send_page(self, judged: JudgedCall) -> ToolOutcome:
         """The same for a page of a list; the value is the transport's page."""
-        return await self._pass(judged, lambda transport, tool, arguments: transport.call_page(tool, arguments))
+
+        async def send(transport: Transport, tool: Tool, arguments: Mapping[str, Any]) -> Any:
+            return await transport.call_page(tool, arguments, judged.call.caller.credentials)
+
+        return await self._pass(judged, send)
 
     async def call(self, call: ToolCall) -> ToolOutcome:
         """Judge and send in one."""

@@ -44,6 +44,12 @@ class SourceSettings(Section):
     effect: dict[str, EffectName] = Field(default_factory=dict)
     examples: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
+    @property
+    def caller_names(self) -> frozenset[str]:
+        """The names under which who calls brings credentials of its own."""
+        references = (getattr(one, field, None) for one in self.credentials for field in ("token", "password", "value"))
+        return frozenset(found for found in (getattr(one, "caller", None) for one in references) if found)
+
     @field_validator("address")
     @classmethod
     def _ip_address(cls, address: str | None) -> str | None:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from codemode.errors import AnswerInvalid, ArgumentsInvalid, CallError, UpstreamError, UpstreamTimeout
+from codemode.transports.credentials import NOBODY, CallerCredentials
 from codemode.transports.pace import Pace
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class FunctionTransport:
         self._timeout_s = timeout_s
         self._pace = Pace(concurrency)
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> Any:
+    async def call(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY) -> Any:
         """Call the function and return JSON data.
 
         Raises ArgumentsInvalid, UpstreamError with what the function raised, AnswerInvalid for a result that is no
@@ -68,7 +69,7 @@ class FunctionTransport:
             message = f"{tool.id} returned what is no data: {error}"
             raise AnswerInvalid(message) from None
 
-    async def call_page(self, tool: Tool, arguments: Mapping[str, Any]) -> Any:
+    async def call_page(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY) -> Any:
         """Raises CallError: functions give their lists whole."""
         message = f"{tool.id} has no pages: call it as it is"
         raise CallError(message)
