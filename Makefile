@@ -50,8 +50,10 @@ escapes: $(INSTALLED) ## every escape attempt against each layer alone, as a tab
 soak: $(INSTALLED) ## 100,000 programs, a tenth of them hostile or killed: nothing may be left behind
 	$(BIN)/python tests/soak/soak.py
 
-fuzz: $(INSTALLED) ## a minute of hostile bytes against the frame decoder
+fuzz: $(INSTALLED) ## three minutes: hostile bytes, hostile arguments, generated programs beside CPython
 	$(BIN)/python tests/fuzz/frames.py --seconds 60
+	$(BIN)/python tests/fuzz/calls.py --seconds 60
+	$(BIN)/python tests/fuzz/programs.py --seconds 60
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist

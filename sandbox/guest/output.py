@@ -23,7 +23,8 @@ class Output:
         self.was_cut = False
 
     def write(self, text: str) -> None:
-        """Take text."""
+        """Take text. Raises TypeError for anything else."""
+        text = str.__str__(text)  # a subclass may lie about its length
         if self.was_cut or not text:
             return
         size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

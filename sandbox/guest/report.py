@@ -27,6 +27,8 @@ AROUND = 2
 LONGEST_MESSAGE = 4_000
 LONGEST_LINE = 200
 MOST_FRAMES = 20
+#: Groups in groups whose members are named.
+DEEPEST_GROUP = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,14 @@ class Reporter:
         self._names = names
 
     def failure(self, error: BaseException) -> dict[str, Any]:
-        """Return the report of an error that nobody caught."""
+        """Return the report of an error that nobody caught, whatever its parts do when they are looked at."""
+        try:
+            return self._report(error)
+        except BaseException as second:  # noqa: BLE001  # code of the program, and errors nested without end
+            message = f"the report of this error could not be made: {_kind(second)}"
+            return _failure(_kind(error), message, self._program.text)
+
+    def _report(self, error: BaseException) -> dict[str, Any]:
         kind = _kind(error)
         message = message_of(error)
         place = Place.of(error, self._program.text)
@@ -147,14 +156,14 @@ def _chain(error: BaseException) -> list[tuple[BaseException, str]]:
     return chain
 
 
-def message_of(error: BaseException) -> str:
+def message_of(error: BaseException, depth: int = DEEPEST_GROUP) -> str:
     """Return `str(error)`, which is code of the program if its class is."""
     try:
-        text = str(error)
+        text = str.__str__(str(error))
     except BaseException as second:  # noqa: BLE001  # whatever that code does
         text = f"(its message could not be made: {type(second).__name__})"
-    if isinstance(error, BaseExceptionGroup):
-        inner = "; ".join(f"{_kind(each)}: {message_of(each)}" for each in error.exceptions[:5])
+    if isinstance(error, BaseExceptionGroup) and depth:
+        inner = "; ".join(f"{_kind(each)}: {message_of(each, depth - 1)}" for each in error.exceptions[:5])
         text = f"{text}: {inner}"
     return text if len(text) <= LONGEST_MESSAGE else text[:LONGEST_MESSAGE] + " …"
 
@@ -162,7 +171,7 @@ def message_of(error: BaseException) -> str:
 def _kind(error: BaseException) -> str:
     if isinstance(error, ValueInvalid):
         return "ResultError"
-    return str(type(error).__name__)
+    return str.__str__(type(error).__name__)  # which may be of a class of the program's
 
 
 def _failure(

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sandbox.guest.language.examples import SHOW, docstring_key
+from sandbox.guest.language.variables import is_dunder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -100,6 +101,11 @@ def _documented(scene: Scene, place: str, value: Any) -> dict[str, Any]:
     return found
 
 
+def _is_plain(name: Any) -> bool:
+    """Tell whether a program could write this name: others are those of guards, which would answer in their place."""
+    return type(name) is str and name.isidentifier() and not is_dunder(name)
+
+
 class _Session:
     """Runs examples and counts."""
 
@@ -114,7 +120,7 @@ class _Session:
         examples = self._scene.examples.get(docstring_key(text), ())
         variables = self._scene.program_globals
         before = dict(variables)
-        variables.update({name: value for name, value in more.items() if not name.startswith("__")})
+        variables.update({name: value for name, value in more.items() if _is_plain(name)})
         tried = failed = 0
         try:
             for example in examples:
