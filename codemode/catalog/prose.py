@@ -10,7 +10,9 @@ _LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*(?:\s+\"[^\"]*\")?\)")
 _MARKUP = re.compile(r"(\*\*|__|`{1,3})")
 _PREFIX = re.compile(r"^\s*(#+|[-*>]+)\s+", re.MULTILINE)
 _SPACE = re.compile(r"\s+")
-_SENTENCE = re.compile(r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<=[.!?])\s+(?=[\"'(A-Z0-9])")
+_SENTENCE = re.compile(
+    r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<=[.!?])\s+(?=[\"'(A-Z0-9])|(?<=[\u3002\uff01\uff1f])"
+)
 
 
 def plain(text: str) -> str:
@@ -24,8 +26,10 @@ def plain(text: str) -> str:
 
 
 def first_sentence(text: str, limit: int = 120) -> str:
-    """The first sentence, or as much of it as `limit` characters hold, cut at a word."""
-    return shorten(_SENTENCE.split(plain(text[:2000]), maxsplit=1)[0].rstrip(".").strip(), limit)
+    """The first sentence that is no question, or as much of it as `limit` characters hold, cut at a word."""
+    sentences = _SENTENCE.split(plain(text[:2000]), maxsplit=3)
+    told = next((sentence for sentence in sentences[:3] if not sentence.endswith("?")), sentences[0])
+    return shorten(told.rstrip(".\u3002").strip(), limit)
 
 
 def shorten(text: str, limit: int) -> str:

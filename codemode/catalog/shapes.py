@@ -18,10 +18,14 @@ from codemode.catalog.tokens import estimate
 if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
 
-#: More alternatives than these are not written out.
+#: More alternatives than these are not written out; of more literals the first few are, with the number of the others.
 MOST_LITERALS = 12
+LITERALS_SHOWN = 5
 MOST_VARIANTS = 6
-MOST_FIELDS = 60
+
+#: Fields of a definition, fewer where there is less room; with less than `_LEAST_DEFINITION` tokens none is tried.
+_FIELDS_SHOWN = (60, 25, 10)
+_LEAST_DEFINITION = 20
 
 #: An anonymous object with at most this many fields, all simple, stands where it is used.
 FIELDS_IN_LINE = 3
@@ -50,49 +54,69 @@ class Shapes:
 
     def text(self, schema: Schema, hint: str = "", depth: int = 0) -> str:
         """The type of a schema; `hint` names what has no name of its own."""
-        literal = _literal(schema)
-        if literal is not None:
-            return literal
+        return " | ".join(_merged(self._parts(schema, hint, depth))) or "None"
+
+    def _parts(self, schema: Schema, hint: str, depth: int) -> list[str]:
+        """The alternatives of a type, each literal by itself."""
+        values = _literals(schema)
+        if values:
+            return [*values, *(["None"] if schema.is_nullable() else [])]
         target = schema.resolved()
         if target.value is True or target.value == {}:
-            return "Any"
+            return ["Any"]
         if target.value is False:
-            return "None"
+            return ["None"]
         parts = self._alternatives(target, hint or schema.name, depth)
-        if schema.is_nullable() and "Any" not in parts:
-            parts.append("None")
-        return " | ".join(_merged(parts)) or "None"
+        return [*parts, "None"] if schema.is_nullable() and "Any" not in parts else parts
 
     def define(self, budget_tokens: int) -> tuple[list[str], list[str]]:
         """Definitions of the names used so far, nearest first, within a budget; and the names left undefined."""
         lines: list[str] = []
         left: list[str] = []
-        spent = 0
         while self._pending:
             name, schema, direction = self._pending.popleft()
-            if spent >= budget_tokens:
-                left.append(name)
-                continue
-            known = len(self._pending)
             self.direction = direction
-            line = f"{name} = {self._object(schema, name, 0)}"
-            cost = estimate(line)
-            if spent + cost > budget_tokens and lines:
-                while len(self._pending) > known:
-                    self._pending.pop()
+            line = self._definition(name, schema, budget_tokens)
+            if line is None:
                 left.append(name)
-                continue
-            spent += cost
-            lines.append(line)
+            else:
+                budget_tokens -= estimate(line) + 1
+                lines.append(line)
         return lines, left
+
+    def _definition(self, name: str, schema: Schema, budget_tokens: int) -> str | None:
+        """One definition with as many fields as there is room for, or None. Names it alone would use are forgotten."""
+        for most in _FIELDS_SHOWN:
+            known = len(self._pending)
+            line = f"{name} = {self._object(schema, name, 0, most)}"
+            notes = self._notes(schema, most)
+            line += f"  # {notes}" if notes else ""
+            if estimate(line) < budget_tokens:
+                return line
+            while len(self._pending) > known:
+                _, unused, _ = self._pending.pop()
+                del self._names[id(unused.value)]
+            if budget_tokens < _LEAST_DEFINITION:
+                break
+        return None
+
+    def _notes(self, schema: Schema, most: int) -> str:
+        """What the fields of a definition do not say by themselves: which must be given, and how many are not shown."""
+        fields, required = self._visible(schema), self._required(schema)
+        notes = []
+        if self.direction is Direction.REQUEST and len(required) < len(fields):
+            notes.append(f"required: {', '.join(required)}" if required else "all optional")
+        if len(fields) > most:
+            notes.append(f"{len(fields) - most} more fields")
+        return "; ".join(notes)
 
     def _alternatives(self, schema: Schema, hint: str, depth: int) -> list[str]:
         variants = [variant for variant in schema.variants() if variant.get("type") != "null"]
         if variants and not schema.get("properties"):
             if len(variants) > MOST_VARIANTS:
                 return self._common(variants)
-            found = [self.text(variant, hint, depth + 1) for variant in variants]
-            return [part for text in found for part in text.split(" | ") if part != "None"] or ["Any"]
+            found = [part for variant in variants for part in self._parts(variant, hint, depth + 1)]
+            return [part for part in found if part != "None"] or ["Any"]
         names = schema.types()
         if not names and schema.first("type") == "null":
             return ["None"]
@@ -120,7 +144,12 @@ class Shapes:
 
     def _array(self, schema: Schema, hint: str, depth: int) -> str:
         items = schema.first("items")
-        if not isinstance(items, Mapping) or depth > DEEPEST:
+        if depth > DEEPEST:
+            return "list"
+        places = schema.first("prefixItems")
+        if isinstance(places, list) and places and not isinstance(items, Mapping):
+            return f"tuple[{', '.join(self.text(schema.at(place), hint, depth + 1) for place in places)}]"
+        if not isinstance(items, Mapping):
             return "list"
         inner = self.text(schema.at(items), hint.removesuffix("s"), depth + 1)
         return "list" if inner == "Any" else f"list[{inner}]"
@@ -155,18 +184,23 @@ class Shapes:
             self._pending.append((self._names[key], schema, self.direction))
         return self._names[key]
 
-    def _object(self, schema: Schema, name: str, depth: int) -> str:
-        required = schema.required()
+    def _object(self, schema: Schema, name: str, depth: int, most: int = 0) -> str:
+        """A dict of types, what must be sent first. `most` fields for a definition; else all, optional ones marked."""
+        properties, required = self._visible(schema), self._required(schema)
+        optional = [field for field in properties if field not in required]
         fields = []
-        properties = self._visible(schema)
-        for field, value in list(properties.items())[:MOST_FIELDS]:
-            mark = "?" if self.direction is Direction.REQUEST and field not in required else ""
-            fields.append(
-                f"{json.dumps(field, ensure_ascii=False)}{mark}: {self.text(value, f'{name}_{field}', depth + 1)}"
-            )
-        if len(properties) > MOST_FIELDS:
-            fields.append(f"... {len(properties) - MOST_FIELDS} more")
+        for field in (*required, *optional)[: most or None]:
+            text = self.text(properties[field], f"{name}_{field}", depth + 1)
+            is_marked = not most and self.direction is Direction.REQUEST and field not in required
+            fields.append(f"{_string(field)}: {f'NotRequired[{text}]' if is_marked else text}")
         return "{" + ", ".join(fields) + "}"
+
+    def _required(self, schema: Schema) -> list[str]:
+        """The fields that must be sent; of what comes back none is told apart."""
+        if self.direction is Direction.RESPONSE:
+            return []
+        required = schema.required()
+        return [field for field in self._visible(schema) if field in required]
 
     def _visible(self, schema: Schema) -> dict[str, Schema]:
         hidden = "readOnly" if self.direction is Direction.REQUEST else "writeOnly"
@@ -176,34 +210,35 @@ class Shapes:
 def literals(schema: Schema) -> list[Any] | None:
     """The values that are allowed, without null, where they are listed and plain; else None."""
     constant = schema.first("const")
-    values = [constant] if constant is not None else schema.first("enum")
-    if not isinstance(values, list):
-        return None
+    values = [constant] if constant is not None else schema.listed()
     plain = [value for value in values if value is not None]
     if not plain or not all(isinstance(value, (str, int, bool)) for value in plain):
         return None
     return list(dict.fromkeys(plain)) if len({type(value) for value in plain}) == 1 else plain
 
 
-def _literal(schema: Schema) -> str | None:
-    values = literals(schema)
-    if values is None or len(values) > MOST_LITERALS:
-        return None
-    shown = ", ".join(
-        json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value) for value in values
-    )
-    return f"Literal[{shown}]" + (" | None" if schema.is_nullable() else "")
+def _literals(schema: Schema) -> list[str]:
+    """The values of an enumeration, each as a type; of a long one the first few, and how many there are besides."""
+    values = literals(schema) or []
+    if len(values) > MOST_LITERALS:
+        if not all(isinstance(value, str) for value in values):
+            return []
+        values = [*values[:LITERALS_SHOWN], f"… {len(values) - LITERALS_SHOWN} more"]
+    return [f"Literal[{_string(value) if isinstance(value, str) else value}]" for value in values]
+
+
+def _string(text: str) -> str:
+    """A string as Python and JSON write it alike."""
+    return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
 def _merged(parts: list[str]) -> list[str]:
-    """Alternatives without repetition, literals in one."""
-    listed = [part for part in parts if part.startswith("Literal[")]
+    """Alternatives without repetition, literals in one, None last."""
     distinct = dict.fromkeys(part for part in parts if part != "None")
-    if len(listed) > 1:
-        values = dict.fromkeys(value for part in listed for value in part[8:-1].split(", "))
-        joined = f"Literal[{', '.join(values)}]"
-        distinct = dict.fromkeys(joined if part in listed else part for part in distinct)
-    return [*distinct, *(["None"] if "None" in parts else [])]
+    listed = [part for part in distinct if part.startswith("Literal[")]
+    joined = f"Literal[{', '.join(part[8:-1] for part in listed)}]"
+    merged = dict.fromkeys(joined if part in listed else part for part in distinct)
+    return [*merged, *(["None"] if "None" in parts else [])]
 
 
 def _type_of_example(schema: Schema) -> str:

@@ -10,12 +10,14 @@ was learned from answers; the text says so.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.paging import paging_of
 from codemode.catalog.prose import first_sentence, plain, shorten
 from codemode.catalog.shapes import Direction, Shapes, literals
 from codemode.catalog.tokens import estimate
+from codemode.catalog.tool import Effect
 
 if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
@@ -26,6 +28,9 @@ LINE_TOKENS = 60
 SIGNATURE_TOKENS = 220
 STUB_TOKENS = 400
 FULL_TOKENS = 1500
+
+_CLOSING_TOKENS = 60  # of `full` for the names of the types that it does not show
+_LONGEST_DEFAULT = 40  # characters
 
 
 def one_liner(tool: Tool, *, budget_tokens: int = LINE_TOKENS, observed: Schema | None = None) -> str:
@@ -39,13 +44,14 @@ def signature(tool: Tool, *, budget_tokens: int = SIGNATURE_TOKENS, observed: Sc
 
 
 def stub(tool: Tool, *, budget_tokens: int = STUB_TOKENS, observed: Schema | None = None) -> str:
-    """The signature, and the definitions of the types it names as far as the budget goes."""
+    """The signature, one example, and the definitions of the types it names as far as the budget goes."""
     shapes = Shapes()
-    head = _signature(tool, shapes, max(budget_tokens * 3 // 4, LINE_TOKENS), observed=observed)
-    if paging_of(tool) is not None:
-        head += "; .items(...) gives all pages"
-    lines, _ = shapes.define(max(0, budget_tokens - estimate(head) - 4))
-    return "\n".join([head, *lines]) if estimate("\n".join([head, *lines])) <= budget_tokens else head
+    head = _signature(tool, shapes, max(budget_tokens * 3 // 4, LINE_TOKENS), notes=True, observed=observed)
+    lines = [head, *(f"# example: {example}" for example in examples_of(tool)[:1])]
+    if estimate("\n".join(lines)) > budget_tokens:
+        return head
+    definitions, _ = shapes.define(budget_tokens - estimate("\n".join(lines)) - 4)
+    return "\n".join([*lines, *definitions])
 
 
 def full(tool: Tool, *, budget_tokens: int = FULL_TOKENS, observed: Schema | None = None) -> str:
@@ -53,45 +59,96 @@ def full(tool: Tool, *, budget_tokens: int = FULL_TOKENS, observed: Schema | Non
     shapes = Shapes()
     head = _signature(tool, shapes, budget_tokens // 2, comment=False, observed=observed)
     lines = [head, *_about(tool)]
-    for parameter in tool.parameters:
+    for number, parameter in enumerate(tool.parameters):
         line = _documented(parameter, shapes)
         if estimate("\n".join([*lines, line])) > budget_tokens * 2 // 3:
-            lines.append(f"  ... {len(tool.parameters) - len(lines) + 1} more parameters")
+            left = [parameter.name for parameter in tool.parameters[number:]]
+            lines.append(f"  ... {len(left)} more parameters: {_listed(left, budget_tokens // 10)}")
             break
         lines.append(line)
-    definitions, left = shapes.define(budget_tokens - estimate("\n".join(lines)) - 40)
+    definitions, left = shapes.define(budget_tokens - estimate("\n".join(lines)) - _CLOSING_TOKENS)
     if left:
-        shown = ", ".join(left[:10]) + (f" and {len(left) - 10} more" if len(left) > 10 else "")
-        definitions.append(f"# not shown for space: {shown}")
+        definitions.append(f"# not shown for space: {_listed(left, _CLOSING_TOKENS // 2)}")
     return "\n".join([*lines, *definitions])
 
 
+def examples_of(tool: Tool) -> tuple[str, ...]:
+    """Calls of the tool: those it was given, else one with the examples that the schemas of its parameters have."""
+    if tool.examples:
+        return tool.examples
+    values = {parameter.name: _example(parameter) for parameter in tool.parameters if parameter.required}
+    if not values or any(value is None for value in values.values()):
+        return ()
+    arguments = ", ".join(f"{name}={_quoted(value)}" for name, value in values.items())
+    return (f"{tool.id}({arguments})",) if estimate(arguments) <= LINE_TOKENS else ()
+
+
+def _example(parameter: Parameter) -> Any:
+    several = parameter.schema.first("examples")
+    return several[0] if isinstance(several, list) and several else parameter.schema.first("example")
+
+
 def _signature(
-    tool: Tool, shapes: Shapes, budget_tokens: int, *, comment: bool = True, observed: Schema | None = None
+    tool: Tool,
+    shapes: Shapes,
+    budget_tokens: int,
+    *,
+    comment: bool = True,
+    notes: bool = False,
+    observed: Schema | None = None,
 ) -> str:
-    returned = _returned(tool, shapes, observed)
-    about = first_sentence(tool.summary or tool.description) if comment else ""
-    if tool.returns is None and observed is not None:
-        about = f"observed result; {about}" if about else "observed result"
-    tail = f") -> {returned}" + (f"  # {about}" if about else "")
     required = [_argument(p, shapes) for p in tool.parameters if p.required]
+    tail = f") -> {_returned(tool, shapes, observed)}"
+    about = _remarks(tool, notes=notes, observed=observed) if comment else []
     optional = [p for p in tool.parameters if not p.required]
-    spent = estimate(f"{tool.id}(*, {', '.join(required)}{tail}")
+    spent = estimate(_commented(f"{tool.id}(*, {', '.join(required)}{tail}", about))
     shown: list[str] = []
     for parameter in optional:
         text = _argument(parameter, shapes)
-        cost = estimate(f", {text}")
-        left = len(optional) - len(shown)
-        if spent + cost > budget_tokens - (8 if left > 1 else 0):
+        spent += estimate(f", {text}")
+        if spent > budget_tokens:
             break
-        spent += cost
         shown.append(text)
-    arguments = ", ".join([*required, *shown])
-    hidden = [parameter.name for parameter in optional[len(shown) :]]
-    if hidden:
-        left_out = f"+{len(hidden)} optional: {_listed(hidden)}"
-        tail = f") -> {returned}  # {left_out}; {about}" if about else f") -> {returned}  # {left_out}"
-    return f"{tool.id}({'*, ' if arguments else ''}{arguments}{tail}"
+    while True:
+        arguments = ", ".join([*required, *shown])
+        hidden = [parameter.name for parameter in optional[len(shown) :]]
+        left_out = [f"+{len(hidden)} optional: {_listed(hidden)}"] if hidden else []
+        text = _commented(f"{tool.id}({'*, ' if arguments else ''}{arguments}{tail}", [*left_out, *about])
+        if not shown or estimate(text) <= budget_tokens:
+            return text
+        shown.pop()  # the names of what is left out take room too
+
+
+def _commented(text: str, remarks: list[str]) -> str:
+    return f"{text}  # {'; '.join(remarks)}" if remarks else text
+
+
+def _remarks(tool: Tool, *, notes: bool, observed: Schema | None) -> list[str]:
+    """What stands behind a signature: what the tool does, what to beware of, with `notes` how values are written."""
+    remarks = ["observed result"] if tool.returns is None and observed is not None else []
+    if tool.effect is Effect.DESTRUCTIVE:
+        remarks.append("destructive")
+    about = first_sentence(tool.summary or tool.description)
+    remarks += [about] if about else []
+    if notes:
+        written: dict[str, list[str]] = {}
+        for parameter in tool.parameters:
+            form = _WRITTEN.get(str(parameter.schema.first("format")))
+            if form:
+                written.setdefault(form, []).append(parameter.name)
+        remarks += [f"{_listed(names)}: {form}" for form, names in written.items()]
+        remarks += [".items(...) gives all pages"] if paging_of(tool) is not None else []
+    return remarks
+
+
+#: How text of a format is written, by its name (JSON Schema validation, section 7.3; OpenAPI's format registry).
+_WRITTEN = {
+    "date": '"YYYY-MM-DD"',
+    "date-time": '"YYYY-MM-DDThh:mm:ssZ"',
+    "time": '"hh:mm:ssZ"',
+    "duration": 'ISO 8601 such as "P1D"',
+    "byte": "base64",
+}
 
 
 def _listed(names: list[str], budget_tokens: int = 20) -> str:
@@ -110,7 +167,7 @@ def _argument(parameter: Parameter, shapes: Shapes) -> str:
     if parameter.required:
         return f"{parameter.name}: {text}"
     default = parameter.schema.first("default")
-    if isinstance(default, (str, int, float, bool)) and len(str(default)) <= 40:
+    if isinstance(default, (str, int, float)) and len(str(default)) <= _LONGEST_DEFAULT:
         return f"{parameter.name}: {text} = {_quoted(default)}"
     known = text == "Any" or text.endswith("None")
     return f"{parameter.name}: {text}{'' if known else ' | None'} = None"
@@ -141,7 +198,7 @@ def _about(tool: Tool) -> list[str]:
     lines.append(f"  effect: {tool.effect}")
     if paging_of(tool) is not None:
         lines.append(f"  in pages: {_name(tool)}.items(...) gives the items of all of them, .pages(...) the answers")
-    lines.extend(f"  example: {example}" for example in tool.examples[:2])
+    lines.extend(f"  example: {shorten(example, 300)}" for example in examples_of(tool)[:2])
     return lines
 
 
@@ -167,4 +224,4 @@ _BOUNDS = (
 
 
 def _quoted(value: Any) -> str:
-    return f'"{value}"' if isinstance(value, str) and '"' not in value and "\n" not in value else repr(value)
+    return json.dumps(value, ensure_ascii=not value.isprintable()) if isinstance(value, str) else repr(value)

@@ -8,6 +8,7 @@ import pytest
 
 from codemode.catalog.schema import Dialect, Graph, Schema
 from codemode.catalog.shapes import Direction, Shapes
+from codemode.catalog.tokens import estimate
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,16 @@ from codemode.catalog.shapes import Direction, Shapes
         ({}, "Any"),
         (True, "Any"),
         (False, "None"),
-        ({"enum": [f"v{n}" for n in range(20)]}, "str"),
+        ({"enum": [f"v{n}" for n in range(20)]}, 'Literal["v0", "v1", "v2", "v3", "v4", "… 15 more"]'),
+        ({"enum": list(range(20)), "type": "integer"}, "int"),
+        ({"enum": ["a | b", "c, d", 'e"]', None]}, 'Literal["a | b", "c, d", "e\\"]"] | None'),
+        ({"anyOf": [{"enum": ["a", "b"]}, {"enum": ["b", "c"]}, {"type": "null"}]}, 'Literal["a", "b", "c"] | None'),
+        (
+            {"anyOf": [{"type": "array", "items": {"type": ["string", "integer"]}}, {"type": ["string", "integer"]}]},
+            "list[str | int] | str | int",
+        ),
+        ({"prefixItems": [{"type": "number"}, {"type": "string"}]}, "tuple[float, str]"),
+        ({"type": "string", "format": "date-time"}, "str"),
         ({"allOf": [{"type": "string"}, {"maxLength": 3}]}, "str"),
         ({"type": "object", "properties": {"a": {"type": "integer"}}}, '{"a": int}'),
     ],
@@ -85,7 +95,7 @@ def test_fields_that_only_travel_the_other_way_are_left_out() -> None:
         }
     )
     assert Shapes(Direction.RESPONSE).text(schema) == '{"id": int, "name": str}'
-    assert Shapes(Direction.REQUEST).text(schema) == '{"name": str, "password"?: str}'
+    assert Shapes(Direction.REQUEST).text(schema) == '{"name": str, "password": NotRequired[str]}'
 
 
 def test_two_schemas_of_one_name_are_told_apart() -> None:
@@ -94,3 +104,29 @@ def test_two_schemas_of_one_name_are_told_apart() -> None:
     graph = Graph.of(document)
     shapes = Shapes()
     assert [shapes.text(Schema({"$ref": f"#/{place}/Item"}, graph)) for place in "xy"] == ["Item", "Item2"]
+
+
+def test_a_definition_says_what_must_be_sent_and_puts_it_first() -> None:
+    fields = {key: {"type": "string"} for key in "abcd"}
+    for required, expected in (
+        (["c"], 'Item = {"c": str, "a": str, "b": str, "d": str}  # required: c'),
+        ([], 'Item = {"a": str, "b": str, "c": str, "d": str}  # all optional'),
+        ([*"abcd"], 'Item = {"a": str, "b": str, "c": str, "d": str}'),
+    ):
+        shapes = Shapes(Direction.REQUEST)
+        assert shapes.text(Schema.of({"title": "Item", "properties": fields, "required": required})) == "Item"
+        assert shapes.define(100) == ([expected], [])
+
+
+def test_a_definition_that_is_too_long_says_how_many_fields_it_leaves_out() -> None:
+    fields = {
+        f"field_number_{number}": {"title": f"Type{number}", "properties": {key: {} for key in "abcd"}}
+        for number in range(80)
+    }
+    shapes = Shapes()
+    shapes.text(Schema.of({"title": "Large", "properties": {**fields, "again": fields["field_number_70"]}}))
+    (first, *others), left = shapes.define(250)
+    assert first.startswith('Large = {"field_number_0": Type0, ')
+    assert first.endswith("  # 71 more fields")
+    assert len(others) + len(left) == 10  # of what is not shown no name is left behind
+    assert estimate("\n".join((first, *others))) <= 250

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+import lzma
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,6 +12,12 @@ from codemode.catalog import stubs
 from codemode.catalog.schema import Schema
 from codemode.catalog.tokens import estimate
 from codemode.catalog.tool import Effect, Location, Parameter, Tool
+from codemode.sources.documents import parse_document
+from codemode.sources.openapi import load_openapi
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 
 def _tool(schemas: dict[str, Any], required: tuple[str, ...] = (), returns: Any = None, **facts: Any) -> Tool:
@@ -87,3 +94,77 @@ def test_a_signature_is_python() -> None:
     parsed = ast.parse(f"def {head}: ...").body[0]
     assert isinstance(parsed, ast.FunctionDef)
     assert [argument.arg for argument in parsed.args.kwonlyargs] == ["branch", "search", "limit"]
+
+
+def test_the_best_hit_says_how_dates_are_written_shows_an_example_and_what_it_destroys() -> None:
+    tool = _tool(
+        {
+            "id": {"type": "integer", "example": 7},
+            "since": {"type": "string", "format": "date", "example": "2026-01-31"},
+        },
+        required=("id", "since"),
+        summary="Is this it? Delete \\ old clients.",
+        effect=Effect.DESTRUCTIVE,
+    )
+    assert stubs.stub(tool).splitlines() == [
+        'gym.clients.list(*, id: int, since: str) -> Any  # destructive; Delete \\ old clients; since: "YYYY-MM-DD"',
+        '# example: gym.clients.list(id=7, since="2026-01-31")',
+    ]
+    assert "example" not in stubs.stub(
+        _tool({"id": {"example": 7}, "name": {"type": "string"}}, required=("id", "name"))
+    )
+    assert '# example: say("x")' in stubs.stub(_tool({}, examples=('say("x")',)))
+
+
+ODD_DEFAULTS = {
+    "quote": 'say "hi"',
+    "path": "C:\\new",
+    "line": "a\nb",
+    "null": None,
+    "list": [1, 2],
+    "long": "x" * 99,
+    "float": 1e-9,
+    "no": False,
+    "bidi": "a\u202eb",
+}
+
+
+def test_odd_defaults_are_python() -> None:
+    text = stubs.signature(_tool({name: {"default": value} for name, value in ODD_DEFAULTS.items()}))
+    parsed = ast.parse(_as_definition("gym.clients.list", text)).body[0]
+    assert isinstance(parsed, ast.FunctionDef)
+    shown = {
+        argument.arg: ast.literal_eval(default)
+        for argument, default in zip(parsed.args.kwonlyargs, parsed.args.kw_defaults, strict=True)
+        if default is not None
+    }
+    assert shown == {**ODD_DEFAULTS, "list": None, "long": None}
+
+
+def _as_definition(name: str, text: str) -> str:
+    """A stub as Python that can be parsed: `def` before it, and a body before its comment."""
+    first, *others = (line for line in text.splitlines() if not line.startswith(("#", "  ")))
+    assert first.startswith(f"{name}(")
+    head, mark, comment = first.removeprefix(name).partition("  # ")
+    return "\n".join([f"def f{head}: ...{mark}{comment}", *others])
+
+
+def test_every_stub_of_published_documents_is_python_within_its_budget(shared_data: Callable[[str], Path]) -> None:
+    checked = 0
+    for name in (
+        "discord.json",
+        "docker-engine.yaml",
+        "notion.json",
+        "prefect-3.8.8.json",
+        "slack.json",
+        "stripe.yaml",
+    ):
+        text = lzma.decompress((shared_data("specs") / f"{name}.xz").read_bytes()).decode()
+        tools = load_openapi(parse_document(text, location=name), name="api").tools
+        for tool in tools[:: max(1, len(tools) // 50)]:
+            for stub, budget in ((stubs.stub, stubs.STUB_TOKENS), (stubs.full, stubs.FULL_TOKENS)):
+                written = stub(tool)
+                ast.parse(_as_definition(tool.id, written))
+                assert estimate(written) <= budget
+                checked += 1
+    assert checked > 400
