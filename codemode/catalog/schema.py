@@ -42,7 +42,17 @@ class Graph:
     it every reference stays inside. Mutable only as a memo: two equal lookups give the same answer.
     """
 
-    __slots__ = ("_followed", "_recursive", "_registry", "_retrieve", "checks", "dangling", "dialect", "validators")
+    __slots__ = (
+        "_followed",
+        "_merged",
+        "_recursive",
+        "_registry",
+        "_retrieve",
+        "checks",
+        "dangling",
+        "dialect",
+        "validators",
+    )
 
     def __init__(
         self, document: Any, dialect: Dialect, *, uri: str = "", retrieve: Callable[[str], Any] | None = None
@@ -52,6 +62,7 @@ class Graph:
         self.dialect = dialect
         self.dangling: set[tuple[str, str]] = set()  # (document, reference) pairs that were followed to nothing
         self._followed: dict[tuple[str, str], Schema | None] = {}
+        self._merged: dict[tuple[int, ...], tuple[list[Any], Any]] = {}
         self._recursive: dict[str, list[Any]] = {}
         self.validators: dict[str, Any] = {}  # made by codemode.catalog.validation, by document
         self.checks: dict[tuple[str, int], Any] = {}  # made by codemode.catalog.checks, by place of the schema
@@ -74,6 +85,17 @@ class Graph:
             if any(part is value for part in walk(candidate)):
                 return Schema(candidate, self, base)
         return None
+
+    def merged(self, declared: list[Any], values: list[Any] | None = None) -> Any:
+        """The schema that all of these together are, with the `values` it may have.
+
+        One value for the same declarations, however often it is asked.
+        """
+        key = (*map(id, declared), id(values))
+        if key not in self._merged:
+            made = {"allOf": declared} if values is None else {"allOf": declared, "enum": values}
+            self._merged[key] = ([*declared, values], made)  # holds them, so that their `id` stays their own
+        return self._merged[key][1]
 
     def _look_up(self, reference: str, base: str) -> Schema | None:
         is_local = reference.startswith("#")
@@ -195,8 +217,13 @@ class Schema:
                 stack.extend(schema.at(member) for member in reversed(members))
 
     def properties(self) -> dict[str, Schema]:
-        """The properties of the object, those of `allOf` included; the first declaration of a name wins."""
+        """The properties of the object, those of `allOf` included.
+
+        What several members of an `allOf` declare is all of their declarations; those that are `readOnly` say nothing
+        where another is not.
+        """
         found: dict[str, Schema] = {}
+        again: dict[str, list[Schema]] = {}
         for part in self.conjuncts():
             declared = part.get("properties")
             holder = part
@@ -205,7 +232,12 @@ class Schema:
                 declared = holder.value
             if isinstance(declared, Mapping):
                 for name, value in declared.items():
-                    found.setdefault(str(name), holder.at(value))
+                    if str(name) in found:
+                        again.setdefault(str(name), [found[str(name)]]).append(holder.at(value))
+                    else:
+                        found[str(name)] = holder.at(value)
+        for name, declarations in again.items():
+            found[name] = _together(declarations)
         return found
 
     def required(self) -> frozenset[str]:
@@ -261,13 +293,51 @@ class Schema:
                 return True
         return False
 
+    def listed(self) -> list[Any]:
+        """The values that `enum` allows; none where it stands at a list and means its items, as it often does."""
+        values = self.first("enum")
+        if not isinstance(values, list) or self.lists_items(values):
+            return []
+        return values
+
+    def lists_items(self, values: list[Any]) -> bool:
+        """Whether these values of `enum` are no lists, though a list is asked for: what its items may be."""
+        return self.types() == ("array",) and not any(isinstance(value, list) for value in values)
+
+    def items(self) -> Schema | None:
+        """What the items of a list are, all declarations of it together; None where nothing says so."""
+        found = [value for part in self.conjuncts() if isinstance(value := part.get("items"), Mapping)]
+        values = self.first("enum")
+        if isinstance(values, list) and self.lists_items(values):
+            return self.at(self.graph.merged(found, values))
+        if not found:
+            return None
+        return self.at(found[0] if len(found) == 1 else self.graph.merged(found))
+
     def variants(self) -> tuple[Schema, ...]:
-        """The members of `oneOf` or `anyOf`."""
+        """The members of `oneOf` or `anyOf`; none where no member can be what `type` beside it asks for."""
         for keyword in ("oneOf", "anyOf"):
             members = self.get(keyword)
             if isinstance(members, list) and members:
-                return tuple(self.at(member) for member in members)
+                found = tuple(self.at(member) for member in members)
+                return () if self._contradicts(found) else found
         return ()
+
+    def _contradicts(self, members: tuple[Schema, ...]) -> bool:
+        own = self.get("type")
+        if not isinstance(own, str) or own not in ("array", "object"):
+            return False
+        kinds = [member.resolved().types() for member in members]
+        return all(kind and own not in kind for kind in kinds)
+
+
+def _together(declarations: list[Schema]) -> Schema:
+    """One property as all of its declarations; across documents as the first, for references are read in one."""
+    sendable = [schema for schema in declarations if schema.first("readOnly") is not True] or declarations
+    distinct = list({id(schema.value): schema for schema in sendable}.values())
+    if len(distinct) == 1 or len({schema.base for schema in distinct}) > 1:
+        return distinct[0]
+    return distinct[0].at(distinct[0].graph.merged([schema.value for schema in distinct]))
 
 
 def walk(value: Any) -> Iterator[Mapping[str, Any]]:

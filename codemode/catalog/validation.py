@@ -5,8 +5,10 @@ Differences to the library's own dialects, each because published documents need
   compile) is ignored, as if it were not there;
 - `oneOf` asks for at least one match: overlapping alternatives are common (`[]` fits a list of names and a list of
   objects), and which of them is meant is the service's to say;
-- `additionalProperties: false` inside `allOf` does not forbid what other members of the same `allOf` declare;
+- `additionalProperties: false` inside or beside `allOf` does not forbid what members of the same `allOf` declare;
 - a `readOnly` property that is required is not required of a request (OpenAPI 3.0.3, Schema Object);
+- `enum` at a list means its items, unless lists are listed; what it lists is allowed though `type` says otherwise;
+- `anyOf` and `oneOf` hold where none of their members can be of the `type` that stands beside them;
 - `nullable`, boolean `exclusiveMinimum`, ignored siblings of `$ref`: as OpenAPI 3.0 says.
 `format` and the `unevaluated…` keywords are not asserted.
 """
@@ -75,9 +77,11 @@ def _made(graph: Graph, base: str) -> Any:
         for keyword, is_usable in _USABLE.items()
         if keyword in draft.VALIDATORS
     }
-    keywords |= {"type": _type, "oneOf": keywords["anyOf"], "pattern": _pattern}
+    any_of = _any_of(graph, base, keywords["anyOf"])
+    keywords |= {"type": _type, "enum": _enum, "anyOf": any_of, "oneOf": any_of, "pattern": _pattern}
     keywords["required"] = _required(graph, base)
     keywords["allOf"] = _all_of(graph, base)
+    keywords["additionalProperties"] = _additional(graph, base, keywords["additionalProperties"])
     keywords |= dict.fromkeys(("$ref", "$dynamicRef", "$recursiveRef"), _reference(graph, base))
     made = create(
         meta_schema={},
@@ -113,10 +117,33 @@ def _all_of(graph: Graph, base: str) -> Check:
     def checked(validator: Any, members: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
         for index, member in enumerate(members if isinstance(members, list) else ()):
             for error in validator.descend(instance, member, schema_path=index) if _is_schema(member) else ():
-                is_about_extras = error.validator == "additionalProperties" and not error.relative_path
-                if is_about_extras and set(instance) <= set(Schema(schema, graph, base).properties()):
-                    continue
-                yield error
+                if error.relative_path or not _is_answered_by_whole(error, instance, Schema(schema, graph, base)):
+                    yield error
+
+    return checked
+
+
+def _is_answered_by_whole(error: ValidationError, instance: Any, whole: Schema) -> bool:
+    """Whether what one member of an `allOf` misses is there in another: a property it does not know or cannot ask."""
+    if error.validator == "additionalProperties":
+        return isinstance(instance, Mapping) and set(instance) <= set(whole.properties())
+    return isinstance(error, _Missing) and _is_read_only(error.name, whole)
+
+
+def _additional(graph: Graph, base: str, check: Check) -> Check:
+    def checked(validator: Any, extra: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+        whole = Schema(schema, graph, base)
+        is_known = extra is False and "allOf" in schema and isinstance(instance, Mapping)
+        if not is_known or not set(instance) <= set(whole.properties()):
+            yield from check(validator, extra, instance, schema)
+
+    return checked
+
+
+def _any_of(graph: Graph, base: str, check: Check) -> Check:
+    def checked(validator: Any, members: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+        if Schema(schema, graph, base).variants():
+            yield from check(validator, members, instance, schema)
 
     return checked
 
@@ -144,7 +171,35 @@ def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[Va
         return
     if any(validator.is_type(instance, name) for name in names) or ("string" in names and is_content(instance)):
         return
+    values = schema.get("enum")
+    if isinstance(values, list) and names != ["array"] and _is_among(instance, values):
+        return
     yield ValidationError(f"{instance!r} is not of type {', '.join(map(repr, names))}")
+
+
+def _is_among(instance: Any, values: list[Any]) -> bool:
+    """Whether it is one of the values; true and 1 are not the same."""
+    return any(value == instance and isinstance(value, bool) == isinstance(instance, bool) for value in values)
+
+
+class _Missing(ValidationError):
+    """A required property that is not there."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name!r} is a required property")
+        self.name = name
+
+
+def _enum(validator: Any, values: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    if not _is_filled(values):
+        return
+    if schema.get("type") == "array" and not any(isinstance(value, list) for value in values):
+        wrong = [item for item in instance if not _is_among(item, values)] if isinstance(instance, list) else []
+    else:
+        texts = [str(value) for value in values] if schema.get("type") == "string" else []
+        wrong = [] if _is_among(instance, [*values, *texts]) else [instance]
+    for item in wrong:
+        yield ValidationError(f"{item!r} is not one of {values!r}")
 
 
 def _required(graph: Graph, base: str) -> Check:
@@ -153,7 +208,7 @@ def _required(graph: Graph, base: str) -> Check:
             return
         for name in required:
             if isinstance(name, str) and name not in instance and not _is_read_only(name, Schema(schema, graph, base)):
-                yield ValidationError(f"{name!r} is a required property")
+                yield _Missing(name)
 
     return checked
 
@@ -196,7 +251,6 @@ def _is_bound(value: Any) -> bool:
 
 #: Keywords that the library checks, and when their value is of use.
 _USABLE: dict[str, Callable[[Any], bool]] = {
-    "enum": _is_filled,
     "const": lambda _: True,
     "properties": _is_table,
     "patternProperties": lambda value: _is_table(value) and all(compile_pattern(key) for key in value),

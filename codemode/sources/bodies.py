@@ -81,6 +81,8 @@ def _plan(node: Schema, content: Mapping[str, Any], *, required: bool) -> BodyPl
 def _is_empty(plan: BodyPlan) -> bool:
     """Whether nothing can be sent: an object that has no fields and allows none (Stripe's GET bodies)."""
     schema = plan.schema.resolved()
+    if schema.get("type") == "null":
+        return True
     if plan.required or schema.types() != ("object",) or schema.properties() or schema.variants():
         return False
     return schema.first("additionalProperties") in (None, False) and schema.get("properties") == {}
@@ -120,7 +122,8 @@ def _swagger_body(operation: Operation, nodes: list[Schema]) -> BodyPlan | None:
         if node.get("in") == "body":
             media_types = declared or ["application/json"]
             content = {name: {"schema": node.get("schema")} for name in media_types}
-            return _plan(node, content, required=node.get("required") is True)
+            plan = _plan(node, content, required=node.get("required") is True)
+            return None if _is_empty(plan) else plan
     fields = [node for node in nodes if node.get("in") == "formData"]
     return _form(operation, fields, declared) if fields else None
 

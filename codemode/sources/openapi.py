@@ -28,6 +28,9 @@ _READING = frozenset(("GET", "HEAD", "OPTIONS", "TRACE", "QUERY"))
 #: A path parameter of such a name may hold slashes: it names a place in a tree.
 _SLASHED = re.compile(r"(^|[_-])(path|filepath|filename|file|dir|ref|basehead|branch|tag|key)$", re.IGNORECASE)
 
+#: How documents say that a value is to be encoded, which matters where it holds slashes (GitLab, Cloudflare).
+_ENCODED = re.compile(r"url[ _-]?encoded|_encoded\b", re.IGNORECASE)
+
 
 def load_openapi(
     document: Any,
@@ -134,9 +137,17 @@ def _split(path: str) -> tuple[str, tuple[tuple[str, str], ...]]:
 
 def _slashed(operation: Operation, nodes: list[Schema]) -> frozenset[str]:
     """The path parameters that name a place in a tree: by their name, or because the document says so."""
-    marked = {
-        node.get("name")
-        for node in nodes
-        if node.get("in") == "path" and (node.get("x-multi-segment") is True or node.get("allowReserved") is True)
-    }
+    marked = {node.get("name") for node in nodes if node.get("in") == "path" and _holds_slashes(node)}
     return frozenset(name for name in operation.placeholders if name in marked or _SLASHED.search(name))
+
+
+def _holds_slashes(node: Schema) -> bool:
+    """Whether a Parameter Object says that its value may hold slashes, or shows one that does."""
+    if node.get("x-multi-segment") is True or node.get("allowReserved") is True:
+        return True
+    schema = node.at(node.get("schema")).resolved()
+    shown = [str(value) for value in (node.get("example"), schema.first("example"), schema.first("default"))]
+    return (
+        any("/" in text or "%2f" in text.lower() for text in shown)
+        or _ENCODED.search(f"{node.get('name')} {node.get('description')} {schema.first('description')}") is not None
+    )

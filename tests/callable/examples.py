@@ -29,7 +29,10 @@ FORMATS = {
 }
 
 _ATTEMPTS = 8
-_DEEPEST = 8
+_DEEPEST = 10
+
+#: Values made for one example before only what must be there is made.
+_MOST_STEPS = 4_000
 
 
 def example(schema: Schema, random: Random, *, everything: bool | None = None) -> Any:
@@ -37,14 +40,23 @@ def example(schema: Schema, random: Random, *, everything: bool | None = None) -
 
     Its objects have all fields (`everything`), those that are required, or (None) some of them.
     """
+    documented = schema.first("example")
+    if documented is not None and not everything and fits(schema, documented):
+        return documented
     value: Any = None
     for attempt in range(_ATTEMPTS):
         share = {True: 1.0, False: 0.0, None: 0.6}[everything if attempt < _ATTEMPTS // 2 else None]
-        value = _Maker(random, share).made(schema, 0)
+        try:
+            value = _Maker(random, share).made(schema, 0)
+        except _TooDeepError:
+            continue
         if fits(schema, value):
             return value
-    documented = schema.first("example")
     return documented if documented is not None and fits(schema, documented) else value
+
+
+class _TooDeepError(Exception):
+    """What must be there goes deeper than anybody would write; another member of a union may not."""
 
 
 class _Maker:
@@ -53,36 +65,53 @@ class _Maker:
     def __init__(self, random: Random, share: float) -> None:
         self._random = random
         self._share = share
+        self._steps = 0
 
     def made(self, schema: Schema, depth: int) -> Any:
         """A value that fits as far as can be told from one look."""
+        self._steps += 1
+        if depth > _DEEPEST or self._steps > 2 * _MOST_STEPS:
+            raise _TooDeepError
         resolved = schema.resolved()
         constant = resolved.first("const")
         if constant is not None:
             return constant
-        values = resolved.first("enum")
-        plain = [value for value in values if value is not None] if isinstance(values, list) else []
+        plain = [value for value in resolved.listed() if value is not None]
         if plain:
             return self._random.choice(plain)
-        if depth < _DEEPEST:
-            for part in resolved.conjuncts():
-                variants = [variant for variant in part.variants() if variant.get("type") != "null"]
-                if variants:
-                    return self._of_union(resolved, self._random.choice(variants), depth)
+        for part in resolved.conjuncts():
+            variants = [variant for variant in part.variants() if variant.get("type") != "null"]
+            if variants:
+                return self._of_union(resolved, variants, depth)
         kinds = resolved.types()
         return self._of_kind(self._random.choice(kinds) if kinds else "string", resolved, depth)
 
-    def _of_union(self, schema: Schema, variant: Schema, depth: int) -> Any:
-        """A member of a union; where it only adds demands (`required`), the object around it that meets them."""
-        if not schema.properties():
-            return self.made(variant, depth + 1)
-        whole = self._object(schema, depth)
-        for name in variant.resolved().required():
-            if name not in whole and name in schema.properties():
-                whole[name] = self.made(schema.properties()[name], depth + 1)
-        if variant.resolved().properties():
-            inner = self.made(variant, depth + 1)
-            whole |= inner if isinstance(inner, dict) else {}
+    def _of_union(self, schema: Schema, variants: list[Schema], depth: int) -> Any:
+        """A member of a union that fits; where members only add demands, the object around that meets them."""
+        value: Any = None
+        made = False
+        for variant in self._random.sample(variants, len(variants)):
+            try:
+                value = self._of_member(schema, variant, depth)
+            except _TooDeepError:
+                continue
+            made = True
+            if fits(schema, value):
+                return value
+        if not made:
+            raise _TooDeepError
+        return value
+
+    def _of_member(self, schema: Schema, variant: Schema, depth: int) -> Any:
+        own, others = schema.properties(), variant.resolved().properties()
+        inner = self.made(variant, depth + 1) if others or not own else {}
+        if not isinstance(inner, dict) or not (own or schema.required()):
+            return inner
+        whole = {**self._object(schema, depth), **inner} if own else inner
+        for name in schema.required() | variant.resolved().required():
+            declared = own.get(name) or others.get(name)
+            if name not in whole and declared is not None and declared.first("readOnly") is not True:
+                whole[name] = self.made(declared, depth + 1)
         return whole
 
     def _of_kind(self, kind: str, schema: Schema, depth: int) -> Any:
@@ -98,38 +127,47 @@ class _Maker:
             case "boolean":
                 return self._random.random() < 0.5
             case _:
-                return _text(schema)
+                return _text(schema, self._random)
 
     def _array(self, schema: Schema, depth: int) -> list[Any]:
         lowest = schema.first("minItems")
-        count = max(lowest if isinstance(lowest, int) else 0, 1 if depth < 4 else 0)
-        items = schema.first("items")
+        fewest = lowest if isinstance(lowest, int) else 0
+        items = schema.items() or schema.at({"type": "string"})
         if schema.first("maxItems") == 0:
             return []
-        if not isinstance(items, Mapping):
-            return ["x"] * count
         found: list[Any] = []
-        for index in range(min(count, 50)):
-            value = self.made(schema.at(items), depth + 1)
+        for index in range(min(max(fewest, 1 if depth < 4 else 0), 50)):
+            try:
+                value = self.made(items, depth + 1)
+            except _TooDeepError:
+                if fewest:
+                    raise
+                break
             if schema.first("uniqueItems") is True and value in found:
-                value = (
-                    value + index
-                    if isinstance(value, int)
-                    else f"{index}{value}"
-                    if isinstance(value, str)
-                    else value
-                )
+                value = _other(value, index)
             found.append(value)
         return found
 
     def _object(self, schema: Schema, depth: int) -> dict[str, Any]:
         required = schema.required()
         properties = schema.properties()
-        found = {}
-        for name, value in properties.items():
-            is_chosen = depth < 2 and self._random.random() < self._share
-            if value.first("readOnly") is not True and (name in required or is_chosen):
-                found[name] = self.made(value, depth + 1)
+        most = schema.first("maxProperties")
+        room = (most if isinstance(most, int) else len(properties)) - len(required)
+        found: dict[str, Any] = {}
+        for name, value in self._random.sample(list(properties.items()), len(properties)):
+            is_chosen = (
+                len(found.keys() - required) < room
+                and depth < 2
+                and self._random.random() < self._share
+                and self._steps < _MOST_STEPS
+            )
+            if value.first("readOnly") is True or not (name in required or is_chosen):
+                continue
+            try:
+                found[name] = self.made(properties[name], depth + 1)
+            except _TooDeepError:
+                if name in required:
+                    raise
         found |= dict.fromkeys(required - found.keys() - properties.keys(), "x")
         fewest = schema.first("minProperties")
         extra = schema.first("additionalProperties")
@@ -141,6 +179,12 @@ class _Maker:
             else:
                 found[f"key{number}"] = self.made(schema.at(extra), depth + 1) if isinstance(extra, Mapping) else "x"
         return found
+
+
+def _other(value: Any, index: int) -> Any:
+    if isinstance(value, str):
+        return f"{index}{value}"
+    return value + index if isinstance(value, int) else value
 
 
 def _integer(schema: Schema) -> int:
@@ -165,32 +209,37 @@ def _number(schema: Schema) -> float:
     return low + 0.5
 
 
-def _text(schema: Schema) -> str:
+def _text(schema: Schema, random: Random) -> str:
     lowest, highest = schema.first("minLength"), schema.first("maxLength")
     low = lowest if isinstance(lowest, int) else 0
+    high = highest if isinstance(highest, int) else max(low, 10_000)
     pattern = schema.first("pattern")
-    text = FORMATS.get(str(schema.first("format")), "value")
-    if isinstance(pattern, str):
-        text = _matching(pattern, low, text)
-    elif len(text) < low:
-        text += "x" * (low - len(text))
-    return text[:highest] if isinstance(highest, int) else text
+    usual = FORMATS.get(str(schema.first("format")), "value")
+    usual = (usual + "x" * (low - len(usual)))[:high]
+    return _matching(pattern, low, high, usual, random) if isinstance(pattern, str) else usual
 
 
-def _matching(pattern: str, low: int, usual: str) -> str:
+def _matching(pattern: str, low: int, high: int, usual: str, random: Random) -> str:
+    """A text that a pattern finds, of a length; the shortest that is made first, then longer ones."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if re.search(pattern, usual) and len(usual) >= low:
+            compiled = re.compile(pattern)
+            if compiled.search(usual):
                 return usual
-            text = "".join(_pieces(pattern_parser.parse(pattern)))
-            longer = text + text[-1:] * (low - len(text))
-            return longer if re.search(pattern, longer) else text
+            parsed = pattern_parser.parse(pattern)
+            found = usual
+            for more in (0, 0, 0, 1, 1, 2, 4, 8, 12, 16, 24, 32, 64, 128, 1, 2, 4, 8, 16):
+                text = "".join(_pieces(parsed, more, random))
+                if compiled.search(text) and low <= len(text) <= high:
+                    return text
+                found = text if compiled.search(text) else found
+            return found
     except (re.error, OverflowError):
         return usual
 
 
-def _pieces(parsed: Any) -> list[str]:
+def _pieces(parsed: Any, more: int, random: Random) -> list[str]:
     found = []
     for operation, value in parsed:
         match str(operation):
@@ -203,12 +252,14 @@ def _pieces(parsed: Any) -> list[str]:
             case "IN":
                 found.append(_one_of(value))
             case "BRANCH":
-                found.append(next((text for text in ("".join(_pieces(branch)) for branch in value[1]) if text), ""))
+                found.extend(_pieces(random.choice(value[1]), more, random))
             case "SUBPATTERN":
-                found.append("".join(_pieces(value[3])))
+                found.extend(_pieces(value[3], more, random))
             case "MAX_REPEAT" | "MIN_REPEAT":
                 fewest, most, inner = value
-                found.append("".join(_pieces(inner)) * (max(fewest, 1) if most else 0))
+                times = min(fewest + random.randint(0, more) if more else max(fewest, 1), int(most))
+                for _ in range(times):
+                    found.extend(_pieces(inner, more, random))
     return found
 
 

@@ -6,6 +6,7 @@ The document is handed to the judge without what would make it refuse requests f
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -17,7 +18,6 @@ from werkzeug.datastructures import Headers, ImmutableMultiDict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
 
 
 @dataclass
@@ -40,6 +40,7 @@ class Judge:
         self._document = document
         self._cleaned: dict[str, Any] = {**_without(document, document), "servers": [{"url": "http://judge.test"}]}
         self._cleaned.pop("security", None)
+        self._has_cross_references = '"#/paths/' in json.dumps(self._cleaned)
         version = str(document.get("openapi", ""))[:3]
         self._validator = {"3.1": V31RequestValidator, "3.2": V32RequestValidator}.get(version, V30RequestValidator)
 
@@ -61,7 +62,9 @@ class Judge:
             content_type=lowered.get("content-type", ""),
             body=body or None,
         )
-        document = {**self._cleaned, "paths": {path.partition("?")[0].partition("#")[0]: self._cleaned["paths"][path]}}
+        paths = self._cleaned["paths"] if self._has_cross_references else {}
+        template = path.partition("?")[0].partition("#")[0]
+        document = {**self._cleaned, "paths": {**paths, template: self._cleaned["paths"][path]}}
         validator = self._validator(SchemaPath.from_dict(document))
         return [_whole(error) for error in validator.iter_errors(sent)]
 

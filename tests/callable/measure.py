@@ -62,7 +62,7 @@ async def recorder() -> AsyncIterator[Recorder]:
         serving.add(asyncio.create_task(recording.serve(reader, writer)))
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    recording.url = "http://127.0.0.1:{}".format(server.sockets[0].getsockname()[1])
+    recording.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:
         yield recording
     finally:
@@ -73,16 +73,17 @@ async def recorder() -> AsyncIterator[Recorder]:
 async def measure(
     document: Mapping[str, Any],
     *,
-    most: int = SAMPLED,
+    most: int | None = None,
     seed: str = "codemode",
     uri: str = "",
     retrieve: Callable[[str], Any] | None = None,
 ) -> Report:
-    """Call the operations of a parsed document: all of up to `ALL_UP_TO`, or a seeded sample of `most`."""
+    """Call the operations of a parsed document: a seeded sample of `most`; None: all, of very many a thousand."""
     surface = load_openapi(document, name="api", uri=uri, retrieve=retrieve)
     chance = random.Random(seed)  # noqa: S311 -- a sample, no secret
     tools = list(surface.tools)
-    chosen = tools if len(tools) <= min(most * 2, ALL_UP_TO) else chance.sample(tools, most)
+    most = most or (SAMPLED if len(tools) > ALL_UP_TO else len(tools))
+    chosen = tools if len(tools) <= most else chance.sample(tools, most)
     report = Report(operations=len(tools), tried=len(chosen), warnings=len(surface.warnings))
     shapes = Shapes(Direction.REQUEST, naming=False)
     for tool in chosen:
@@ -93,9 +94,11 @@ async def measure(
     judges = Judge(published), SecondOpinion(published)
     async with recorder() as server:
         transport = HttpTransport(Reach("api", server.url, servers=surface.servers))
-        for tool in chosen:
-            await _try(tool, server, transport, judges, chance, report)
-        await transport.aclose()
+        try:
+            for tool in chosen:
+                await _try(tool, server, transport, judges, chance, report)
+        finally:
+            await transport.aclose()
     return report
 
 
@@ -123,7 +126,7 @@ async def _try(
 
 async def _verdict(
     tool: Tool,
-    everything: bool,  # noqa: FBT001
+    everything: bool,
     server: Recorder,
     transport: HttpTransport,
     judges: tuple[Judge, SecondOpinion],

@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from codemode.sources.documents import parse_document
-from tests.callable.measure import SAMPLED, Report, measure
+from tests.callable.measure import Report, measure
 
 FEWEST_CALLABLE = 0.999
 MOST_UNTYPED = 0.05
@@ -42,7 +42,7 @@ def main() -> None:
     """Measure every file in turn."""
     parser = argparse.ArgumentParser()
     parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--most", type=int, default=SAMPLED)
+    parser.add_argument("--most", type=int, help="operations of each document; else all, of very many a thousand")
     parser.add_argument("--show", type=int, default=0, help="failures of each document to print")
     options = parser.parse_args()
     print(f"{'document':34} {'ops':>6} {'tried':>6} {'called':>6} {'%':>7} {'second':>6} {'Any %':>7} {'CPU s':>6}")

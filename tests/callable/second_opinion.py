@@ -12,22 +12,22 @@ import email
 import email.policy
 import json
 import re
-import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, unquote_plus
 
-from openapi_schema_validator import OAS30WriteValidator, OAS31Validator
-from referencing import Registry, Resource
+from jsonschema.validators import extend
+from openapi_schema_validator import OAS30Validator, OAS31Validator
+from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
+from tests.callable.cleaned import DEEPEST, MISSING, Cleaned, pointed
+
 _URI = "urn:document"
-_DEEPEST = 12
-_TYPES = frozenset(("string", "integer", "number", "boolean", "array", "object", "null"))
 _INTEGER = re.compile(r"-?[0-9]+")
 _DELIMITERS = {"spaceDelimited": ("%20", "+", " "), "pipeDelimited": ("%7C", "%7c", "|"), "tabDelimited": ("%09",)}
-MISSING = object()
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class SecondOpinion:
     """Judges requests to the operations of one document of OpenAPI 3.x."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
-        self.mistakes: set[str] = set()
-        legacy = str(document.get("openapi", "3.0")).startswith("3.0")
-        self._root = self._cleaned(document)
-        self._class = OAS30WriteValidator if legacy else OAS31Validator
-        resource = Resource(contents=self._root, specification=DRAFT202012)
+        cleaned = Cleaned(document, _URI)
+        self.mistakes, self._root = cleaned.mistakes, cleaned.root
+        published = OAS30Validator if cleaned.is_legacy else OAS31Validator
+        self._class: Any = extend(published, {"oneOf": published.VALIDATORS["anyOf"]})  # type: ignore[no-untyped-call]
+        resource = DRAFT202012.create_resource(self._root)
         self._registry: Registry[Any] = Registry().with_resource(_URI, resource)
         self._validators: dict[int, Any] = {}
 
@@ -71,11 +71,11 @@ class SecondOpinion:
 
     def followed(self, value: Any) -> Any:
         """The end of a chain of references."""
-        for _ in range(_DEEPEST):
+        for _ in range(DEEPEST):
             reference = value.get("$ref") if isinstance(value, Mapping) else None
             if not isinstance(reference, str) or not reference.startswith(_URI):
                 return value
-            value = self._pointed(reference.partition("#")[2])
+            value = pointed(self._root, reference.partition("#")[2])
         return {}
 
     def wrong(self, value: Any, schema: Any) -> str:
@@ -97,91 +97,6 @@ class SecondOpinion:
                 if isinstance(parameter, Mapping):
                     found[str(parameter.get("in")), str(parameter.get("name"))] = parameter
         return list(found.values())
-
-    def _pointed(self, pointer: str) -> Any:
-        target: Any = self._root
-        for part in unquote(pointer).split("/")[1:]:
-            key = part.replace("~1", "/").replace("~0", "~")
-            if isinstance(target, list):
-                target = target[int(key)] if key.isdigit() and int(key) < len(target) else {}
-            else:
-                target = target.get(key, {}) if isinstance(target, Mapping) else {}
-        return target
-
-    def _cleaned(self, value: Any, *, names: bool = False) -> Any:
-        """The document without its own mistakes, its references absolute. `names`: the keys are names, no keywords."""
-        if isinstance(value, list):
-            return [self._cleaned(item) for item in value]
-        if not isinstance(value, Mapping):
-            return value
-        found = {}
-        for name, item in value.items():
-            if not names and (name in ("example", "examples", "default") or name.startswith("x-")):
-                continue
-            if not names and name in ("enum", "const"):
-                found[name] = item
-                continue
-            cleaned = self._cleaned(item, names=not names and name in _NAMED)
-            if names or self._is_sound(name, cleaned):
-                found[name] = cleaned
-        if names:
-            return found
-        reference = found.get("$ref")
-        if isinstance(reference, str) and reference.startswith("#"):
-            found["$ref"] = _URI + reference
-        if isinstance(found.get("$recursiveRef"), str):
-            del found["$recursiveRef"]
-        if "oneOf" in found and "anyOf" not in found:
-            found["anyOf"] = found.pop("oneOf")
-        return self._without_read_only(found)
-
-    def _without_read_only(self, found: dict[str, Any]) -> dict[str, Any]:
-        """A required property that is `readOnly` is required of answers alone (OpenAPI 3.0.3, Schema Object)."""
-        required, properties = found.get("required"), found.get("properties")
-        if isinstance(required, list) and isinstance(properties, Mapping):
-            found["required"] = [
-                name
-                for name in required
-                if not (isinstance(properties.get(name), Mapping) and properties[name].get("readOnly") is True)
-            ]
-        if found.get("required") == []:
-            del found["required"]
-        return found
-
-    def _is_sound(self, name: str, value: Any) -> bool:
-        sound = {
-            "required": isinstance(value, (list, bool)),
-            "enum": isinstance(value, list) and bool(value),
-            "pattern": isinstance(value, (str, Mapping)) and (not isinstance(value, str) or _compiles(value)),
-            "type": not isinstance(value, (str, list)) or _are_types(value),
-            "discriminator": False,
-            "readOnly": isinstance(value, bool),
-            "minLength": not isinstance(value, str),
-            "maxLength": not isinstance(value, str),
-            "minimum": not isinstance(value, str),
-            "maximum": not isinstance(value, str),
-            "format": value not in ("binary", "byte", "base64"),
-        }.get(name, True)
-        if not sound and name != "discriminator":
-            self.mistakes.add(f"{name}: {value!r}"[:80])
-        return sound
-
-
-_NAMED = ("properties", "patternProperties", "schemas", "paths", "parameters", "responses", "definitions", "$defs")
-
-
-def _compiles(pattern: str) -> bool:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            re.compile(pattern)
-    except (re.error, OverflowError):
-        return False
-    return True
-
-
-def _are_types(value: Any) -> bool:
-    return all(isinstance(name, str) and name in _TYPES for name in ([value] if isinstance(value, str) else value))
 
 
 @dataclass
@@ -267,10 +182,13 @@ class _Reading:
         if name.endswith(("/json", "+json", "json-patch", "merge-patch")) or name == "text/json":
             return json.loads(data)
         if name == "application/x-www-form-urlencoded":
-            pairs = [tuple(map(unquote_plus, part.partition("=")[::2])) for part in data.decode().split("&") if part]
+            split = [part.partition("=")[::2] for part in data.decode().split("&") if part]
+            pairs = [(unquote_plus(key), unquote_plus(text)) for key, text in split]
             return self.read(_form(pairs, self._object(schema), media.get("encoding") or {}), schema)
         if name.startswith("multipart/"):
-            return self._multipart(sent, data, schema)
+            parts = self._multipart(sent, data, schema)
+            is_object = _types(self.judge.followed(schema)) in (set(), {"object"})
+            return parts if is_object or len(parts) != 1 else next(iter(parts.values()))
         if name in ("application/x-ndjson", "application/ndjson", "application/jsonl"):
             values = [json.loads(line) for line in data.splitlines() if line]
             return values if "array" in _types(self.judge.followed(schema)) else MISSING
@@ -285,6 +203,8 @@ class _Reading:
         properties = self._object(schema)
         found: dict[str, Any] = {}
         if not message.is_multipart():
+            if re.fullmatch(rb"--[^\r\n]*--\r\n", data):
+                return {}
             raise ValueError("no parts can be found in it")
         for part in message.iter_parts():
             name = str(part.get_param("name", header="content-disposition"))
@@ -318,6 +238,10 @@ class _Reading:
             free = [(key, unquote_plus(raw)) for key, raw in pairs if key not in others]
             self.seen |= {key for key, _ in free}
             return _nested(free) if free else MISSING
+        nested = [(key, unquote_plus(raw)) for key, raw in pairs if key.startswith(f"{name}[]")]
+        if not own and nested and types == {"array"}:  # a list of objects, which no style describes
+            self.seen |= {key for key, _ in nested}
+            return [_nested([(key.replace("[]", "", 1), raw) for key, raw in nested])[name]]
         if not own:
             return MISSING
         self.seen.add(name)
@@ -334,7 +258,7 @@ class _Reading:
         if isinstance(raw, _Json):
             return raw.value
         schema = self.judge.followed(schema)
-        if not isinstance(schema, Mapping) or depth > _DEEPEST:
+        if not isinstance(schema, Mapping) or depth > DEEPEST:
             return _plain(raw)
         for candidate in self._candidates(raw, schema, depth):
             if not self.judge.wrong(candidate, schema):
@@ -373,7 +297,7 @@ class _Reading:
 
     def _object(self, schema: Any, depth: int = 0) -> dict[str, Any]:
         schema = self.judge.followed(schema)
-        if not isinstance(schema, Mapping) or depth > _DEEPEST:
+        if not isinstance(schema, Mapping) or depth > DEEPEST:
             return {}
         found: dict[str, Any] = {}
         for part in (*(schema.get("allOf") or ()), *(schema.get("anyOf") or ())):
@@ -418,20 +342,16 @@ def _readings(text: Any) -> Iterator[Any]:
     if _INTEGER.fullmatch(text):
         yield int(text)
     else:
-        try:
+        with suppress(ValueError):
             yield float(text)
-        except ValueError:
-            pass
     if text in ("true", "false"):
         yield text == "true"
     if text in ("", "null"):
         yield None
     yield text
     if text[:1] in ("{", "["):
-        try:
+        with suppress(ValueError):
             yield json.loads(text)
-        except ValueError:
-            pass
     if not text:
         yield from ({}, [])
 

@@ -75,7 +75,7 @@ def _form(fields: list[Any], consumes: list[Any]) -> dict[str, Any]:
     }
     if encodings:
         media["encoding"] = encodings
-    content = {name: media for name in forms or ["application/x-www-form-urlencoded"]}
+    content = dict.fromkeys(forms or ["application/x-www-form-urlencoded"], media)
     return {"required": bool(required), "content": content}
 
 
