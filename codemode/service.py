@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from codemode.catalog.catalog import Catalog
@@ -12,9 +13,13 @@ from codemode.catalog.cost import CostReport, measure
 from codemode.catalog.observed import ObservedShapes
 from codemode.catalog.tokens import local_tokenizer
 from codemode.errors import ConfigurationError
-from codemode.executions.executor import Executor
+from codemode.executions.executor import Executor, nothing
+from codemode.executions.ledger import unwatched
+from codemode.executions.repetition import Repetition
 from codemode.gateway.call import CallState
-from codemode.gateway.gateway import Gateway
+from codemode.gateway.caller import LOCAL, Caller
+from codemode.gateway.lint import require_known_tools
+from codemode.gateway.policy import AccessPolicy
 from codemode.search.answer import Detail, render
 from codemode.search.enrichment import enriched
 from codemode.search.evaluation import Metrics, evaluate, read_labelled
@@ -27,6 +32,7 @@ from codemode.sources.cache import CatalogCache
 from codemode.sources.given import GivenIds
 from codemode.sources.load import LoadedSource, bind_functions, load_source
 from codemode.transports.content import ContentStore
+from codemode.views import View, Views
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,6 +41,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.tool import Effect
     from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.ledger import LedgerEntry
     from codemode.search.query import Hit
 
 #: That measuring waits for the embeddings of its queries.
@@ -83,7 +90,9 @@ class CodeMode:
         self.catalog = Catalog(())
         self._finder = Finder(settings.search, settings.cache())
         self._shapes = ObservedShapes(settings.state() / "shapes.json")
-        self._gateway = Gateway(self.catalog, {}, self._shapes)
+        self.policy = AccessPolicy(settings.policy)
+        self._views = Views(self.catalog, self._finder, {}, self._shapes, self.policy)
+        self._repetition = Repetition()
         self._usage = UsageLog(settings.state() / "usage.jsonl") if settings.search.record_usage else None
         self._executor = Executor(settings.sandbox, settings.limits)
         self._executor_started = asyncio.Lock()
@@ -138,18 +147,20 @@ class CodeMode:
         detail: Detail = "auto",
         limit: int = DEFAULT_LIMIT,
         offset: int = 0,
+        caller: Caller = LOCAL,
     ) -> SearchAnswer:
         """Find tools: one query, or one for each step of a plan. The answer's text fits the configured budget.
 
         The filters hold for all queries; `namespace` may name a group too (`github.issues`). `limit` hits are given
-        from the place `offset` on.
+        from the place `offset` on. There is nothing but what the role of `caller` may use.
         """
+        finder = (await self.view(caller)).finder
         texts = (queries,) if isinstance(queries, str) else tuple(queries)
         query = Query(texts, namespace, source, effect, tag, limit, offset)
-        if self._finder.uses_embeddings:  # it may wait for them
-            hits = await asyncio.to_thread(self._finder.search, query)
+        if finder.uses_embeddings:  # it may wait for them
+            hits = await asyncio.to_thread(finder.search, query)
         else:
-            hits = self._finder.search(query)
+            hits = finder.search(query)
         if self._usage is not None:
             self._usage.searched(hits)
         text = render(
@@ -157,19 +168,50 @@ class CodeMode:
         )
         return SearchAnswer(text, hits.hits, hits.total)
 
-    async def execute(self, code: str) -> ExecutionOutcome:
-        """Run a program with every tool bound in its namespace.
+    async def execute(
+        self,
+        code: str,
+        *,
+        caller: Caller = LOCAL,
+        credentials: Mapping[str, str] = MappingProxyType({}),
+        begun: Callable[[], None] = nothing,
+        watch: Callable[[LedgerEntry], None] = unwatched,
+    ) -> ExecutionOutcome:
+        """Run a program with every tool that the role of `caller` may use bound in its namespace.
 
+        `credentials` are the caller's own for services behind the tools, by the names that the configuration asks for
+        (`caller: NAME`); they are held for this execution alone.
+        `begun` is called when the program is compiled and about to run, if it comes to that; `watch` with each call
+        when it is sent and when it has ended.
         Never raises for what the program or a tool did. Raises `sandbox.SandboxError` where no program can run.
         """
         await self.start_sandbox()
-        outcome = await self._executor.run(code, self._gateway)
+        view = await self.view(caller)
+        who = caller.bringing(credentials) if credentials else caller
+        outcome = await self._executor.run(code, view.gateway, who, begun=begun, watch=watch)
+        note = self._repetition.note(code, caller, outcome)
+        if note:
+            outcome = replace(outcome, notes=(*outcome.notes, note))
         await asyncio.to_thread(self._shapes.save)
         if self._usage is not None:
             for call in outcome.calls:
                 if call.state is CallState.COMMITTED:
                     self._usage.called(call.tool)
         return outcome
+
+    @property
+    def caller_names(self) -> frozenset[str]:
+        """The names under which callers bring credentials of their own."""
+        return frozenset(name for source in self.settings.sources.values() for name in source.caller_names)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the sources are read and the sandbox has started."""
+        return bool(self.sources) and self._executor_runs
+
+    async def view(self, caller: Caller = LOCAL) -> View:
+        """What there is for a caller."""
+        return await self._views.of(caller.role)
 
     async def start_sandbox(self) -> Mapping[str, str]:
         """Start the sandbox before the first program needs it; returns the layers of isolation in force."""
@@ -220,4 +262,5 @@ class CodeMode:
         digests = [source.surface.digest for source in self.sources.values()]
         await asyncio.to_thread(self._finder.open, self.catalog, digests)
         transports = {name: source.transport for name, source in self.sources.items()}
-        self._gateway = Gateway(self.catalog, transports, self._shapes)
+        self._views = Views(self.catalog, self._finder, transports, self._shapes, self.policy)
+        require_known_tools(self.settings, self.policy, self.catalog)

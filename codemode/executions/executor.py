@@ -6,6 +6,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from codemode.executions.execution import ExecutionOutcome
+from codemode.executions.ledger import Ledger, unwatched
 from codemode.executions.preflight import check
 from codemode.executions.run import Run
 from codemode.gateway.caller import LOCAL
@@ -14,6 +15,7 @@ from sandbox import Limits, Sandbox
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from codemode.executions.ledger import LedgerEntry
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway
     from codemode.settings import LimitSettings, SandboxSettings
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 MIB = 1024 * 1024
 
 
-def _nothing() -> None:
+def nothing() -> None:
     """What is to be done when a program has begun, where nobody waits for it."""
 
 
@@ -47,14 +49,22 @@ class Executor:
         return self._sandbox.isolation
 
     async def run(
-        self, code: str, gateway: Gateway, caller: Caller = LOCAL, *, begun: Callable[[], None] = _nothing
+        self,
+        code: str,
+        gateway: Gateway,
+        caller: Caller = LOCAL,
+        *,
+        begun: Callable[[], None] = nothing,
+        watch: Callable[[LedgerEntry], None] = unwatched,
     ) -> ExecutionOutcome:
         """Execute `code` with every tool of the gateway's catalog bound in its namespace.
 
-        `begun` is called when the program is compiled and about to run, if it comes to that.
+        `begun` is called when the program is compiled and about to run, if it comes to that; `watch` with each call
+        when it is sent and when it has ended.
         Never raises for what the program or a tool did. Raises `sandbox.SandboxError` where no program can run.
         """
-        run = Run(f"ex_{uuid.uuid4().hex}", gateway, caller, calls_in_flight=self._calls_in_flight)
+        execution = f"ex_{uuid.uuid4().hex}"
+        run = Run(execution, gateway, caller, calls_in_flight=self._calls_in_flight, ledger=Ledger(watch))
 
         async def preflight(sites: tuple[CallSite, ...]) -> None:
             begun()

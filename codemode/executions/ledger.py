@@ -14,6 +14,8 @@ from codemode.gateway.call import CallState
 from codemode.gateway.redaction import Redaction
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from codemode.gateway.call import JudgedCall, ToolOutcome
 
 #: Characters of an argument or an answer that the ledger shows. A line of a terminal.
@@ -46,10 +48,18 @@ class LedgerEntry:
     repeats: str = ""
 
 
-class Ledger:
-    """Collects entries while an execution runs. A call that was sent and never finished stays `unknown`."""
+def unwatched(_: LedgerEntry) -> None:
+    """Nobody looks on."""
 
-    def __init__(self) -> None:
+
+class Ledger:
+    """Collects entries while an execution runs. A call that was sent and never finished stays `unknown`.
+
+    `watch` is given each entry when it is sent and when it has ended.
+    """
+
+    def __init__(self, watch: Callable[[LedgerEntry], None] = unwatched) -> None:
+        self._watch = watch
         self._began = time.monotonic()
         self._entries: dict[str, LedgerEntry] = {}
         self._redactions: dict[str, Redaction] = {}
@@ -77,6 +87,7 @@ class Ledger:
     def send(self, path: str) -> None:
         """Record that a call is about to be sent: from now on it may have been done."""
         self._entries[path] = replace(self._entries[path], state=CallState.UNKNOWN, start_s=self._now())
+        self._watch(self._entries[path])
 
     def withdraw(self, path: str) -> None:
         """Record that a call ended before it was sent."""
@@ -96,6 +107,7 @@ class Ledger:
             preview=preview(redaction.text(text[: PREVIEW_CHARACTERS * 4])),
             error=redaction.text(outcome.error.for_model()) if outcome.error else "",
         )
+        self._watch(self._entries[path])
 
     def pending(self) -> tuple[LedgerEntry, ...]:
         """The calls that wait for a person."""

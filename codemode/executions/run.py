@@ -7,7 +7,6 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from codemode.errors import CodeModeError, UpstreamError
-from codemode.executions.ledger import Ledger
 from codemode.executions.paging import collect, whole_list
 from codemode.gateway.call import CallState, ToolCall
 from codemode.gateway.policy import Tally
@@ -16,7 +15,7 @@ from sandbox import CallFailed, Failure, ProgramStopped
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.ledger import Ledger, LedgerEntry
     from codemode.gateway.call import JudgedCall, ToolOutcome
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway
@@ -31,9 +30,11 @@ _NAMED = 5
 class Run:
     """Answers the calls of one program. `ledger` is the record of them."""
 
-    def __init__(self, execution: str, gateway: Gateway, caller: Caller, *, calls_in_flight: int) -> None:
+    def __init__(
+        self, execution: str, gateway: Gateway, caller: Caller, *, calls_in_flight: int, ledger: Ledger
+    ) -> None:
         self.execution = execution
-        self.ledger = Ledger()
+        self.ledger = ledger
         self._gateway = gateway
         self._caller = caller
         self._tally = Tally()

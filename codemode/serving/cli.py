@@ -18,7 +18,7 @@ import typer
 
 from codemode.catalog.stubs import one_liner
 from codemode.errors import ConfigurationError
-from codemode.serving import cli_auth, cli_search, cli_setup, cli_sources
+from codemode.serving import cli_auth, cli_keys, cli_policy, cli_search, cli_setup, cli_sources
 from codemode.serving import console as show
 from codemode.serving.surface import (
     AsJson,
@@ -35,6 +35,8 @@ app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__d
 app.add_typer(cli_search.app)
 app.add_typer(cli_setup.app)
 app.add_typer(cli_sources.app, name="sources")
+app.add_typer(cli_keys.app, name="keys")
+app.add_typer(cli_policy.app, name="policy")
 app.add_typer(cli_auth.app, name="auth")
 
 
@@ -114,9 +116,8 @@ def tools(
     """List every tool, a line each."""
 
     async def work(service: CodeMode) -> int:
-        found = sorted(
-            (tool for tool in service.catalog.tools if namespace in ("", tool.namespace)), key=lambda tool: tool.id
-        )
+        catalog = (await service.view()).catalog
+        found = sorted((tool for tool in catalog if namespace in ("", tool.namespace)), key=lambda tool: tool.id)
         if as_json:
             show.print_json([{"id": tool.id, "effect": tool.effect, "summary": tool.summary} for tool in found])
         else:

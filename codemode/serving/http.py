@@ -1,4 +1,5 @@
-"""The HTTP face: `POST /v1/search`, `POST /v1/execute`, `GET /v1/tools[/{name}]`, `GET /healthz`, `/openapi.json`.
+"""The HTTP face: `POST /v1/search`, `POST /v1/execute`, `GET /v1/tools[/{name}]`, `GET /livez`, `/readyz`, `/healthz`,
+`/openapi.json`.
 
 Every error is a problem document (RFC 9457) with the stable `code` of the error beside it. A program that fails is no
 error of the service: it is an outcome, and the answer is 200.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import uuid
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -17,12 +19,12 @@ from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from codemode.catalog.stubs import full, one_liner
 from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads it at run time
 from codemode.errors import CodeModeError, SearchInvalid, ToolNotFound
-from codemode.serving.body_limit import BodyLimit
+from codemode.serving.admission import Admission
+from codemode.serving.intake import Intake
 from codemode.serving.key_check import KeyCheck
 from codemode.serving.problems import problem
 from sandbox import SandboxError
@@ -32,14 +34,11 @@ if TYPE_CHECKING:
 
     from codemode.catalog.tool import Tool
     from codemode.service import CodeMode
+    from codemode.serving.callers import Callers
 
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)
-
-#: Names under which a browser or a client on the same machine reaches a server that asks for no key.
-LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]", "testserver"]
-
 
 BEARER = HTTPBearer(auto_error=False, description="An API key of this server")
 
@@ -67,52 +66,76 @@ class ExecuteRequest(BaseModel):
     code: str
 
 
-def create_app(service: CodeMode, *, keys: tuple[str, ...] = ()) -> FastAPI:
-    """The application around a service that has been entered. Without `keys` only loopback host names are served."""
+def create_app(service: CodeMode, callers: Callers) -> FastAPI:
+    """The application around a service that has been entered, for these callers."""
+    server = service.settings.server
     app = FastAPI(title="codemode", version="1")
-    app.add_middleware(BodyLimit, limit_bytes=service.settings.server.request_limit_bytes)
-    if keys:
-        app.add_middleware(KeyCheck, keys=keys)
-    else:
-        app.add_middleware(TrustedHostMiddleware, allowed_hosts=LOOPBACK_HOSTS)
+    app.state.is_draining = False
+    admission = Admission(server.load, processors=len(os.sched_getaffinity(0)))
+    app.add_middleware(Intake, admission=admission, limit_bytes=server.request_limit_bytes, body_s=server.request_s)
+    app.add_middleware(KeyCheck, callers=callers)
     _answer_errors(app)
+    _add_health(app, service)
     _add_routes(app, service, Depends(BEARER))
     return app
 
 
-def _add_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
-    @app.get("/healthz", tags=["operation"])
-    async def healthz() -> dict[str, Any]:
-        """Whether the service is up, and how many tools it serves."""
-        return {"status": "ok", "tools": len(service.catalog)}
+def _add_health(app: FastAPI, service: CodeMode) -> None:
+    @app.get("/livez", tags=["operation"])
+    async def livez() -> dict[str, Any]:
+        """Whether the process answers at all: restart it if it does not."""
+        return {"status": "ok"}
 
+    @app.get("/readyz", tags=["operation"])
+    async def readyz() -> JSONResponse:
+        """Whether to send requests here: programs can run, and the server is not about to stop."""
+        if app.state.is_draining or not service.is_ready:
+            return problem(503, "not_ready", "the server is stopping" if app.state.is_draining else "it is starting")
+        return JSONResponse({"status": "ok"})
+
+    @app.get("/healthz", tags=["operation"])
+    async def healthz(request: Request) -> dict[str, Any]:
+        """Whether the service is up; with a key, or where none is asked for, how many tools there are for its role."""
+        caller = request.state.caller
+        return {"status": "ok"} | ({"tools": len((await service.view(caller)).catalog)} if caller else {})
+
+
+def _add_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
     @app.post("/v1/search", tags=["tools"], dependencies=[authenticated])
-    async def search(body: SearchRequest) -> dict[str, Any]:
+    async def search(body: SearchRequest, request: Request) -> dict[str, Any]:
         """Find tools. `text` is what a model reads; `hits` are the same as data."""
-        answer = await service.search(**body.model_dump())
+        answer = await service.search(**body.model_dump(), caller=request.state.caller)
         return answer.to_json()
 
     @app.post("/v1/execute", tags=["tools"], dependencies=[authenticated])
     async def execute(body: ExecuteRequest, request: Request) -> JSONResponse:
         """Run a program. The outcome says how it ended; a client that hangs up ends it."""
-        outcome = await _until_disconnect(request, service.execute(body.code))
+        work = service.execute(
+            body.code,
+            caller=request.state.caller,
+            credentials={name: request.headers[name] for name in service.caller_names if name in request.headers},
+            begun=request.state.turn.begun,
+        )
+        outcome = await _until_disconnect(request, work)
         return JSONResponse(outcome.to_json() if outcome is not None else None)
 
     @app.get("/v1/tools", tags=["tools"], dependencies=[authenticated])
     async def list_tools(
+        request: Request,
         namespace: str | None = None,
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
         offset: Annotated[int, Query(ge=0)] = 0,
     ) -> dict[str, Any]:
         """All tools, a page at a time, in the order of their names."""
-        tools = [tool for tool in service.catalog.tools if namespace in (None, tool.namespace)]
+        catalog = (await service.view(request.state.caller)).catalog
+        tools = [tool for tool in catalog.tools if namespace in (None, tool.namespace)]
         page = sorted(tools, key=lambda tool: tool.id)[offset : offset + limit]
         return {"tools": [_brief(tool) for tool in page], "total": len(tools), "offset": offset}
 
     @app.get("/v1/tools/{name}", tags=["tools"], dependencies=[authenticated])
-    async def get_tool(name: str) -> dict[str, Any]:
+    async def get_tool(name: str, request: Request) -> dict[str, Any]:
         """One tool by its id or an exact alias, with all that a program needs to call it."""
-        tool = service.catalog.get(name)
+        tool = (await service.view(request.state.caller)).catalog.get(name)
         return {
             **_brief(tool),
             "description": tool.description,

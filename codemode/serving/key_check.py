@@ -1,40 +1,52 @@
-"""ASGI middleware that lets a request pass when it carries a key of this server, before anything of it is read."""
+"""ASGI middleware that finds out who calls, before anything of a request is read."""
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 
+from codemode.serving.callers import ANYBODY
 from codemode.serving.problems import problem
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from codemode.serving.callers import Callers
+
 #: What needs a key: all but health and the description of the interface.
 PROTECTED = "/v1/"
 
+#: Names under which a browser or a client on the same machine reaches a server that asks for no key.
+LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]", "testserver"]
+
 
 class KeyCheck:
-    """Answers 401 to requests under `/v1/` without one of `keys` as bearer token (RFC 6750); constant in time."""
+    """Answers 401 to requests under `/v1/` that nobody known sends (RFC 6750); others get `scope["state"]["caller"]`.
 
-    def __init__(self, app: ASGIApp, *, keys: tuple[str, ...]) -> None:
+    Where no key was ever made everybody is known, and only loopback host names are served.
+    """
+
+    def __init__(self, app: ASGIApp, *, callers: Callers) -> None:
         self._app = app
-        self._digests = [hashlib.sha256(key.encode()).digest() for key in keys]
+        self._for_loopback = TrustedHostMiddleware(app, allowed_hosts=LOOPBACK_HOSTS)
+        self._callers = callers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer it here."""
-        if scope["type"] != "http" or not scope["path"].startswith(PROTECTED) or self._has_key(Headers(scope=scope)):
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        state = scope.setdefault("state", {})
+        if self._callers.is_open:
+            state["caller"] = ANYBODY
+            await self._for_loopback(scope, receive, send)
+            return
+        state["caller"] = await self._callers.identify(Headers(scope=scope).get("authorization", ""))
+        if state["caller"] is not None or not scope["path"].startswith(PROTECTED):
             await self._app(scope, receive, send)
             return
         refusal = problem(401, "unauthorized", "send a key of this server as 'Authorization: Bearer …'")
         refusal.headers["WWW-Authenticate"] = "Bearer"
         await refusal(scope, receive, send)
-
-    def _has_key(self, headers: Headers) -> bool:
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        digest = hashlib.sha256(given.strip().encode()).digest()
-        known = [hmac.compare_digest(digest, key) for key in self._digests]
-        return scheme.lower() == "bearer" and any(known)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import math
 import socket
 from typing import TYPE_CHECKING
 
@@ -12,37 +13,52 @@ import uvicorn
 from codemode.errors import ConfigurationError
 from codemode.service import CodeMode
 from codemode.serving import console as show
+from codemode.serving.callers import Callers
 from codemode.serving.http import create_app
 
 if TYPE_CHECKING:
-    from codemode.settings import ServerSettings, Settings
+    from types import FrameType
 
-#: Seconds that requests under way may take to end after a SIGTERM. Longer than the default wall limit of a program.
-SHUTDOWN_S = 35
+    from codemode.settings import ServerSettings, Settings
 
 
 def serve(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM. Raises ConfigurationError, SourceError or `sandbox.SandboxError` at start."""
-    keys = tuple(reference.resolve().get_secret_value() for reference in settings.server.keys)
-    if not keys and not is_loopback(settings.server.host):
+    callers = Callers.of(settings)
+    if callers.is_open and not is_loopback(settings.server.host):
         message = (
-            f"server.host is {settings.server.host!r}, which others can reach, and server.keys is empty: "
-            "add a key (keys: [{env: CODEMODE_API_KEY}]; with --source, set CODEMODE_API_KEY) or listen on 127.0.0.1"
+            f"server.host is {settings.server.host!r}, which others can reach, and there is no key: make one with "
+            "`codemode keys create`, add one (keys: [{env: CODEMODE_API_KEY}]; with --source, set CODEMODE_API_KEY) "
+            "or listen on 127.0.0.1"
         )
         raise ConfigurationError(message)
-    asyncio.run(_serve(settings, keys, bind(settings.server)))
+    asyncio.run(_serve(settings, callers, bind(settings.server)))
 
 
-async def _serve(settings: Settings, keys: tuple[str, ...], listener: socket.socket) -> None:
+class _DrainingServer(uvicorn.Server):
+    """Says that it is not ready any more as soon as it is told to stop; what is under way ends in its time."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Take the signal."""
+        self.config.app.state.is_draining = True  # type: ignore[union-attr]
+        super().handle_exit(sig, frame)
+
+
+async def _serve(settings: Settings, callers: Callers, listener: socket.socket) -> None:
     async with CodeMode.from_settings(settings) as service:
         await service.start_sandbox()
-        application = create_app(service, keys=keys)
-        config = uvicorn.Config(application, log_level="warning", timeout_graceful_shutdown=SHUTDOWN_S, lifespan="off")
+        config = uvicorn.Config(
+            create_app(service, callers),
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=math.ceil(settings.server.drain_s),
+            lifespan="off",
+        )
         address = listener.getsockname()
         show.errors.print(f"codemode serves {len(service.catalog)} tools on http://{_host(address)}:{address[1]}")
-        if not keys:
-            show.errors.print("no server.keys: whoever can reach this port may use it", style="yellow")
-        await uvicorn.Server(config).serve(sockets=[listener])
+        if callers.is_open:
+            show.errors.print("no key: whoever can reach this port may use it", style="yellow")
+        await _DrainingServer(config).serve(sockets=[listener])
 
 
 def bind(server: ServerSettings) -> socket.socket:

@@ -21,7 +21,8 @@ from codemode.settings.folders import is_set, tokenizer_folder
 from codemode.settings.policy import DEFAULT_ROLE, DecisionName, PolicySettings, QuotaSettings, RuleSettings
 from codemode.settings.search import Enrichment, SearchSettings
 from codemode.settings.secrets import SecretReference, Secrets
-from codemode.settings.sections import LimitSettings, SandboxSettings, ServerSettings, Settings
+from codemode.settings.sections import LimitSettings, SandboxSettings, Settings
+from codemode.settings.server import KeySettings, LoadSettings, ServerSettings, TokenSettings
 from codemode.settings.sources import PYTHON, EffectName, SourceSettings, is_python, is_url
 
 __all__ = [
@@ -39,7 +40,9 @@ __all__ = [
     "EffectName",
     "EmbeddingSettings",
     "Enrichment",
+    "KeySettings",
     "LimitSettings",
+    "LoadSettings",
     "LocalEmbeddings",
     "NoCredential",
     "OAuth2Credential",
@@ -54,6 +57,7 @@ __all__ = [
     "ServiceEmbeddings",
     "Settings",
     "SourceSettings",
+    "TokenSettings",
     "is_python",
     "is_set",
     "is_url",

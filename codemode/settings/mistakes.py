@@ -10,7 +10,7 @@ from rapidfuzz import fuzz, process
 from codemode.settings.sections import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pydantic import ValidationError
 
@@ -35,19 +35,29 @@ def _explain(mistake: dict[str, Any], node: yaml.Node | None) -> tuple[int, str]
 
 def unknown_names(settings: Settings) -> list[tuple[tuple[Any, ...], str]]:
     """Roles and sources that are named where nothing else of the file knows them: the place, and what is wrong."""
-    policy = settings.policy
-    roles, sources = policy.known_roles(), tuple(settings.sources)
-    named: list[tuple[tuple[Any, ...], str, tuple[str, ...]]] = []
-    for section in ("rules", "quotas"):
-        for number, rule in enumerate(getattr(policy, section)):
-            place = ("policy", section, number)
-            named += [((*place, "roles", at), role, roles) for at, role in enumerate(rule.roles)]
-            named += [((*place, "sources", at), name, sources) for at, name in enumerate(getattr(rule, "sources", ()))]
+    known = {"role": settings.policy.known_roles(), "source": tuple(settings.sources)}
     return [
-        (place, f"{'.'.join(map(str, place))}: there is no {str(place[-2]).removesuffix('s')} {_nearest(name, known)}")
-        for place, name, known in named
-        if name not in known
+        (place, f"{'.'.join(map(str, place))}: there is no {kind} {_nearest(name, known[kind])}")
+        for kind, place, name in _named(settings)
+        if name not in known[kind]
     ]
+
+
+def _named(settings: Settings) -> Iterator[tuple[str, tuple[Any, ...], str]]:
+    """Every role and source that the file names, with the place."""
+    for section in ("rules", "quotas"):
+        for number, rule in enumerate(getattr(settings.policy, section)):
+            for kind in ("role", "source"):
+                for at, name in enumerate(getattr(rule, f"{kind}s", ())):
+                    yield kind, ("policy", section, number, f"{kind}s", at), name
+    for number, key in enumerate(settings.server.keys):
+        yield "role", ("server", "keys", number, "role"), key.role
+    tokens = settings.server.tokens
+    if tokens is not None:
+        for value, role in tokens.roles.items():
+            yield "role", ("server", "tokens", "roles", value), role
+        if tokens.default_role is not None:
+            yield "role", ("server", "tokens", "default_role"), tokens.default_role
 
 
 def _nearest(name: str, known: Sequence[str]) -> str:

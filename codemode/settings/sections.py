@@ -1,4 +1,4 @@
-"""The sections on running programs and serving, and the whole that holds them all."""
+"""The sections on running programs, and the whole that holds all sections."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pydantic import Field, PrivateAttr
 from codemode.settings.folders import user_folder
 from codemode.settings.policy import PolicySettings
 from codemode.settings.search import SearchSettings
-from codemode.settings.secrets import SecretReference
 from codemode.settings.section import Section
+from codemode.settings.server import ServerSettings
 from codemode.settings.sources import SourceSettings
 
 #: A source's name, which is also the root that programs call its tools by.
@@ -43,15 +43,6 @@ class SandboxSettings(Section):
     )
 
 
-class ServerSettings(Section):
-    """The HTTP face. Without keys it refuses to listen on anything but loopback."""
-
-    host: str = "127.0.0.1"
-    port: int = Field(default=8080, ge=0, le=65535)
-    keys: tuple[SecretReference, ...] = ()
-    request_limit_bytes: int = Field(default=1024 * 1024, ge=1024)
-
-
 class Settings(Section):
     """The whole of `codemode.yaml`."""
 
@@ -64,11 +55,11 @@ class Settings(Section):
     state_folder: Path | None = None
     cache_folder: Path | None = None
 
-    _where: Callable[[tuple[str | int, ...]], str] = PrivateAttr(default=lambda _: "")
+    _where: Callable[[tuple[str | int, ...]], str] | None = PrivateAttr(default=None)
 
     def place(self, *location: str | int) -> str:
         """A key as its reader finds it: with file and line where it is in a file."""
-        return self._where(location) + ".".join(map(str, location))
+        return (self._where(location) if self._where else "") + ".".join(map(str, location))
 
     def state(self) -> Path:
         """Where what must be kept is kept: `state_folder`, else `codemode` in the user's state directory."""

@@ -104,3 +104,29 @@ def test_a_name_that_is_no_namespace_is_refused() -> None:
 def test_an_address_that_is_not_fetched_over_http_is_refused(location: str) -> None:
     with pytest.raises(ConfigurationError, match="begins with http:// or https://"):
         settings_for_document(location)
+
+
+def test_a_key_is_named_with_its_line_where_it_stands_in_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "codemode.yaml"
+    file.write_text(
+        "sources:\n  gym: {location: gym.json}\npolicy:\n  rules:\n    - {decision: deny}\n", encoding="utf-8"
+    )
+    assert load_settings(file).place("policy", "rules", 0) == f"{file}, line 5: policy.rules.0"
+    assert load_settings(file).model_copy().place("server") == f"{file}, line 1: server"
+
+
+def test_roles_and_sources_that_are_nowhere_else_are_named_with_line_and_nearest(tmp_path: Path) -> None:
+    file = tmp_path / "codemode.yaml"
+    file.write_text(
+        "sources:\n  gym: {location: gym.json}\n"
+        "policy:\n  roles: [support]\n  rules:\n    - {roles: suport, decision: deny}\n    - {sources: [gim], decision: ask}\n"
+        "server:\n  keys:\n    - {env: A, role: boss}\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings(file)
+    assert str(caught.value).split("\n")[1:] == [
+        "  line 6: policy.rules.0.roles.0: there is no role 'suport'; did you mean 'support'? valid: default, support",
+        "  line 7: policy.rules.1.sources.0: there is no source 'gim'; did you mean 'gym'? valid: gym",
+        "  line 10: server.keys.0.role: there is no role 'boss'; valid: default, support",
+    ]

@@ -7,10 +7,14 @@ import httpx2
 import pytest
 
 from codemode.service import CodeMode
+from codemode.gateway.caller import Caller
+from codemode.serving.callers import Callers
 from codemode.serving.http import create_app
+from codemode.serving.keys import KeyFile
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
     from tests.conftest import Gym
 
@@ -26,8 +30,9 @@ async def service(gym: Gym) -> AsyncIterator[CodeMode]:
 
 
 @pytest.fixture
-async def client(service: CodeMode) -> AsyncIterator[httpx2.AsyncClient]:
-    transport = httpx2.ASGITransport(create_app(service, keys=("a-key", "another")))
+async def client(service: CodeMode, tmp_path: Path) -> AsyncIterator[httpx2.AsyncClient]:
+    callers = Callers({key: Caller(key) for key in ("a-key", "another")}, KeyFile(tmp_path / "keys.json"))
+    transport = httpx2.ASGITransport(create_app(service, callers))
     async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", timeout=TIMEOUT_S) as client:
         yield client
 
@@ -38,9 +43,17 @@ async def execute(client: httpx2.AsyncClient, code: str) -> Any:
     return answer.json()
 
 
-async def test_health_is_open_and_counts_the_tools(client: httpx2.AsyncClient) -> None:
-    answer = await client.get("/healthz")
-    assert answer.json() == {"status": "ok", "tools": 137}
+async def test_health_is_open_and_counts_the_tools_for_who_may_see_them(client: httpx2.AsyncClient) -> None:
+    assert (await client.get("/healthz")).json() == {"status": "ok"}
+    assert (await client.get("/healthz", headers=KEY)).json() == {"status": "ok", "tools": 137}
+    assert (await client.get("/livez")).json() == {"status": "ok"}
+
+
+async def test_the_service_is_ready_when_programs_can_run(client: httpx2.AsyncClient, service: CodeMode) -> None:
+    answer = await client.get("/readyz")
+    assert (answer.status_code, answer.json()["code"]) == (503, "not_ready")
+    await service.start_sandbox()
+    assert (await client.get("/readyz")).status_code == 200
 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic YTpi"}])
@@ -173,8 +186,8 @@ async def test_a_bad_request_is_a_problem(client: httpx2.AsyncClient, content: b
     assert answer.headers["content-type"] == "application/problem+json"
 
 
-async def test_without_keys_only_loopback_names_are_served(service: CodeMode) -> None:
-    transport = httpx2.ASGITransport(create_app(service))
+async def test_without_keys_only_loopback_names_are_served(service: CodeMode, tmp_path: Path) -> None:
+    transport = httpx2.ASGITransport(create_app(service, Callers({}, KeyFile(tmp_path / "keys.json"))))
     async with httpx2.AsyncClient(transport=transport, base_url="http://testserver") as client:
         assert (await client.get("/v1/tools")).status_code == 200
         rebound = await client.get("/v1/tools", headers={"Host": "attacker.example"})

@@ -1,0 +1,34 @@
+"""Programs that come again: not refused, but their author learns what came of them the last time."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from codemode.executions.execution import ExecutionOutcome
+    from codemode.gateway.caller import Caller
+
+#: Programs that are remembered, of all callers together; 100 bytes each.
+REMEMBERED = 10_000
+
+
+class Repetition:
+    """Remembers what the latest programs of each caller came to."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[str, bytes], tuple[str, str]] = OrderedDict()
+
+    def note(self, code: str, caller: Caller, outcome: ExecutionOutcome) -> str:
+        """What is to be said of a program that has run; "" the first time."""
+        key = (caller.id, blake2b(code.encode("utf-8", "surrogatepass"), digest_size=16).digest())
+        before = self._known.pop(key, None)
+        self._known[key] = (outcome.id, str(outcome.status))
+        if len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+        if before is None:
+            return ""
+        id_, status = before
+        advice = "use what it gave, unless the data have changed" if outcome.ok else "change it before the next attempt"
+        return f"this same program was run before ({id_}: {status}); {advice}"

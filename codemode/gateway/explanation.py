@@ -1,0 +1,96 @@
+"""Why the policy decides as it does: each rule in turn, and the one that is the first to fit."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from codemode.catalog.arguments import validate
+from codemode.gateway.policy import AccessRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from codemode.catalog.tool import Tool
+    from codemode.gateway.policy import AccessPolicy, Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One rule, and what it says of the call: "decides", or why it does not."""
+
+    rule: str
+    decision: str
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The decision on a call, or on all calls of a tool where no arguments are given ("" if they matter)."""
+
+    tool: str
+    effect: str
+    source: str
+    tier: str
+    role: str
+    exists: bool
+    decision: str
+    rule: str
+    reason: str
+    steps: tuple[Step, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON data."""
+        return asdict(self)
+
+
+def explain(policy: AccessPolicy, tool: Tool, role: str, arguments: Mapping[str, Any] | None) -> Explanation:
+    """What the policy says, step by step. Raises ArgumentsInvalid."""
+    request = None if arguments is None else AccessRequest(tool, validate(tool, arguments), role)
+    steps = tuple(_steps(policy, tool, role, request))
+    last = steps[-1]
+    is_decided = last.verdict == _DECIDES
+    ruling = next((rule.ruling for rule in policy.rules if rule.label == last.rule), policy.default(tool))
+    return Explanation(
+        tool=tool.id,
+        effect=tool.effect,
+        source=tool.source,
+        tier=tool.tier,
+        role=role,
+        exists=policy.may_use(tool, role),
+        decision=last.decision if is_decided and not _depends(steps) else "",
+        rule=last.rule if is_decided and not _depends(steps) else "",
+        reason=ruling.reason if is_decided and not _depends(steps) else "",
+        steps=steps,
+    )
+
+
+_DECIDES = "decides"
+_DEPENDS = "decides if its conditions hold: "
+
+
+def _depends(steps: tuple[Step, ...]) -> bool:
+    return any(step.verdict.startswith(_DEPENDS) for step in steps)
+
+
+def _steps(policy: AccessPolicy, tool: Tool, role: str, request: AccessRequest | None) -> Iterator[Step]:
+    for rule in policy.rules:
+        verdict = _verdict(rule, tool, role, request)
+        yield Step(rule.label, rule.ruling.decision, verdict)
+        if verdict == _DECIDES:
+            return
+    default = policy.default(tool)
+    yield Step(default.rule, default.decision, _DECIDES)
+
+
+def _verdict(rule: Rule, tool: Tool, role: str, request: AccessRequest | None) -> str:
+    why_not = rule.why_not(tool, role)
+    if why_not:
+        return f"is for {why_not}" if why_not.startswith("other") else why_not
+    if request is None and rule.is_conditional:
+        return _DEPENDS + ", ".join(condition.path for condition in rule.conditions)
+    unmet = list(rule.unmet(request)) if request is not None else []
+    if not unmet:
+        return _DECIDES
+    surely = "surely " if rule.ruling.decision == "allow" else ""
+    return f"does not {surely}hold for {', '.join(unmet)}"

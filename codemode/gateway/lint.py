@@ -1,0 +1,81 @@
+"""What is wrong with a policy beside a catalog: rules that can never decide, patterns that fit no tool."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from rapidfuzz import fuzz, process
+
+from codemode.errors import ConfigurationError
+from codemode.gateway.policy import Globs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from codemode.catalog.catalog import Catalog
+    from codemode.catalog.tool import Tool
+    from codemode.gateway.policy import AccessPolicy, Rule
+    from codemode.settings import Settings
+
+
+class Finding(NamedTuple):
+    """Something about one part of the policy: where it stands in the settings, and what it is."""
+
+    place: tuple[str | int, ...]
+    text: str
+
+
+def require_known_tools(settings: Settings, policy: AccessPolicy, catalog: Catalog) -> None:
+    """Raise ConfigurationError for every pattern that fits no tool: a rule that was meant to hold must not be lost."""
+    found = [f"{settings.place(*one.place)}: {one.text}" for one in unknown_tools(settings, policy, catalog)]
+    if found:
+        raise ConfigurationError("\n".join(found))
+
+
+def unknown_tools(settings: Settings, policy: AccessPolicy, catalog: Catalog) -> Iterator[Finding]:
+    """Patterns that fit no tool. Those of a source that gives no tools at present are not judged."""
+    silent = set(settings.sources) - set(catalog.namespaces)
+    parts = [("rules", rule.settings.tools) for rule in policy.rules]
+    parts += [("quotas", quota.settings.tools) for quota in policy.quotas]
+    numbers = {"rules": 0, "quotas": 0}
+    for section, patterns in parts:
+        number = numbers[section]
+        numbers[section] += 1
+        for place, pattern in enumerate(patterns):
+            globs = Globs((pattern,))
+            if pattern.partition(".")[0] in silent or any(globs.fit(tool.id) for tool in catalog):
+                continue
+            text = f"no tool fits {pattern!r}{_nearest(pattern, catalog)}"
+            yield Finding(("policy", section, number, "tools", place), text)
+
+
+def without_effect(policy: AccessPolicy, catalog: Catalog) -> Iterator[Finding]:
+    """Rules that can never decide."""
+    for number, rule in enumerate(policy.rules):
+        if not any(rule.tools.fit(tool.id) for tool in catalog):
+            continue  # said already
+        text = _never_decides(rule, policy.rules[:number], policy.roles, catalog.tools)
+        if text:
+            yield Finding(("policy", "rules", number), text)
+
+
+def _never_decides(rule: Rule, before: Iterable[Rule], roles: Iterable[str], tools: Iterable[Tool]) -> str:
+    """Why a rule can never decide; "" where it can."""
+    concerned = [(tool, role) for role in roles for tool in tools if rule.concerns(tool, role)]
+    if not concerned:
+        return "it concerns no tool: its effects, sources, tiers or arguments are those of none that it names"
+    earlier = [other for other in before if not other.is_conditional]
+    hiding = {next((other.label for other in earlier if other.concerns(*one)), "") for one in concerned}
+    if "" in hiding:
+        return ""
+    return f"it is never reached: {', '.join(sorted(hiding))} decides before it"
+
+
+def _nearest(pattern: str, catalog: Catalog) -> str:
+    alias = next((tool.id for tool in catalog if pattern in tool.aliases or pattern.lower() == tool.id.lower()), None)
+    names = [tool.id for tool in catalog]
+    if "*" in pattern:
+        names = sorted({f"{id_.rpartition('.')[0]}.*" for id_ in names} | {f"{name}.*" for name in catalog.namespaces})
+    found = process.extractOne(pattern, names, scorer=fuzz.ratio, score_cutoff=50)
+    guess = alias or (found[0] if found else "")
+    return f"; did you mean {guess!r}?" if guess else ""

@@ -1,0 +1,186 @@
+"""Admission: how much is taken on at one time, who comes next, and who is told to come again later.
+
+What makes a machine slow is many programs that begin at the same time; what waits for a service costs it nothing. So
+`running` programs are under way at most, but only as many as there are processors are at their beginning. The rest wait
+in a queue for each caller, taken in turn. A queue that does not empty is no help to anybody: once it has lasted for
+`wait_s`, requests wait for `busy_wait_s` only (Nichols and Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import Counter, OrderedDict, deque
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from codemode.settings import LoadSettings
+
+#: Callers whose rate is remembered.
+_REMEMBERED = 10_000
+
+
+class Overloaded(Exception):
+    """There is no room; `retry_after_s` is when there may be."""
+
+    def __init__(self, reason: str, retry_after_s: float = 1.0) -> None:
+        self.reason = reason
+        self.retry_after_s = max(1, math.ceil(retry_after_s))
+        super().__init__(reason)
+
+
+@dataclass(slots=True, eq=False)
+class Turn:
+    """One request's place. `begun` says that it no longer keeps a processor busy with its beginning."""
+
+    caller: str
+    admission: Admission
+    admitted: asyncio.Future[None]
+    is_starting: bool = field(default=False)
+
+    def begun(self) -> None:
+        """Let the next one begin."""
+        if self.is_starting:
+            self.is_starting = False
+            self.admission.has_begun()
+
+
+class Admission:
+    """Hands out turns. To be used from one event loop."""
+
+    def __init__(self, settings: LoadSettings, *, processors: int) -> None:
+        self._settings = settings
+        self._processors = processors
+        self._running: Counter[str] = Counter()
+        self._total = 0
+        self._starting = 0
+        self._queues: OrderedDict[str, deque[Turn]] = OrderedDict()
+        self._waiting = 0
+        self._last_empty = 0.0
+        self._next_start: OrderedDict[str, float] = OrderedDict()
+
+    @property
+    def running(self) -> int:
+        """Requests that are under way."""
+        return self._total
+
+    @property
+    def waiting(self) -> int:
+        """Requests in the queue."""
+        return self._waiting
+
+    @asynccontextmanager
+    async def turn(self, caller: str) -> AsyncIterator[Turn]:
+        """Wait for a turn, and give it back. Raises Overloaded."""
+        loop = asyncio.get_running_loop()
+        self._check_rate(caller, loop.time())
+        turn = Turn(caller, self, loop.create_future())
+        if not self._queues and self._has_room(caller):
+            self._last_empty = loop.time()
+            self._admit(turn)
+        else:
+            await self._wait(turn, loop)
+        try:
+            yield turn
+        finally:
+            self._total -= 1
+            self._running[caller] -= 1
+            if not self._running[caller]:
+                del self._running[caller]
+            turn.begun()
+            self._admit_waiting()
+
+    def has_begun(self) -> None:
+        """One of those that are under way has left its beginning behind."""
+        self._starting -= 1
+        self._admit_waiting()
+
+    def _has_room(self, caller: str) -> bool:
+        most = self._settings.per_key_running
+        return (
+            self._total < self._settings.running
+            and self._starting < self._processors
+            and (most is None or self._running[caller] < most)
+        )
+
+    def _admit(self, turn: Turn) -> None:
+        self._total += 1
+        self._running[turn.caller] += 1
+        self._starting += 1
+        turn.is_starting = True
+        turn.admitted.set_result(None)
+
+    async def _wait(self, turn: Turn, loop: asyncio.AbstractEventLoop) -> None:
+        self._make_place(turn.caller)
+        if not self._waiting:
+            self._last_empty = loop.time()
+        is_busy = loop.time() - self._last_empty > self._settings.wait_s
+        wait_s = min(self._settings.wait_s, self._settings.busy_wait_s) if is_busy else self._settings.wait_s
+        self._queues.setdefault(turn.caller, deque()).append(turn)
+        self._waiting += 1
+        self._admit_waiting()
+        try:
+            async with asyncio.timeout(wait_s):
+                await turn.admitted
+        except TimeoutError:
+            if not _is_admitted(turn):
+                self._leave(turn)
+                raise Overloaded("the server has more to do than it can take on now") from None
+        except BaseException:
+            if _is_admitted(turn):  # it came, and whoever wanted it has gone
+                self._total -= 1
+                self._running[turn.caller] -= 1
+                turn.begun()
+            else:
+                self._leave(turn)
+            raise
+
+    def _make_place(self, caller: str) -> None:
+        """Room for one more in the queue: if need be at the cost of whoever has most in it. Raises Overloaded."""
+        if self._waiting < self._settings.waiting:
+            return
+        longest = max(self._queues, key=lambda other: len(self._queues[other]), default=caller)
+        if self._waiting == 0 or len(self._queues[longest]) <= len(self._queues.get(caller, ())) + 1:
+            raise Overloaded("the server has more to do than it can take on now")
+        last = self._queues[longest][-1]
+        self._leave(last)
+        last.admitted.set_exception(Overloaded("others wait who have asked for less"))
+
+    def _leave(self, turn: Turn) -> None:
+        queue = self._queues.get(turn.caller)
+        if queue is not None and turn in queue:
+            queue.remove(turn)
+            self._waiting -= 1
+            if not queue:
+                del self._queues[turn.caller]
+
+    def _admit_waiting(self) -> None:
+        """Admit from each queue in turn, as long as there is room."""
+        while caller := next((other for other in self._queues if self._has_room(other)), ""):
+            self._queues.move_to_end(caller)
+            turn = self._queues[caller][0]
+            self._leave(turn)
+            if not turn.admitted.done():
+                self._admit(turn)
+
+    def _check_rate(self, caller: str, now: float) -> None:
+        """A second's worth of requests may come at once, after that each in its time. Raises Overloaded."""
+        rate = self._settings.per_key_rate_per_s
+        if rate is None:
+            return
+        due = max(self._next_start.pop(caller, 0.0), now - 1.0)
+        self._next_start[caller] = due
+        if due > now:
+            message = f"more than {rate:g} requests in a second"
+            raise Overloaded(message, due - now)
+        self._next_start[caller] = due + 1 / rate
+        while len(self._next_start) > _REMEMBERED:
+            self._next_start.popitem(last=False)
+
+
+def _is_admitted(turn: Turn) -> bool:
+    return turn.admitted.done() and not turn.admitted.cancelled() and turn.admitted.exception() is None

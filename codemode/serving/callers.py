@@ -1,0 +1,98 @@
+"""Who calls over HTTP: keys of the configuration, keys that `codemode keys` made, and tokens of an issuer."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import logging
+from typing import TYPE_CHECKING
+
+from codemode.gateway.caller import Caller
+from codemode.serving.keys import KeyFile
+from codemode.serving.tokens import TokenCheck, TokenRefused
+from codemode.settings import DEFAULT_ROLE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from codemode.settings import Settings
+
+log = logging.getLogger(__name__)
+
+#: Whoever calls where no key was ever made: on loopback only.
+ANYBODY = Caller("anybody")
+
+#: The file of keys in the state folder.
+KEY_FILE = "keys.json"
+
+
+class Callers:
+    """Identifies callers. `configured` maps keys to callers, `roles` are those that the policy knows."""
+
+    def __init__(
+        self,
+        configured: Mapping[str, Caller],
+        file: KeyFile,
+        *,
+        tokens: TokenCheck | None = None,
+        roles: tuple[str, ...] = (DEFAULT_ROLE,),
+    ) -> None:
+        self._configured = [(hashlib.sha256(key.encode()).digest(), caller) for key, caller in configured.items()]
+        self._file = file
+        self._tokens = tokens
+        self._roles = roles
+
+    @classmethod
+    def of(cls, settings: Settings) -> Callers:
+        """As the configuration has them. Raises ConfigurationError for a secret that is not there."""
+        configured = {}
+        for number, key in enumerate(settings.server.keys, 1):
+            text = key.secret.resolve().get_secret_value()
+            label = key.label or f"key {number}"
+            configured[text] = Caller(f"configured:{_short(text)}", key.role, label, secrets=(text,))
+        tokens = None if settings.server.tokens is None else TokenCheck(settings.server.tokens)
+        roles = settings.policy.known_roles()
+        return cls(configured, key_file(settings.state()), tokens=tokens, roles=roles)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody needs a key: none is configured, and none was ever made."""
+        return not self._configured and self._tokens is None and not self._file.is_in_use()
+
+    async def identify(self, authorization: str) -> Caller | None:
+        """Who sends that header, or None. Takes the same time for every key that is none."""
+        scheme, _, given = authorization.partition(" ")
+        presented = given.strip()
+        if scheme.lower() != "bearer" or not presented:
+            return None
+        digest = hashlib.sha256(presented.encode("utf-8", "surrogateescape")).digest()
+        found = [caller for known, caller in self._configured if hmac.compare_digest(known, digest)]
+        return found[0] if found else self._stored(presented) or await self._by_token(presented)
+
+    def _stored(self, presented: str) -> Caller | None:
+        key = self._file.find(presented)
+        if key is None:
+            return None
+        if key.role not in self._roles:
+            log.warning("key %s is refused: its role %r is none of policy.roles", key.id, key.role)
+            return None
+        return Caller(f"key:{key.id}", key.role, key.label, secrets=(presented,))
+
+    async def _by_token(self, presented: str) -> Caller | None:
+        if self._tokens is None or not TokenCheck.is_token(presented):
+            return None
+        try:
+            return await self._tokens.caller(presented)
+        except TokenRefused as refused:
+            log.info("a token is refused: %s", refused)
+            return None
+
+
+def key_file(state: Path) -> KeyFile:
+    """The keys of a state folder."""
+    return KeyFile(state / KEY_FILE)
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -1,0 +1,99 @@
+"""ASGI middleware that takes requests in: their bodies, within limits of size and time, and then their turn.
+
+A body is read before a turn is taken, so that who sends slowly holds nobody up; and a turn is taken before anything is
+made of the body, so that what is refused costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from codemode.serving.admission import Overloaded
+from codemode.serving.problems import problem
+
+if TYPE_CHECKING:
+    from fastapi.responses import JSONResponse
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from codemode.serving.admission import Admission
+
+#: Paths whose requests make work enough to wait for a turn.
+WORK = ("/v1/search", "/v1/execute")
+
+
+class _Refused(Exception):
+    """A request that goes no further, with the answer to it."""
+
+    def __init__(self, answer: JSONResponse) -> None:
+        self.answer = answer
+        super().__init__()
+
+
+class Intake:
+    """Answers 413 to a body over `limit_bytes`, 408 to one not there within `body_s`, 429 where there is no room."""
+
+    def __init__(self, app: ASGIApp, *, admission: Admission, limit_bytes: int, body_s: float) -> None:
+        self._app = app
+        self._admission = admission
+        self._limit_bytes = limit_bytes
+        self._body_s = body_s
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on with its whole body and its turn, or answer it here."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            first = await self._whole_body(scope, receive)
+            await self._pass(scope, _then(first, receive), send)
+        except _Refused as refused:
+            await refused.answer(scope, receive, send)
+
+    async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
+        state = scope.setdefault("state", {})
+        if scope["method"] != "POST" or scope["path"] not in WORK:
+            await self._app(scope, receive, send)
+            return
+        caller = state.get("caller")
+        try:
+            async with self._admission.turn(caller.id if caller else "nobody") as state["turn"]:
+                await self._app(scope, receive, send)
+        except Overloaded as overloaded:
+            wait = overloaded.retry_after_s
+            answer = problem(429, "overloaded", f"{overloaded.reason}; try again in {wait} s", retry_after_s=wait)
+            answer.headers["Retry-After"] = str(wait)
+            raise _Refused(answer) from None
+
+    async def _whole_body(self, scope: Scope, receive: Receive) -> Message:
+        too_large = f"a request body may have at most {self._limit_bytes:,} bytes"
+        announced = dict(scope["headers"]).get(b"content-length", b"")
+        if announced.isdigit() and int(announced) > self._limit_bytes:
+            raise _Refused(problem(413, "request_too_large", too_large))
+        parts: list[bytes] = []
+        size = 0
+        try:
+            async with asyncio.timeout(self._body_s):
+                while True:
+                    message = await receive()
+                    if message["type"] != "http.request":
+                        return message
+                    parts.append(message.get("body", b""))
+                    size += len(parts[-1])
+                    if size > self._limit_bytes:
+                        raise _Refused(problem(413, "request_too_large", too_large))
+                    if not message.get("more_body", False):
+                        return {"type": "http.request", "body": b"".join(parts), "more_body": False}
+        except TimeoutError:
+            late = f"the request body was not there within {self._body_s:g} s"
+            raise _Refused(problem(408, "request_too_slow", late)) from None
+
+
+def _then(first: Message, receive: Receive) -> Receive:
+    """What is received: the message that is there, then what else comes."""
+    waiting = [first]
+
+    async def next_message() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return next_message

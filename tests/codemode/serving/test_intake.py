@@ -1,0 +1,92 @@
+"""How requests are taken in: a real server, so that bodies can come as slowly as they like."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+import uvicorn
+from fastapi import FastAPI
+
+from codemode.serving.admission import Admission
+from codemode.serving.intake import Intake
+from codemode.serving.server import bind
+from codemode.settings import LoadSettings, ServerSettings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+
+@asynccontextmanager
+async def serving(admission: Admission, body_s: float = 5.0) -> AsyncIterator[int]:
+    """A server with one path that makes work; its port."""
+    app = FastAPI()
+    app.add_middleware(Intake, admission=admission, limit_bytes=100, body_s=body_s)
+
+    @app.post("/v1/execute")
+    async def echo(body: dict[str, str]) -> dict[str, str]:
+        return body
+
+    with bind(ServerSettings(port=0)) as listener:
+        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        while not server.started:
+            await asyncio.sleep(0.01)
+        yield listener.getsockname()[1]
+        server.should_exit = True
+        await serving
+
+
+def admission(**settings: float) -> Admission:
+    return Admission(LoadSettings.model_validate(settings), processors=1)
+
+
+async def send(port: int, *pieces: bytes, length: int | None = None, ends: bool = True) -> tuple[int, dict[str, str]]:
+    """The status and the answer to a body in pieces; with a `length` in one, else in chunks."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    head = "POST /v1/execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
+    how = "Transfer-Encoding: chunked" if length is None else f"Content-Length: {length}"
+    writer.write(f"{head}{how}\r\n\r\n".encode())
+    for piece in pieces:
+        writer.write(piece if length is not None else f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
+    if length is None and ends:
+        writer.write(b"0\r\n\r\n")
+    answer = await reader.read()
+    writer.close()
+    head_, _, body = answer.partition(b"\r\n\r\n")
+    return int(head_.split()[1]), {"head": head_.decode().lower(), **json.loads(body)}
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+async def test_a_body_within_the_limit_passes(chunked: bool) -> None:
+    body = b'{"a": "b"}'
+    async with serving(admission()) as port:
+        status, answer = await send(port, body[:4], body[4:], length=None if chunked else len(body))
+    assert (status, answer["a"]) == (200, "b")
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+async def test_a_longer_body_is_refused_whether_it_says_its_length_or_not(chunked: bool) -> None:
+    body = b'{"a": "' + b"b" * 200 + b'"}'
+    async with serving(admission()) as port:
+        status, answer = await send(port, body, length=None if chunked else len(body))
+    assert (status, answer["code"]) == (413, "request_too_large")
+
+
+async def test_a_body_that_does_not_come_is_refused_and_holds_nobody_up() -> None:
+    async with serving(admission(running=1), body_s=0.3) as port:
+        slow = asyncio.create_task(send(port, b'{"a', ends=False))
+        status, _ = await send(port, b"{}")
+        assert (status, (await slow)[0]) == (200, 408)
+
+
+async def test_what_there_is_no_room_for_is_told_when_to_come_again() -> None:
+    full = admission(running=1, waiting=0)
+    async with serving(full) as port, full.turn("somebody"):
+        status, answer = await send(port, b"{}")
+    assert (status, answer["code"]) == (429, "overloaded")
+    assert "retry-after: 1" in answer["head"]
+    assert "application/problem+json" in answer["head"]
