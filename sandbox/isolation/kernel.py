@@ -16,8 +16,9 @@ PR_SET_NO_NEW_PRIVS = 38
 SECCOMP_MODE_FILTER = 2
 
 # Calls that glibc wraps only from some version on: by number, which is the same on both machines from 424 on.
-_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}.get(MACHINE, -1)
-_CAPSET = {"x86_64": 126, "aarch64": 91}.get(MACHINE, -1)
+_PIVOT_ROOT_OF = {"x86_64": 155, "aarch64": 41}
+_CAPSET_OF = {"x86_64": 126, "aarch64": 91}
+_PIVOT_ROOT, _CAPSET = _PIVOT_ROOT_OF.get(MACHINE, -1), _CAPSET_OF.get(MACHINE, -1)
 CLOSE_RANGE = 436
 LANDLOCK_CREATE_RULESET = 444
 LANDLOCK_RESTRICT_SELF = 446

@@ -25,7 +25,6 @@ ALLOWED: dict[str, tuple[int | None, int | None, str]] = {
     "munmap": (11, 215, "give memory back"),
     "brk": (12, 214, "malloc; bounded by the limit on memory"),
     "mremap": (25, 216, "realloc of large blocks; cannot add a right to execute"),
-    "madvise": (28, 233, "malloc gives pages back"),
     "rt_sigreturn": (15, 139, "end of a signal handler"),
     "restart_syscall": (219, 128, "the kernel itself, after a stop and continue"),
     "getrandom": (318, 278, "random.SystemRandom, secrets, uuid4; hash keys"),
@@ -44,6 +43,10 @@ NOT_EXECUTABLE = {"mmap": (9, 222), "mprotect": (10, 226)}
 #: Allowed for waiting and waking alone; the other operations have had bugs in the kernel, and locks do not use them.
 FUTEX = (202, 98)
 FUTEX_OPERATIONS = (0, 1, 9, 10)  # WAIT, WAKE, WAIT_BITSET, WAKE_BITSET
+#: Allowed for what malloc asks: to give pages back, and for large ones or not. Others merge pages with those of other
+#: processes, or push shared ones out of memory, and show by their time what others have there.
+MADVISE = (28, 233)
+MADVISE_ADVICE = (4, 8, 14, 15)  # DONTNEED, FREE, HUGEPAGE, NOHUGEPAGE
 #: Answered as by a kernel that does not have it, so that the C library falls back to clone, which is refused.
 NOT_THERE = {"clone3": (435, 435)}
 
@@ -102,7 +105,8 @@ def assemble(machine: str) -> bytes:
             code += [_op(_JUMP_EQUAL, number, if_false=1), _op(_RETURN, _ALLOW)]
     for pair in NOT_EXECUTABLE.values():
         code += _only_without_exec(pair[column])
-    code += _only_wait_and_wake(FUTEX[column])
+    code += _only_with(FUTEX[column], _SECOND_ARGUMENT, FUTEX_OPERATIONS, but_for=_FUTEX_FLAGS)
+    code += _only_with(MADVISE[column], _THIRD_ARGUMENT, MADVISE_ADVICE)
     for pair in NOT_THERE.values():
         code += [_op(_JUMP_EQUAL, pair[column], if_false=1), _op(_RETURN, _ERRNO | errno.ENOSYS)]
     code.append(_op(_RETURN, _ERRNO | errno.EPERM))
@@ -119,15 +123,13 @@ def _only_without_exec(number: int) -> list[bytes]:
     ]
 
 
-def _only_wait_and_wake(number: int) -> list[bytes]:
-    tests = [
-        _op(_JUMP_EQUAL, operation, if_true=len(FUTEX_OPERATIONS) - index)
-        for index, operation in enumerate(FUTEX_OPERATIONS)
-    ]
+def _only_with(number: int, argument: int, values: tuple[int, ...], *, but_for: int = 0) -> list[bytes]:
+    """Allow a call whose argument, but for some bits, is one of these values."""
+    tests = [_op(_JUMP_EQUAL, value, if_true=len(values) - index) for index, value in enumerate(values)]
     return [
         _op(_JUMP_EQUAL, number, if_false=len(tests) + 4),
-        _op(_LOAD, _SECOND_ARGUMENT),
-        _op(_AND, 0xFFFFFFFF & ~_FUTEX_FLAGS),
+        _op(_LOAD, argument),
+        _op(_AND, 0xFFFFFFFF & ~but_for),
         *tests,
         _op(_RETURN, _ERRNO | errno.EPERM),
         _op(_RETURN, _ALLOW),

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import errno
+import re
+from pathlib import Path
 from struct import Struct, pack
 
 import pytest
 
-from sandbox.isolation import seccomp
+from sandbox.isolation import kernel, seccomp
 
 ALLOW, KILL, EPERM, ENOSYS = 0x7FFF0000, 0x80000000, 0x50000 | errno.EPERM, 0x50000 | errno.ENOSYS
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -39,6 +41,41 @@ def test_exactly_the_listed_calls_are_allowed(machine: str) -> None:
     assert allowed == listed
     others = {verdict(machine, number) for number in range(1_000) if number not in listed and number != 435}
     assert others == {EPERM}
+
+
+def kernel_numbers(header: str) -> dict[str, int]:
+    """Return the numbers of system calls in a header of the kernel, by name."""
+    path = Path(header)
+    if not path.is_file():
+        pytest.skip(f"the kernel's headers are not installed: {header}")
+    found = re.findall(r"^#define __NR(?:3264)?_(\w+)\s+(\d+)", path.read_text(), re.MULTILINE)
+    return {name: int(number) for name, number in found}
+
+
+HEADERS = {  # 64-bit Arm uses the generic table
+    "x86_64": "/usr/include/x86_64-linux-gnu/asm/unistd_64.h",
+    "aarch64": "/usr/include/asm-generic/unistd.h",
+}
+
+
+@pytest.mark.parametrize("machine", ARCHITECTURES)
+def test_the_numbers_are_those_of_the_kernel_s_own_table(machine: str) -> None:
+    table = kernel_numbers(HEADERS[machine])
+    column = 0 if machine == "x86_64" else 1
+    ours = {name: numbers[column] for name, numbers in seccomp.ALLOWED.items()}
+    ours |= {name: pair[column] for name, pair in {**seccomp.NOT_EXECUTABLE, **seccomp.NOT_THERE}.items()}
+    ours |= {"futex": seccomp.FUTEX[column], "madvise": seccomp.MADVISE[column]}
+    ours |= {"pivot_root": kernel._PIVOT_ROOT_OF[machine], "capset": kernel._CAPSET_OF[machine]}
+    ours |= {"close_range": kernel.CLOSE_RANGE, "landlock_create_ruleset": kernel.LANDLOCK_CREATE_RULESET}
+    ours["landlock_restrict_self"] = kernel.LANDLOCK_RESTRICT_SELF
+    assert ours == {name: table[name] for name in ours}
+
+
+@pytest.mark.parametrize("machine", ARCHITECTURES)
+def test_madvise_serves_malloc_and_nobody_else(machine: str) -> None:
+    number = seccomp.MADVISE[0 if machine == "x86_64" else 1]
+    allowed = {advice for advice in range(256) if verdict(machine, number, 0, 4096, advice) == ALLOW}
+    assert allowed == {4, 8, 14, 15}
 
 
 def test_every_allowed_call_has_a_reason() -> None:
