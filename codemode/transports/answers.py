@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from email.message import Message
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
+from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.prose import plain, shorten
@@ -22,20 +23,32 @@ if TYPE_CHECKING:
 #: Lines of ndjson or events of a stream that one answer may have.
 MOST_LINES = 10_000
 
+#: Media types of one JSON value a line, or after a record separator (RFC 7464).
+LINES = frozenset(
+    f"application/{name}"
+    for name in (
+        "x-ndjson", "ndjson", "jsonl", "x-jsonl", "jsonlines", "x-jsonlines", "json-seq", "stream+json",
+        "x-json-stream",
+    )
+)  # fmt: skip
+
 #: How much of an answer that cannot be used is shown.
 EXCERPT = 300
 
 _STATUSES = frozenset(HTTPStatus)
+_CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
+_UNICODE = frozenset(("utf-8", "utf8", "utf-16", "utf-32", "us-ascii"))  # told apart by their bytes
+_BETWEEN_LINES = re.compile(rb"[\n\r\x1e]")
+_LINE_END = re.compile("\r\n|\n|\r")
 _LONE_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def media_type_of(headers: Mapping[str, str]) -> tuple[str, str]:
     """Media type in lower case, and charset, of a response."""
-    message = Message()
-    message["Content-Type"] = headers.get("content-type", "")
-    name = headers.get("content-type", "").partition(";")[0].strip().lower()
-    return name, str(message.get_param("charset") or "utf-8")
+    name, _, rest = headers.get("content-type", "").partition(";")
+    found = _CHARSET.search(rest) if rest else None
+    return name.strip().lower(), found[1].lower() if found else "utf-8"
 
 
 def decode(body: bytes, headers: Mapping[str, str], *, wants_json: bool, status: int, contents: ContentStore) -> Any:
@@ -43,12 +56,16 @@ def decode(body: bytes, headers: Mapping[str, str], *, wants_json: bool, status:
     if not body:
         return None
     name, charset = media_type_of(headers)
-    if name.endswith(("/json", "+json")) or name == "text/json":
-        return _json(body, status)
-    if name in ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"):
-        return [_json(line, status) for line in body.splitlines()[:MOST_LINES] if line.strip()]
+    if name in LINES:
+        lines = [line for line in _BETWEEN_LINES.split(body) if line.strip()]
+        _count(len(lines), "lines", status)
+        return [_json(line, charset, status) for line in lines]
+    if name.endswith(("/json", "+json")):
+        return _json(body, charset, status)
     if name == "text/event-stream":
-        return events(_text(body, charset))
+        found = events(_text(body, charset))
+        _count(len(found), "events", status)
+        return found
     if wants_json or not name:
         return _undeclared(body, name, charset, wants_json=wants_json, status=status, contents=contents)
     if name.startswith("text/") or name.endswith(("xml", "yaml", "javascript", "graphql")):
@@ -57,18 +74,26 @@ def decode(body: bytes, headers: Mapping[str, str], *, wants_json: bool, status:
 
 
 def events(text: str) -> list[dict[str, Any]]:
-    """Server-sent events (WHATWG HTML, section 9.2) as a list of `{event, data, id}`; data as JSON where it is some."""
+    """Server-sent events (WHATWG HTML, 9.2.6) as a list of `{event, data, id}`; data as JSON where it is some.
+
+    `[DONE]`, by which services of models end a stream, ends the list.
+    """
     found: list[dict[str, Any]] = []
-    for block in re.split(r"\r\n\r\n|\n\n|\r\r", text):
-        fields: dict[str, list[str]] = {}
-        for line in block.splitlines():
+    fields: dict[str, str] = {}
+    for line in (*_LINE_END.split(text.removeprefix("\ufeff")), ""):
+        if line:
             name, _, value = line.partition(":")
-            if name in ("event", "data", "id"):
-                fields.setdefault(name, []).append(value.removeprefix(" "))
-        if "data" in fields and len(found) < MOST_LINES:
-            data = "\n".join(fields["data"])
-            event = {name: values[-1] for name, values in fields.items() if name != "data"}
-            found.append({**event, "data": _json_or_text(data)})
+            value = value.removeprefix(" ")
+            if name == "data" and "data" in fields:
+                fields["data"] += f"\n{value}"
+            elif name in ("event", "data", "id"):  # a comment has no name
+                fields[name] = value
+        elif fields.get("data") == "[DONE]":
+            break
+        else:
+            if fields.get("data"):
+                found.append({**fields, "data": _json_or_text(fields["data"])})
+            fields = {}
     return found
 
 
@@ -94,7 +119,7 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
         return float(value)
     try:
         when = parsedate_to_datetime(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     moment = when if when.tzinfo else when.replace(tzinfo=UTC)
     return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
@@ -110,7 +135,7 @@ def filename_of(headers: Mapping[str, str]) -> str:
 def _undeclared(body: bytes, name: str, charset: str, *, wants_json: bool, status: int, contents: ContentStore) -> Any:
     """JSON without the right media type is common and taken; anything else is taken only where JSON is not declared."""
     try:
-        return _json(body, status)
+        return _json(body, charset, status)
     except AnswerInvalid:
         if wants_json:
             text = shorten(plain(_text(body[:4000], charset)), EXCERPT)
@@ -122,9 +147,13 @@ def _undeclared(body: bytes, name: str, charset: str, *, wants_json: bool, statu
         return contents.put(Content(body))
 
 
-def _json(body: bytes, status: int) -> Any:
+def _json(body: bytes, charset: str, status: int) -> Any:
     try:
-        data = json.loads(body, parse_constant=_no_number)
+        text = body if charset in _UNICODE else body.decode(charset)
+    except (LookupError, UnicodeDecodeError):
+        text = body  # the name is unknown or wrong: JSON is UTF-8 (RFC 8259, 8.1)
+    try:
+        data = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         excerpt = shorten(_text(body[:4000], "utf-8"), EXCERPT)
         message = f"answered {status} with what is not JSON ({str(error)[:100]}): {excerpt!r}"
@@ -134,6 +163,21 @@ def _json(body: bytes, status: int) -> Any:
 
 def _no_number(_: str) -> None:
     """NaN and infinities are not JSON; an answer that has them says null."""
+
+
+def _finite(text: str) -> float:
+    """A number of an answer. Raises ValueError where it is so large that it would become infinite."""
+    number = float(text)
+    if isinf(number):
+        message = f"the number {text[:20]} is larger than any float"
+        raise ValueError(message)
+    return number
+
+
+def _count(found: int, what: str, status: int) -> None:
+    if found > MOST_LINES:
+        message = f"answered {status} with {found:,} {what}, {MOST_LINES:,} are taken: ask for less of it"
+        raise AnswerInvalid(message, status=status)
 
 
 def _without_surrogates(value: Any) -> Any:
@@ -155,7 +199,7 @@ def _text(body: bytes, charset: str) -> str:
 
 def _json_or_text(text: str) -> Any:
     try:
-        return json.loads(text, parse_constant=_no_number)
+        return json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError):
         return text
 

@@ -5,6 +5,7 @@ Errors of this module are not redacted: who calls it knows the secrets.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote, urljoin
@@ -35,6 +36,9 @@ MOST_REDIRECTS = 3
 
 #: What a connection may take of the time of a call; names and handshakes are quick, or something is wrong.
 _CONNECT_SHARE, _CONNECT_AT_MOST_S = 0.8, 10.0
+
+#: What is left of a call's time when a stream of events is left.
+_TO_CLOSE_S = 0.05
 
 #: Methods whose requests say that they have no body (RFC 9110, 8.6).
 _SAY_LENGTH = frozenset(("POST", "PUT", "PATCH"))
@@ -95,12 +99,17 @@ class Exchange:
         }
         self._origins: dict[str, Origin] = {}
 
-    async def send(self, request: HttpRequest, credentials: Iterable[Credential] = ()) -> Answer:
-        """Send a request with credentials. Raises UpstreamUnreachable, UpstreamTimeout, UpstreamError."""
+    async def send(
+        self, request: HttpRequest, credentials: Iterable[Credential] = (), *, deadline: float | None = None
+    ) -> Answer:
+        """Send a request with credentials. Raises UpstreamUnreachable, UpstreamTimeout, UpstreamError.
+
+        Of a stream of events that does not end before the `deadline` (of the loop's clock) the answer is what came.
+        """
         credentials = tuple(credentials)
         url = request.url
         for _ in range(MOST_REDIRECTS):
-            answer = await self._once(self._prepared(request, url, credentials))
+            answer = await self._once(self._prepared(request, url, credentials), deadline)
             if not 300 <= answer.status < 400 or answer.status == 304:
                 return answer
             url = self._redirected(request.method, url, answer)
@@ -151,7 +160,7 @@ class Exchange:
             extensions=self._extensions,
         )
 
-    async def _once(self, request: httpcore2.Request) -> Answer:
+    async def _once(self, request: httpcore2.Request, deadline: float | None) -> Answer:
         try:
             response = await self._connections.handle_async_request(request)
         except (httpcore2.ConnectError, httpcore2.ConnectTimeout, httpcore2.PoolTimeout) as error:
@@ -161,8 +170,6 @@ class Exchange:
         except httpcore2.LocalProtocolError as error:
             message = f"{self._source}: the request cannot be sent as it is ({_reason(error)}); nothing was sent"
             raise CallError(message) from None
-        except httpcore2.TimeoutException:
-            raise self.late() from None
         except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
             raise self._broken(error, is_stale=True) from None
         headers: dict[str, str] = {}
@@ -170,33 +177,41 @@ class Exchange:
             name, text = raw.decode("ascii").lower(), value.decode("utf-8", "surrogateescape")
             headers[name] = f"{headers[name]}, {text}" if name in headers else text
         try:
-            return Answer(response.status, headers, await self._read(response, headers))
+            is_stream = headers.get("content-type", "").startswith("text/event-stream")
+            until = deadline - _TO_CLOSE_S if deadline is not None and is_stream else None
+            return Answer(response.status, headers, await self._read(response, headers, until))
         finally:
             await response.aclose()
 
-    async def _read(self, response: httpcore2.Response, headers: Mapping[str, str]) -> bytes:
-        chunks = []
-        size = 0
+    async def _read(self, response: httpcore2.Response, headers: Mapping[str, str], until: float | None) -> bytes:
+        chunks: list[bytes] = []
         try:
             unpacker = Unpacker(headers.get("content-encoding", ""))
-            async for packed in response.aiter_stream():
-                for chunk in unpacker.pieces(packed):
-                    size += len(chunk)
-                    if size > self._limit_bytes:
-                        message = (
-                            f"{self._source}: the answer is larger than {self._limit_bytes:,} bytes; ask for less of it"
-                        )
-                        raise AnswerInvalid(message, status=response.status)
-                    chunks.append(chunk)
+            async with asyncio.timeout_at(until):
+                await self._collect(response, unpacker, chunks)
             unpacker.end()
+        except TimeoutError:
+            if not chunks:
+                raise self.late() from None
+            return _whole_events(b"".join(chunks))
         except PackedWrongly as error:
             message = f"{self._source}: the answer cannot be unpacked: {error}"
             raise AnswerInvalid(message, status=response.status) from None
-        except httpcore2.TimeoutException:
-            raise self.late() from None
         except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
             raise self._broken(error) from None
         return b"".join(chunks)
+
+    async def _collect(self, response: httpcore2.Response, unpacker: Unpacker, chunks: list[bytes]) -> None:
+        size = 0
+        async for packed in response.aiter_stream():
+            for chunk in unpacker.pieces(packed):
+                size += len(chunk)
+                if size > self._limit_bytes:
+                    message = (
+                        f"{self._source}: the answer is larger than {self._limit_bytes:,} bytes; ask for less of it"
+                    )
+                    raise AnswerInvalid(message, status=response.status)
+                chunks.append(chunk)
 
     def _broken(self, error: Exception, *, is_stale: bool = False) -> Interrupted:
         message = f"the connection to {self._source} broke before the answer was complete ({_reason(error)})"
@@ -225,6 +240,11 @@ def _halves(url: str) -> tuple[str, str, str]:
     authority, slash, path = rest.partition("/")
     host, mark, query = authority.partition("?")
     return (f"{scheme}://{host}", "/", f"?{query}") if mark else (f"{scheme}://{authority}", slash or "/", path)
+
+
+def _whole_events(body: bytes) -> bytes:
+    """The events of a stream that was left in the middle of one."""
+    return body[: max(body.rfind(end) for end in (b"\n\n", b"\r\r", b"\n\r\n")) + 1]
 
 
 def _reason(error: Exception) -> str:

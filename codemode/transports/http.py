@@ -173,7 +173,7 @@ class HttpTransport:
     ) -> Answer:
         try:
             async with asyncio.timeout_at(deadline), self._pace:
-                answer = await self._authorized(request, chosen, caller)
+                answer = await self._authorized(request, chosen, caller, deadline)
         except TimeoutError:
             raise self._exchange.late() from None
         if answer.status >= 400:
@@ -181,18 +181,19 @@ class HttpTransport:
         return answer
 
     async def _authorized(
-        self, request: HttpRequest, chosen: tuple[Configured, ...], caller: CallerCredentials
+        self, request: HttpRequest, chosen: tuple[Configured, ...], caller: CallerCredentials, deadline: float
     ) -> Answer:
         """The answer to the request with credentials; a token that is refused is replaced once."""
         sources = [self._tokens[one.supply] for one in chosen if isinstance(one.supply, Grant)]
         given = [await self._given(one, caller) for one in chosen]
-        answer = await self._exchange.send(request, given)
+        answer = await self._exchange.send(request, given, deadline=deadline)
         if answer.status != _UNAUTHORIZED or not sources:
             return answer
         for source in sources:
             for credential in given:
                 await source.reject(credential)
-        return await self._exchange.send(request, [await self._given(one, caller) for one in chosen])
+        again = [await self._given(one, caller) for one in chosen]
+        return await self._exchange.send(request, again, deadline=deadline)
 
     async def _given(self, one: Configured, caller: CallerCredentials) -> Credential:
         """A configured credential as it is sent now. Raises CredentialsMissing, UpstreamError."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import ssl
 import subprocess
 from contextlib import asynccontextmanager
@@ -17,8 +16,10 @@ from codemode.transports.addresses import Permitted, origin
 from codemode.transports.fetch import fetch_text
 from codemode.transports.http import HttpTransport, Reach
 from codemode.transports.network import PinnedBackend
+from tests.codemode.transports.sockets import listening
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
@@ -58,11 +59,9 @@ async def _server(host: str, port: int = 0, tls: ssl.SSLContext | None = None) -
         head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
         writer.write(head.encode() + b"Connection: close\r\n\r\n" + body)
         await writer.drain()
-        writer.close()
 
-    server = await asyncio.start_server(serve, host, port, ssl=tls)
-    async with server:
-        yield server.sockets[0].getsockname()[1], heads
+    async with listening(serve, host, port, tls) as taken:
+        yield taken, heads
 
 
 async def _call(reach: Reach, names: Names) -> object:
