@@ -23,7 +23,7 @@ class Limits:
     source_depth: int = 160
     #: Captured `print` output; more is cut and said so.
     output_bytes: int = 256 * 1024
-    #: The result as JSON. 16 MiB holds a 10 MB list of records; the issue of a 50 MB result is an error.
+    #: The result as JSON; a list or an object in it counts for at least 8 bytes. 16 MiB holds a 10 MB list of records; the issue of a 50 MB result is an error.
     result_bytes: int = 16 * MIB
     #: Nesting of the result.
     result_depth: int = 64
@@ -33,5 +33,8 @@ class Limits:
     calls_in_flight: int = 64
     #: One message from the guest that is not the result.
     frame_bytes: int = 4 * MIB
-    #: One reply into the guest.
+    #: All messages of the guest together but output and result: calls with their arguments, above all. Each counts for
+    #: at least 512 bytes, so that nobody keeps the host busy with many small ones.
+    traffic_bytes: int = 32 * MIB
+    #: One reply into the guest. While so much waits to be read, no further call is started.
     reply_bytes: int = 16 * MIB

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.protocol.conversation import LEAST_PART, NO_PARTS
 from sandbox.protocol.framing import frame
-from sandbox.protocol.strict_json import InvalidJson, check_depth, check_shape, encode
+from sandbox.protocol.strict_json import InvalidJson, check_depth, check_shape, encode, weight
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,8 +51,9 @@ def encode_result(value: Any, *, limit_bytes: int, limit_depth: int, has_named_t
     data = None if has_named_tuples else _encode_plain(value)
     if data is None:
         data = _dump(_Plain(limit_depth).of(value, "result"))
-    if len(data) > limit_bytes:
-        message = f"the result has {len(data):,} bytes as JSON, {limit_bytes:,} are allowed: return less of it"
+    size = weight(data)
+    if size > limit_bytes:
+        message = f"the result has {size:,} bytes as JSON, {limit_bytes:,} are allowed: return less of it"
         raise ValueInvalid(message)
     try:
         check_depth(data, limit_depth)  # what was just encoded is sound in all else
@@ -73,7 +74,7 @@ def encode_in_parts(
     size = start = 0
     for start in range(0, len(value), PART_ITEMS):
         part = _encode_plain(value[start : start + PART_ITEMS])
-        size += limit_bytes if part is None else max(len(part), LEAST_PART)
+        size += limit_bytes if part is None else max(weight(part), LEAST_PART)
         if part is None or len(part) > part_bytes or size > limit_bytes or _is_too_deep(part, limit_depth):
             break
         if start + PART_ITEMS >= len(value):

@@ -27,7 +27,8 @@ class CallDesk:
     """Takes calls, has them answered, and hands each answer on as soon as it is there.
 
     `on_value(id, json)` and `on_error(id, error)` are called once for each call that nobody cancelled, or `on_stop`
-    for one whose handler ends the program.
+    for one whose handler ends the program. No call is started while `has_room()` is false: the answers before it are
+    not read yet. `go_on` says that they were.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class CallDesk:
         on_value: Callable[[int, bytes], None],
         on_error: Callable[[int, CallFailed], None],
         on_stop: Callable[[ProgramStopped], None],
+        has_room: Callable[[], bool],
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._handler = handler
@@ -45,6 +47,7 @@ class CallDesk:
         self._on_value = on_value
         self._on_error = on_error
         self._on_stop = on_stop
+        self._has_room = has_room
         self._waiting: deque[Call] = deque()
         self._under_way: dict[int, asyncio.Task[None]] = {}
         self._is_starting = False
@@ -52,6 +55,10 @@ class CallDesk:
     def take(self, calls: Iterable[Call]) -> None:
         """Start these calls, or let them wait for their turn."""
         self._waiting.extend(calls)
+        self._start_waiting()
+
+    def go_on(self) -> None:
+        """Start calls that wait, if they may."""
         self._start_waiting()
 
     def cancel(self, call_id: int) -> None:
@@ -75,7 +82,7 @@ class CallDesk:
         if self._is_starting:
             return  # a call that was answered at once: the loop below goes on
         self._is_starting = True
-        while self._waiting and len(self._under_way) < self._limits.calls_in_flight:
+        while self._waiting and len(self._under_way) < self._limits.calls_in_flight and self._has_room():
             call = self._waiting.popleft()
             task = _start_task(self._answer(call), self._loop)
             if not task.done():
@@ -106,12 +113,12 @@ class CallDesk:
         except (CallFailed, ProgramStopped):
             raise
         except (InvalidJson, TypeError) as error:
-            _logger.warning("call %s of %s: the answer is not JSON data: %s", call.id, call.tool, error)
+            _logger.warning("call %s of %r: the answer is not JSON data: %s", call.id, call.tool, error)
             message = f"{call.tool} answered with something that is not JSON data"
             raise CallFailed(message, kind="answer_invalid") from error
         except Exception as error:
             # Whatever a handler raises, its text may hold a secret: the program gets the fact, the log the rest.
-            _logger.exception("call %s of %s: the handler failed", call.id, call.tool)
+            _logger.exception("call %s of %r: the handler failed", call.id, call.tool)
             message = f"{call.tool} failed inside the host"
             raise CallFailed(message, kind="internal_error") from error
         if len(data) > self._limits.reply_bytes:

@@ -11,11 +11,18 @@ from sandbox.errors import GuestProtocolError, ProgramRefused
 from sandbox.host.calls import CallDesk
 from sandbox.host.endings import Ending, by_breach, by_death, by_final, by_processor_time, by_wall_clock
 from sandbox.outcome import Failure, Status, Usage
-from sandbox.protocol.conversation import CallsExhausted, Conversation, OutputExhausted, PartsExhausted, State
+from sandbox.protocol.conversation import (
+    CallsExhausted,
+    Conversation,
+    OutputExhausted,
+    PartsExhausted,
+    State,
+    TrafficExhausted,
+)
 from sandbox.protocol.framing import FrameBuffer, FrameTooLarge
 from sandbox.protocol.guest_messages import Calls, Cancel, Final, Output, Sites
 from sandbox.protocol.host_messages import encode_error, encode_go, encode_reply, encode_run, encode_tick
-from sandbox.protocol.strict_json import InvalidJson, JsonValue, loads_result
+from sandbox.protocol.strict_json import InvalidJson, JsonValue, loads_result, weight
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -86,7 +93,9 @@ class Session:
             on_value=self._send_value,
             on_error=self._send_error,
             on_stop=lambda stopped: self._end(Ending(Status.FAILED, failure=stopped.failure)),
+            has_room=lambda: worker.unsent_bytes < program.limits.reply_bytes,
         )
+        worker.on_drained = self._desk.go_on
 
     async def run(self) -> Outcome:
         """See a program through that was just sent to the worker, and return how it ended.
@@ -141,6 +150,8 @@ class Session:
             self._end(by_breach(error, "result_bytes"))
         except CallsExhausted as error:
             self._end(by_breach(error, "calls"))
+        except TrafficExhausted as error:
+            self._end(by_breach(error, "traffic_bytes"))
         except OutputExhausted as error:
             self._end(by_breach(error, "output_bytes"))
         except GuestProtocolError as error:
@@ -175,7 +186,7 @@ class Session:
             self._end(by_final(message, None))
 
     def _take_part(self, body: bytes) -> None:
-        self._conversation.received_part(len(body))
+        self._conversation.received_part(weight(body))
         part = self._parse(body)
         if part:
             self._parts += part
@@ -191,6 +202,9 @@ class Session:
 
     def _take_value(self, body: bytes) -> None:
         assert self._final is not None  # noqa: S101 - State.VALUE follows a final message
+        if weight(body) > self._program.limits.result_bytes:
+            message = f"the value counts for more than {self._program.limits.result_bytes} bytes"
+            raise PartsExhausted(message)
         value = self._parse(body)
         if self._parts:
             if type(value) is not list:

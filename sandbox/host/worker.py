@@ -47,6 +47,8 @@ class Worker:
         self._unsent = bytearray()
         self._on_bytes: Callable[[bytes], None] | None = None
         self._early: list[bytes] = []
+        #: Called when everything that waited to be sent has gone.
+        self.on_drained: Callable[[], None] | None = None
         loop.add_reader(self._descriptor, self._read)
 
     # --- speaking ---------------------------------------------------------------------------------------------
@@ -82,6 +84,13 @@ class Worker:
         del self._unsent[:sent]
         if not self._unsent:
             self._loop.remove_writer(self._descriptor)
+            if self.on_drained is not None:
+                self.on_drained()
+
+    @property
+    def unsent_bytes(self) -> int:
+        """How much waits for the worker to read."""
+        return len(self._unsent)
 
     def _read(self) -> None:
         try:

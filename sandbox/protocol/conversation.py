@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from sandbox.errors import GuestProtocolError
 from sandbox.protocol.guest_messages import Calls, Cancel, Final, GuestMessage, Output, Sites, decode_guest_message
+from sandbox.protocol.strict_json import weight
 
 if TYPE_CHECKING:
     from sandbox.limits import Limits
@@ -36,6 +37,8 @@ class State(Enum):
 
 #: What a part counts for at least, in bytes, so that nobody makes many parts of nothing.
 LEAST_PART = 4_096
+#: What any other message counts for at least.
+LEAST_MESSAGE = 512
 #: The part that takes back those before it.
 NO_PARTS = b"[]"
 
@@ -57,6 +60,10 @@ class PartsExhausted(GuestProtocolError):
     """The parts of a value are larger than a value may be. Honest guests stop before."""
 
 
+class TrafficExhausted(GuestProtocolError):
+    """All messages of the guest together are larger than they may be."""
+
+
 class OutputExhausted(GuestProtocolError):
     """The guest printed more than it may. Honest guests cut it."""
 
@@ -73,6 +80,8 @@ class Conversation:
         self._last_id = 0
         self._part_bytes = 0
         self._paths: set[str] = set()
+        self._cancelled: set[int] = set()
+        self._traffic_bytes = 0
 
     @property
     def budget(self) -> int:
@@ -81,6 +90,7 @@ class Conversation:
 
     def received(self, body: bytes) -> GuestMessage:
         """Decode and admit one message. Raises GuestProtocolError."""
+        self._admit_traffic(body)
         message = decode_guest_message(body)
         after = _AFTER.get((self.state, type(message)))
         if after is None:
@@ -119,6 +129,12 @@ class Conversation:
         """Note that the value has come."""
         self.state = State.ENDED
 
+    def _admit_traffic(self, body: bytes) -> None:
+        self._traffic_bytes += max(weight(body), LEAST_MESSAGE)
+        if self._traffic_bytes > self._limits.traffic_bytes:
+            breach = f"the messages of the program have more than {self._limits.traffic_bytes} bytes"
+            raise TrafficExhausted(breach)
+
     def _admit(self, call: Call) -> None:
         if call.id <= self._last_id:
             raise GuestProtocolError("the guest sent a call whose id does not grow")
@@ -134,6 +150,9 @@ class Conversation:
     def _admit_cancel(self, message: Cancel) -> None:
         if not 0 < message.id <= self._last_id:
             raise GuestProtocolError("the guest cancelled a call that it never made")
+        if message.id in self._cancelled:
+            raise GuestProtocolError("the guest cancelled a call twice")
+        self._cancelled.add(message.id)
 
     def _admit_output(self, message: Output) -> None:
         self.output_bytes += len(message.text.encode())

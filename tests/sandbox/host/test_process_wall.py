@@ -164,6 +164,58 @@ async def test_a_guest_that_never_reads_cannot_hold_the_host(bare: Sandbox, limi
     assert (outcome.status, outcome.limit) == (Status.TIMED_OUT, "cpu_s")
 
 
+async def test_no_call_is_started_for_a_guest_that_does_not_read_the_answers(bare: Sandbox, limits: Limits) -> None:
+    answered = 0
+
+    async def big(call: Call) -> Any:
+        nonlocal answered
+        answered += 1
+        return "x" * 1_000_000
+
+    code = "import os, struct, json\ncalls = [[i, str(i), 'tool', {}] for i in range(1, 201)]\n" + (
+        "b = json.dumps({'t': 'calls', 'calls': calls, 'wake': None, 'delay': None}).encode()\n"
+        "os.write(rpc_fd, struct.pack('>I', len(b)) + b)\n"
+        "while True: pass"
+    )
+    few = replace(limits, calls=200, calls_in_flight=4, reply_bytes=4_000_000, cpu_s=0.5)
+    outcome = await bare.run(code, names=("tool",), call=big, limits=few)
+    assert outcome.limit == "cpu_s"
+    assert answered <= 10
+
+
+async def test_a_guest_that_reads_late_gets_all_answers(bare: Sandbox, limits: Limits) -> None:
+    async def big(call: Call) -> Any:
+        return "x" * 1_000_000
+
+    code = "import os, struct, json, time\ncalls = [[i, str(i), 'tool', {}] for i in range(1, 21)]\n" + (
+        "b = json.dumps({'t': 'calls', 'calls': calls, 'wake': None, 'delay': None}).encode()\n"
+        "os.write(rpc_fd, struct.pack('>I', len(b)) + b)\n"
+        "time.sleep(0.2)\n"
+        "want = 0\n"
+        "while want < 20 * 1_000_000: want += len(os.read(rpc_fd, 100_000))\n"
+        "result = want > 20 * 1_000_000"
+    )
+    few = replace(limits, calls=20, calls_in_flight=2, reply_bytes=2_000_000)
+    outcome = await bare.run(code, names=("tool",), call=big, limits=few)
+    assert outcome.status is Status.COMPLETED, outcome
+
+
+async def test_a_flood_of_small_messages_ends_the_program(bare: Sandbox, limits: Limits) -> None:
+    code = (
+        "import os, struct\n"
+        'b = b\'{"t":"calls","calls":[],"wake":null,"delay":5000000}\'\n'
+        "data = (struct.pack('>I', len(b)) + b) * 1000\n"
+        "while True: os.write(rpc_fd, data)"
+    )
+    outcome = await bare.run(code, limits=replace(limits, traffic_bytes=1 << 20))
+    assert (outcome.status, outcome.limit) == (Status.CRASHED, "traffic_bytes")
+
+
+async def test_a_result_of_many_small_lists_is_too_large(bare: Sandbox, limits: Limits) -> None:
+    outcome = await bare.run("result = [[] for _ in range(2_000)]", limits=replace(limits, result_bytes=10_000))
+    assert (outcome.status, outcome.limit) == (Status.CRASHED, "result_bytes")
+
+
 async def test_a_handler_s_own_errors_do_not_cross(bare: Sandbox, caplog: pytest.LogCaptureFixture) -> None:
     async def leak(call: Call) -> Any:
         raise RuntimeError("Bearer hunter2")

@@ -4,7 +4,14 @@ import pytest
 
 from sandbox.errors import GuestProtocolError
 from sandbox.limits import Limits
-from sandbox.protocol.conversation import CallsExhausted, Conversation, OutputExhausted, PartsExhausted, State
+from sandbox.protocol.conversation import (
+    CallsExhausted,
+    Conversation,
+    OutputExhausted,
+    PartsExhausted,
+    State,
+    TrafficExhausted,
+)
 from sandbox.protocol.framing import HEADER_BYTES
 from sandbox.protocol.guest_messages import (
     encode_calls,
@@ -108,3 +115,22 @@ def test_parts_together_are_no_larger_than_a_value_may_be(size: int) -> None:
     with pytest.raises(PartsExhausted, match="more than 4000000 bytes"):
         for _ in range(1_000):
             conversation.received_part(size)
+
+
+def test_many_small_messages_count_for_more_than_their_bytes() -> None:
+    conversation = running(Limits(traffic_bytes=512 * 10))
+    with pytest.raises(TrafficExhausted, match="have more than 5120 bytes"):
+        said(conversation, *[encode_calls([]) for _ in range(20)])
+
+
+def test_a_message_of_many_lists_counts_for_more_than_its_bytes() -> None:
+    arguments = {"x": [[] for _ in range(10_000)]}  # 30 kB of text
+    with pytest.raises(TrafficExhausted):
+        said(running(Limits(traffic_bytes=70_000)), encode_calls([(1, "1", "a", arguments)]))
+    said(running(Limits(traffic_bytes=90_000)), encode_calls([(1, "1", "a", arguments)]))
+
+
+def test_a_call_is_cancelled_once() -> None:
+    conversation = said(running(), CALL, CANCEL)
+    with pytest.raises(GuestProtocolError, match="cancelled a call twice"):
+        said(conversation, CANCEL)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.protocol.strict_json import InvalidJson, check_shape, dumps, encode, loads, loads_result
+from sandbox.protocol.strict_json import InvalidJson, check_shape, dumps, encode, loads, loads_result, weight
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12) | st.sampled_from(
     ['"', "\\", '[{"\\', "]}", "\\ud"]
@@ -136,3 +136,9 @@ def test_a_large_result_is_refused_for_what_a_small_one_is(text: bytes) -> None:
 def test_a_large_result_is_read_as_a_small_one_is(value: object) -> None:
     data = encode(value)
     assert loads_result(LARGE % data, depth=64)[1] == loads_result(data, depth=64)
+
+
+def test_lists_and_objects_weigh_at_least_eight_bytes_and_text_does_not() -> None:
+    assert weight(b"[[],[],[]]") == 4 * 8
+    assert weight(b'"[[[[[[[[[[[["') == 14
+    assert weight(b'{"some name": [1, 2, 3, 4]}') == 27
