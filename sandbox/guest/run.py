@@ -21,6 +21,7 @@ from sandbox.guest.output import Output, make_print
 from sandbox.guest.report import Reporter
 from sandbox.guest.runtime.access import Access
 from sandbox.guest.runtime.classes import Classes
+from sandbox.guest.runtime.metaclasses import hook
 from sandbox.guest.runtime.own import MARK, OwnClasses
 from sandbox.guest.tools import Tool, ToolCalls, ToolError
 from sandbox.guest.values import PART_ITEMS, ValueInvalid, encode_in_parts, encode_result
@@ -120,6 +121,8 @@ class Run:
                 ".dunder": access.dunder,
                 ".bases": classes.bases,
                 ".metaclass": classes.metaclass,
+                ".hook": hook,
+                ".setter": access.setter,
                 ".mark": MARK,
                 ".import": self._modules.import_module,
                 ".from": self._modules.import_from,

@@ -59,12 +59,8 @@ def _names(text: str) -> frozenset[str]:
 REFUSED = _names("""
     tb_frame tb_next tb_lasti
     f_back f_builtins f_code f_generator f_globals f_locals f_trace f_trace_lines f_trace_opcodes f_lasti
-    co_code co_consts co_names co_varnames co_freevars co_cellvars co_flags co_lines co_positions co_linetable
-    co_lnotab co_exceptiontable co_filename co_firstlineno co_stacksize co_nlocals co_argcount co_kwonlyargcount
-    co_posonlyargcount co_name co_qualname
-    gi_frame gi_code gi_yieldfrom gi_running gi_suspended gi_state
-    cr_frame cr_code cr_await cr_origin cr_running cr_suspended cr_state
-    ag_frame ag_code ag_await ag_running ag_suspended ag_state
+    co_code co_consts co_lines co_positions co_linetable co_lnotab co_exceptiontable
+    gi_frame gi_code gi_yieldfrom cr_frame cr_code cr_await cr_origin ag_frame ag_code ag_await
     gr_frame gr_context get_stack print_stack get_coro from_callable getbuffer
     """)
 
@@ -82,6 +78,7 @@ GUARDED = {
     "set_loop": "as get_loop",
     "mro": "the list of a class, as `__mro__` shows it",
     "groupindex": "a view of the dict of a pattern that others use: comparing a view hands over what is behind it",
+    "with_traceback": "takes the token that `__traceback__` gives",
     "metadata": "as groupindex: fields without metadata share one dict",
 }
 
@@ -103,7 +100,7 @@ DUNDERS = _names("""
     __divmod__ __rdivmod__ __pow__ __rpow__ __ipow__ __lshift__ __rlshift__ __ilshift__ __rshift__ __rrshift__
     __irshift__ __and__ __rand__ __iand__ __or__ __ror__ __ior__ __xor__ __rxor__ __ixor__
     __neg__ __pos__ __abs__ __invert__ __int__ __float__ __complex__ __index__ __round__ __trunc__ __floor__ __ceil__
-    __copy__ __deepcopy__
+    __copy__ __deepcopy__ __getstate__ __setstate__ __instancecheck__ __abstractmethods__ __code__
     """)
 
 #: What is told of objects, classes and functions; the program does not define it.
@@ -112,6 +109,15 @@ _FACTS = _names("""
     __func__ __self__ __cause__ __context__ __traceback__ __suppress_context__ __notes__ __wrapped__ __annotations__
     __args__ __origin__ __metadata__ __total__ __required_keys__ __optional_keys__ __type_params__ __value__ __bound__
     __constraints__ __supertype__ __parameters__ __defaults__ __kwdefaults__ __name__
+    __abstractmethods__ __code__
+    """)
+
+#: Methods that are wrapped where they are defined: the interpreter calls them with what a program may not see.
+HOOKS = frozenset({"__getattribute__", "__subclasshook__", "__subclasscheck__"})
+#: What may be assigned on the program's own objects, besides what a class of the program may define.
+ASSIGNABLE = _names("""
+    __class__ __dict__ __name__ __qualname__ __module__ __wrapped__ __cause__ __context__ __suppress_context__
+    __traceback__
     """)
 
 #: What a class of the program may define between two underscores.
@@ -124,13 +130,8 @@ NOT_METHODS = _FACTS | _names("__getattribute__ __setattr__ __delattr__ __new__ 
 #: Why some are left out, for the message.
 NOT_DEFINABLE = {
     "__del__": "the moment at which it would run cannot be repeated; write a close() method or use `with`",
-    "__getattribute__": "write __getattr__, which is asked for attributes that are missing",
-    "__subclasshook__": "define the methods, or inherit",
-    "__instancecheck__": "there are no metaclasses here",
-    "__prepare__": "there are no metaclasses here",
+    "__prepare__": "change the names in __new__ of the metaclass",
     "__mro_entries__": "name the base class itself",
     "__reduce__": "nothing is pickled here; define __copy__ or __deepcopy__",
     "__reduce_ex__": "nothing is pickled here; define __copy__ or __deepcopy__",
-    "__getstate__": "nothing is pickled here; define __copy__ or __deepcopy__",
-    "__setstate__": "nothing is pickled here; define __copy__ or __deepcopy__",
 }

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from RestrictedPython.transformer import RestrictingNodeTransformer
 
-from sandbox.guest.language.attributes import DEFINABLE, NOT_DEFINABLE, NOT_METHODS, Decision, decide
+from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, HOOKS, NOT_DEFINABLE, NOT_METHODS, Decision, decide
 from sandbox.guest.language.imports import import_bindings, is_star
 from sandbox.guest.language.receivers import is_untouched, receiver
 from sandbox.guest.language.variables import BINDABLE, READABLE, UNAVAILABLE, is_dunder, is_reserved
@@ -128,6 +128,8 @@ class LanguagePolicy(RestrictingNodeTransformer):
 
     def _check_definable(self, node: ast.AST, name: str) -> None:
         is_written_out = name != "__match_args__" or isinstance(node, ast.Name)  # see `_check_match_args`
+        if name in HOOKS and isinstance(node, ast.FunctionDef):  # wrapped, see `visit_FunctionDef`
+            return
         if is_written_out and (name in DEFINABLE or name in ("__slots__", "__doc__", "__hash__")):
             return
         instead = NOT_DEFINABLE.get(name, "leave it out")
@@ -171,8 +173,10 @@ class LanguagePolicy(RestrictingNodeTransformer):
 
     def _guard_write(self, node: ast.Attribute, decision: Decision) -> ast.AST:
         """Let attributes be written on the program's own objects (and a few listed kinds)."""
-        if decision is Decision.DUNDER and node.attr not in _WRITABLE_DUNDERS:
-            self._refuse_attribute(node)
+        if decision is Decision.DUNDER:
+            if node.attr not in ASSIGNABLE | DEFINABLE:
+                self._refuse_attribute(node)
+            node.value = _call(".setter", [node.value], node.value)
             return node
         return self._guard_owner(node, ".writable")
 
@@ -254,6 +258,8 @@ class LanguagePolicy(RestrictingNodeTransformer):
         self._in_class, self._trusted = in_class, trusted
         if trust and first:
             _check_receiver_first(node, first)
+        if in_class and node.name in HOOKS:
+            node.decorator_list.append(_load(".hook", node))
         return node
 
     visit_AsyncFunctionDef = visit_FunctionDef
@@ -396,9 +402,6 @@ class LanguagePolicy(RestrictingNodeTransformer):
         return self.node_contents_visit(node)
 
 
-_WRITABLE_DUNDERS = frozenset(
-    {"__name__", "__qualname__", "__doc__", "__cause__", "__context__", "__suppress_context__", "__wrapped__"}
-)
 _INSTEAD_OF = {
     "__globals__": "call globals() for a copy of the program's names",
     "__code__": "leave it out; inspect.signature is available",

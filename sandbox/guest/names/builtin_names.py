@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.compilation import FILENAME
-from sandbox.guest.language.variables import UNAVAILABLE
+from sandbox.guest.runtime.inspection import visible
 from sandbox.guest.runtime.own import IDENTITIES, MARK_NAME
 from sandbox.guest.runtime.tables import Table, table_names
 from sandbox.guest.runtime.types_seen import SeenType
@@ -102,20 +102,6 @@ def program_locals() -> dict[str, Any]:
             return {}
         frame = frame.f_back
     return visible(dict(frame.f_locals))
-
-
-#: Variables of the compiler's: the mark of a class, and, in scopes that are evaluated later, the live namespace of
-#: the class around.
-_HIDDEN = frozenset({MARK_NAME, "__classdict__", "__conditional_annotations__"})
-
-
-def visible(variables: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy without the names that belong to the sandbox."""
-    return {
-        name: dict(value) if name == "__annotations__" else value  # the library writes source text from these
-        for name, value in variables.items()
-        if not name.startswith(".") and name not in _HIDDEN and name not in UNAVAILABLE
-    }
 
 
 def _dir(access: Access, value: Any) -> list[str]:

@@ -270,6 +270,8 @@ def _dataclasses(scene: Scene) -> dict[str, Any]:
         for name in (cls_name, *(field[0] for field in listed), *members):
             _check_field_name(name)
         bases = Classes(scene.own).bases(*bases)
+        if any(isinstance(base, type) and issubclass(base, type) for base in bases):
+            raise TypeError("a metaclass is written as a class statement")
         return _make_dataclass(cls_name, listed, bases, {**members, MARK_NAME: MARK}, options)
 
     return {"dataclass": own_only(scene, _dataclass), "make_dataclass": make_dataclass}

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 from sandbox.guest.language.attributes import DEFINABLE, NOT_METHODS, Decision, decide
 from sandbox.guest.runtime.formatting import Formatting
 from sandbox.guest.runtime.inspection import Inspection
+from sandbox.guest.runtime.metaclasses import is_program_type
 from sandbox.guest.runtime.own import MARK_NAME
+from sandbox.guest.runtime.setting import Setter
 from sandbox.guest.runtime.tables import Table
 
 if TYPE_CHECKING:
@@ -62,6 +64,10 @@ class Access:
             return value
         raise _not_writable(value, name)
 
+    def setter(self, value: Any) -> Setter:
+        """Return what takes an assignment to a name between underscores."""
+        return Setter(self, value)
+
     def receiver(self, value: Any) -> Any:
         """Let a method use its first argument as `self` or `cls`, private attributes and writes included."""
         if value in self.own or type(value) is types.SimpleNamespace or type(value) in DATA:
@@ -79,7 +85,9 @@ class Access:
         if isinstance(value, type) and issubclass(value, date) and name in ("now", "today", "utcnow"):
             return self._clock_now(value, name) if not self._defines(value, name) else getattr(value, name)
         if isinstance(value, ABCMeta) and name == "register" and not self._defines(value, name):
-            raise _missing(value, name)
+            return self._register(value)
+        if name == "with_traceback" and isinstance(value, BaseException) and not self._defines(type(value), name):
+            return lambda trace: self._with_traceback(value, trace)
         if name == "mro" and isinstance(value, type) and not self._defines(value, name):
             return lambda: list(self.dunder(value, "__mro__"))
         if value in self.own or type(value) in OPEN:
@@ -92,12 +100,16 @@ class Access:
     def dunder(self, value: Any, name: str) -> Any:
         """Read `value.__name__`."""
         found = self._of_super(value, name) if type(value) is super else self._inspection.read(value, name)
-        if isinstance(found, _NEVER) or (isinstance(found, type) and issubclass(found, type)):
+        if isinstance(found, _NEVER) or (
+            isinstance(found, type) and issubclass(found, type) and not is_program_type(found)
+        ):
             raise _missing(value, name)
         return found
 
     def _of_super(self, value: Any, name: str) -> Any:
         """`super(A, self).__init__`, and writes through `super()`, which must not change what an object is."""
+        if name == "__getattribute__" and self._is_own_super(value):
+            return self._inspection.attribute_reader(value)
         if not self._is_own_super(value) or name in NOT_METHODS - _THROUGH_SUPER:
             return self._inspection.read(value.__self__, name)
         found = getattr(value, name)
@@ -182,6 +194,22 @@ class Access:
     def _is_own_super(self, value: Any) -> bool:
         """Tell whether `super(A, x)` is about a class of the program and an object of it."""
         return self.own.is_class(value.__thisclass__) and value.__self__ in self.own
+
+    def _register(self, value: Any) -> Callable[[Any], Any]:
+        """`ABC.register`, of abstract classes of the program: those of the library are others', too."""
+        if not self.own.is_class(value):
+            raise _missing(value, "register")
+
+        def register(kind: Any) -> Any:
+            if not isinstance(kind, type) or issubclass(kind, type):
+                raise TypeError("Can only register classes")
+            return ABCMeta.register(value, kind)
+
+        return register
+
+    def _with_traceback(self, error: BaseException, trace: Any) -> BaseException:
+        self.setter(error).__traceback__ = trace
+        return error
 
     def _format(self, value: Any, name: str) -> Any:
         """`format` of a text, or of the class of texts, unless a class of the program defines its own."""

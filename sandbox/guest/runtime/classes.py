@@ -6,14 +6,12 @@ import abc
 import enum
 import types
 import typing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sandbox.guest.language.attributes import Decision, decide
-from sandbox.guest.runtime.own import Object
+from sandbox.guest.runtime.metaclasses import ProgramABCMeta, ProgramType, is_program_type
+from sandbox.guest.runtime.own import Object, OwnClasses
 from sandbox.guest.runtime.types_seen import SeenType
-
-if TYPE_CHECKING:
-    from sandbox.guest.runtime.own import OwnClasses
 
 #: Builtins that may be inherited from: data, and `object`.
 _BUILTIN_BASES = frozenset(
@@ -51,6 +49,14 @@ ENUM_META = Metaclass("enum.EnumType")
 _METACLASSES: dict[int, type] = {id(ABC_META): abc.ABCMeta, id(ENUM_META): enum.EnumMeta, id(SeenType): type}
 
 
+#: What stands in the place of these among the bases of a metaclass.
+_FOR_METACLASSES: dict[int, type] = {id(SeenType): ProgramType, id(ABC_META): ProgramABCMeta}
+
+
+#: Classes of ours among the bases of a class that is made again from data, or of a metaclass.
+_OF_OURS = (Object, *_FOR_METACLASSES.values())
+
+
 class Classes:
     """Answers what a class statement asks before the class is made."""
 
@@ -59,6 +65,7 @@ class Classes:
 
     def bases(self, *bases: Any) -> tuple[Any, ...]:
         """Return the bases to use. Raises TypeError for one that may not be inherited from."""
+        bases = tuple(_FOR_METACLASSES.get(id(base), base) for base in bases)
         for base in bases:
             self._check(base)
         if any(isinstance(base, abc.ABCMeta) for base in bases):
@@ -71,7 +78,7 @@ class Classes:
 
     def metaclass(self, value: Any) -> type:
         """Return the metaclass that a keyword means."""
-        found = _METACLASSES.get(id(value))
+        found = value if is_program_type(value) else _METACLASSES.get(id(value))
         if found is None:
             name = getattr(value, "__name__", type(value).__name__)
             message = f"{name} cannot be a metaclass here: use a class decorator, __init_subclass__, or abc.ABC"
@@ -80,13 +87,10 @@ class Classes:
 
     def _check(self, base: Any) -> None:
         origin = getattr(base, "__origin__", base) if isinstance(base, _ALIASES) else base
-        if self._own.is_class(origin) or is_vetted(origin):
+        if self._own.is_class(origin) or is_vetted(origin) or any(origin is each for each in _OF_OURS):
             return
         name = origin.__name__ if isinstance(origin, type) else repr(origin)
-        if origin is SeenType or isinstance(origin, Metaclass):
-            message = f"{name} cannot be inherited from: metaclasses are not available; use __init_subclass__"
-        else:
-            message = f"{name} cannot be inherited from here; hold one in an attribute instead"
+        message = f"{name} cannot be inherited from here; hold one in an attribute instead"
         raise TypeError(message)
 
 
@@ -108,4 +112,5 @@ def _check_patterns(bases: tuple[Any, ...]) -> None:
                 raise TypeError(message)
 
 
+ProgramType._sandbox_bases = staticmethod(Classes(OwnClasses({})).bases)
 _ALIASES = (types.GenericAlias, type(typing.List[int]), type(typing.Callable[[], int]))  # noqa: UP006

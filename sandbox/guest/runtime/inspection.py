@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import types
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.language.attributes import Decision, decide
+from sandbox.guest.language.variables import UNAVAILABLE
 from sandbox.guest.runtime.classes import is_vetted
+from sandbox.guest.runtime.metaclasses import ProgramType, is_program_type
 from sandbox.guest.runtime.own import MARK_NAME, Object, is_of_sandbox
 from sandbox.guest.runtime.tables import Table, table_name
 from sandbox.guest.runtime.traces import Trace
-from sandbox.guest.runtime.types_seen import kind_of
+from sandbox.guest.runtime.types_seen import SeenType, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,6 +66,7 @@ class Inspection:
             "__init_subclass__": self._of_own,
             "__init__": self._initializer,
             "__new__": self._constructor,
+            "__code__": self._code,
             "__members__": lambda value, name: types.MappingProxyType(dict(getattr(value, name))),
             "__dataclass_fields__": lambda value, name: dict(getattr(value, name)),
         }
@@ -83,7 +88,18 @@ class Inspection:
             return found
         if self._own.is_function(value) or isinstance(value, BaseException):
             return dict(value.__dict__)
+        if isinstance(value, type):
+            return self._names_of(value)
         raise self._missing(value, "__dict__")
+
+    def _names_of(self, kind: type) -> dict[str, Any]:
+        """Return the public names of a class of the library, with what reading them gives."""
+        found = {}
+        for name in type.__getattribute__(kind, "__dict__"):
+            if not name.startswith("_") or name.endswith("__"):
+                with suppress(AttributeError):
+                    found[name] = self._access.get(kind, name)
+        return found
 
     # --- rules -----------------------------------------------------------------------------------------------------
 
@@ -102,6 +118,10 @@ class Inspection:
 
     def _bases(self, value: Any, name: str) -> Any:
         found = getattr(value, name)
+        if value is SeenType or is_program_type(value):
+            found = (*(base for base in type.__getattribute__(value, "__mro__") if self._own.is_class(base)), SeenType)
+            found = found if name == "__mro__" else found[-1:]
+            return (*found, object) if name == "__mro__" else found[0] if name == "__base__" else found
         if name == "__base__":
             return found if _is_shown(found, value) else object
         return tuple(base for base in found if _is_shown(base, value)) or (object,)
@@ -125,7 +145,15 @@ class Inspection:
     def _function(self, value: Any, name: str) -> Any:
         if isinstance(value, types.MethodType) and self._own.is_function(value):
             return value.__func__
+        if isinstance(value, staticmethod | classmethod) and self._own.is_function(value.__func__):
+            return value.__func__
         raise self._missing(value, name)
+
+    def _code(self, value: Any, name: str) -> Any:
+        """`f.__code__`: what it tells of names and numbers of arguments."""
+        if not self._own.is_function(value):
+            raise self._missing(value, name)
+        return types.SimpleNamespace(**{fact: getattr(value.__code__, fact) for fact in _FACTS_OF_CODE})
 
     def _of_own(self, value: Any, name: str) -> Any:
         if value in self._own:
@@ -143,7 +171,7 @@ class Inspection:
             "__delattr__": self._plain_delete,
         }[name]
         if isinstance(value, type):
-            return function
+            return self._plain_get if name == "__getattribute__" else function
         return lambda *arguments: function(value, *arguments)  # type: ignore[operator]
 
     def _own_hook(self, value: Any, name: str) -> bool:
@@ -152,6 +180,19 @@ class Inspection:
             if name in type.__getattribute__(base, "__dict__"):
                 return self._own.is_class(base)
         return False
+
+    def attribute_reader(self, next_class: Any) -> Any:
+        """Return `super().__getattribute__`: the hook of the next class of the program, or what comes without one."""
+        found = next_class.__getattribute__
+        if isinstance(found, types.MethodType):
+            return found
+        return lambda name: self._plain_get(next_class.__self__, name)
+
+    def _plain_get(self, value: Any, name: str) -> Any:
+        """`object.__getattribute__(self, …)`: past a hook of the program's class, by the same decisions."""
+        if not self._own.is_instance(value) or isinstance(value, type) or decide(name) is not Decision.PLAIN:
+            return self._access.get(value, name)
+        return object.__getattribute__(value, name)
 
     def _plain_set(self, value: Any, name: str, new: Any) -> None:
         """`object.__setattr__(self, …)`: past a hook of the program's class, as frozen dataclasses do."""
@@ -165,6 +206,8 @@ class Inspection:
         object.__delattr__(value, name)
 
     def _method(self, value: Any, name: str) -> Any:
+        if value is SeenType and name == "__call__":  # `type.__call__(cls, …)` in a metaclass
+            return lambda kind, /, *arguments, **options: ProgramType.__call__(kind, *arguments, **options)
         found = getattr(value, name)
         return self._for_objects_of(value, found) if isinstance(value, type) else found
 
@@ -189,7 +232,7 @@ class Inspection:
                 return getattr(value, name)
             raise self._missing(value, name)
         found = getattr(value, name)
-        if self._own.is_function(found):
+        if self._own.is_function(found) or is_program_type(value):
             return found
 
         def initialize(*arguments: Any, **options: Any) -> None:
@@ -206,7 +249,7 @@ class Inspection:
 
     def constructor(self, found: Any) -> Any:
         """Return what `Base.__new__` gives: it makes objects of the program's classes, and of vetted ones."""
-        if self._own.is_function(found):
+        if self._own.is_function(found) or found is ProgramType.__new__:
             return found
 
         def construct(kind: Any, /, *arguments: Any, **options: Any) -> Any:
@@ -224,6 +267,27 @@ class Inspection:
 
     def _missing(self, value: object, name: str) -> AttributeError:
         return AttributeError(f"{type(value).__name__!r} object has no attribute {name!r}", name=name)
+
+
+#: Variables of the compiler's: the mark of a class, and, in scopes that are evaluated later, the live namespace of
+#: the class around.
+_HIDDEN = frozenset({MARK_NAME, "__classdict__", "__conditional_annotations__"})
+
+
+def visible(variables: dict[str, Any]) -> dict[str, Any]:
+    """Return a copy without the names that belong to the sandbox."""
+    return {
+        name: dict(value) if name == "__annotations__" else value  # the library writes source text from these
+        for name, value in variables.items()
+        if not name.startswith(".") and name not in _HIDDEN and name not in UNAVAILABLE
+    }
+
+
+#: What `f.__code__` tells.
+_FACTS_OF_CODE = frozenset({
+    "co_name", "co_qualname", "co_varnames", "co_names", "co_freevars", "co_cellvars", "co_argcount",
+    "co_posonlyargcount", "co_kwonlyargcount", "co_nlocals", "co_flags", "co_firstlineno", "co_filename",
+})  # fmt: skip
 
 
 def _is_shown(base: type, kind: type) -> bool:

@@ -6,6 +6,8 @@ program's own from its first moment, before any hook of a base class runs.
 
 from __future__ import annotations
 
+from abc import ABCMeta
+from enum import EnumMeta
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -67,6 +69,9 @@ def is_of_sandbox(kind: type) -> bool:
     )
 
 
+_KNOWN_METACLASSES = (type, ABCMeta, EnumMeta)
+
+
 class OwnClasses:
     """Knows the classes that one program defined. `known` is what compiled code looks into."""
 
@@ -78,12 +83,11 @@ class OwnClasses:
         """Tell whether the value is a class that the program defined."""
         if not isinstance(value, type):
             return False
-        if value in self.known:
-            return True
-        if type.__getattribute__(value, "__dict__").get(MARK_NAME) is MARK:
+        if type.__getattribute__(value, "__dict__").get(MARK_NAME) is not MARK:
+            return False
+        if type(value) in _KNOWN_METACLASSES:  # others may lie when the set asks whether a class is this one
             self.known.add(value)
-            return True
-        return False
+        return True
 
     def is_instance(self, value: object) -> bool:
         """Tell whether the value's class is one that the program defined."""

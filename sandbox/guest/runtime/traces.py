@@ -20,6 +20,15 @@ class Trace:
         lines = program_lines(error.__traceback__)
         self.tb_lineno = lines[-1][0] if lines else 0
 
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Trace and other._error is self._error
+
+    def __hash__(self) -> int:
+        return hash((Trace, self.tb_lineno))
+
+    def __repr__(self) -> str:
+        return f"<traceback object at line {self.tb_lineno}>"
+
     @classmethod
     def of(cls, error: BaseException) -> Trace | None:
         """Return the token of an error that was raised, None for one that was not."""
@@ -35,6 +44,11 @@ def program_lines(traceback: TracebackType | None) -> list[tuple[int, str]]:
             found.append((traceback.tb_lineno, code.co_name))
         traceback = traceback.tb_next
     return found
+
+
+def real_traceback(trace: Trace) -> TracebackType | None:
+    """Return what a token stands for, to be put on another error."""
+    return trace._error.__traceback__
 
 
 def trace_error(trace: Trace) -> BaseException:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from types import GenericAlias
 from typing import Any
 
+from sandbox.guest.runtime.metaclasses import is_program_type, make_class
 from sandbox.guest.runtime.shown_as import SHOWN_AS
 
 _type = type
@@ -21,12 +22,14 @@ class _ClassOfClasses(_type):
         return isinstance(value, _type)
 
     def __subclasscheck__(cls, kind: type) -> bool:
-        return kind is cls
+        return kind is cls or is_program_type(kind)
 
     def __call__(cls, *arguments: Any, **keywords: Any) -> Any:
-        if len(arguments) != 1 or keywords:
-            raise TypeError("type() takes one argument here: write a class statement to make a class")
-        return kind_of(arguments[0])
+        if len(arguments) == 1 and not keywords:
+            return kind_of(arguments[0])
+        if len(arguments) != 3:
+            raise TypeError("type() takes 1 or 3 arguments")
+        return make_class(*arguments, keywords)
 
     def __getitem__(cls, item: Any) -> Any:
         return GenericAlias(cls, item)  # of this one: `get_origin` shows what it is made of
@@ -47,5 +50,5 @@ def kind_of(value: object) -> Any:
     """Return the class of a value, as programs see it."""
     kind = _type(value)
     if issubclass(kind, _type):
-        return SeenType
+        return kind if is_program_type(kind) else SeenType
     return SHOWN_AS.get(kind, kind)

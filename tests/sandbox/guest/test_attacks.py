@@ -62,7 +62,8 @@ ATTACKS = {
     ),
     "private names in patterns": "def f(): pass\nmatch f:\n    case ns.op._calls: print('PWNED')",
     "patterns over lying classes": (
-        "import abc\nclass A(abc.ABC):\n    __match_args__ = ('x',)\nA.register(int)\nprint('PWNED')"
+        "import abc\nclass A(abc.ABC):\n    __match_args__ = ('_calls',)\nA.register(type(ns.op))\n"
+        "match ns.op:\n    case A(found): print('PWNED')"
     ),
     "match args set later": ("class A: pass\nsetattr(A, '__match_args__', ('__globals__',))\nprint('PWNED')"),
     "a receiver that was rebound": (
@@ -80,7 +81,46 @@ ATTACKS = {
     "the function behind a partial": "print('PWNED', 'a'.format.func.__self__)",
     "a guard by its name": "print('PWNED', globals()['.own'])",
     "a raw type by three arguments": "A = type('A', (), {'__del__': lambda s: 0})\nprint('PWNED')",
-    "a base that is a metaclass": "class M(type(type(1))): pass\nprint('PWNED')",
+    "a metaclass that orders bases": (
+        "class M(type(type(1))):\n    def mro(cls): return [cls, int, object]\nclass A(metaclass=M): pass\nprint('PWNED')"
+    ),
+    "a metaclass that orders bases later": (
+        "class M(type): pass\nM.mro = lambda cls: [cls, int, object]\nclass A(metaclass=M): pass\nprint('PWNED')"
+    ),
+    "a class that says that it is another": (
+        "class M(type):\n    def __hash__(cls): return hash(type(ns.op))\n    def __eq__(cls, other): return True\n"
+        "class A(metaclass=M):\n    def __init__(self): self._x = 1\n    def f(self): return self._x\n"
+        "a = A()\na.f(), a._x, getattr(a, '_x'), isinstance(a, A)\nif ns.op._calls: print('PWNED')"
+    ),
+    "bases through a metaclass": (
+        "class M(type):\n    def __new__(m, name, bases, names): return super().__new__(m, name, (type(ns.op),), names)\n"
+        "class A(metaclass=M): pass\nprint('PWNED')"
+    ),
+    "names through a metaclass": (
+        "class M(type):\n    def __new__(m, name, bases, names):\n"
+        "        return super().__new__(m, name, bases, {**names, '__prepare__': 1})\nclass A(metaclass=M): pass\nprint('PWNED')"
+    ),
+    "names that lie through type": (
+        "class N(str):\n    def startswith(self, *_): return False\n    def endswith(self, *_): return False\n"
+        "A = type('A', (), {N('__del__'): lambda self: 0})\nprint('PWNED')"
+    ),
+    "a namespace that answers twice": (
+        "class D(dict):\n    def keys(self): return iter(['x'])\nA = type('A', (), D(__getattribute__=lambda s, n: 1))\n"
+        "if A().zz == 1: print('PWNED')"
+    ),
+    "a metaclass of a metaclass": ("class M(type): pass\nclass N(type, metaclass=M): pass\nprint('PWNED')"),
+    "the class of classes through a subclass hook": (
+        "from abc import ABC\nseen = []\nclass A(ABC):\n    @classmethod\n    def __subclasshook__(cls, kind):\n"
+        "        seen.append(kind)\n        return False\nisinstance(int, A), issubclass(type, A)\n"
+        "if any(str(kind) == str(type) and kind is not type for kind in seen): print('PWNED')"
+    ),
+    "another's class": "class A: pass\nns.op.__class__ = A\nprint('PWNED')",
+    "becoming another's": "class A: pass\na = A()\na.__class__ = type(ns.op)\nprint('PWNED')",
+    "another's dict": "import types\n(lambda: 0).__dict__ = {}\nns.op.__dict__ = {}\nprint('PWNED')",
+    "a hook that hides what an object is": (
+        "class A:\n    def __getattribute__(self, name): return type(ns.op)\n"
+        "if isinstance(A(), type(ns.op)) or A().__class__ is not A: print('PWNED')"
+    ),
     "an exception group with a split of its own": (
         "class G(ExceptionGroup):\n    def derive(self, e): return 5\nprint('PWNED')"
     ),

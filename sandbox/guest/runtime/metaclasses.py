@@ -1,0 +1,161 @@
+"""Metaclasses of the program, and `type(name, bases, namespace)`: what a class statement may not, these may not either.
+
+A class statement is read by the policy. What comes as data is looked at here: bases, names between underscores, and
+`mro`, which could call any class a base.
+"""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from enum import EnumMeta
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.language.attributes import DEFINABLE, HOOKS, OURS, Decision, decide
+from sandbox.guest.language.variables import is_dunder, is_reserved
+from sandbox.guest.runtime.own import MARK, MARK_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: What the compiler puts into the namespace of a class.
+_COMPILED = frozenset({
+    "__module__", "__qualname__", "__doc__", "__classcell__", "__annotations__", "__orig_bases__", "__slots__",
+    "__firstlineno__", "__static_attributes__", "__type_params__", "__match_args__", "__classdictcell__",
+    "__annotate__", "__annotate_func__", "__conditional_annotations__", "__hash__", "__name__",
+})  # fmt: skip
+
+
+class ProgramType(type):
+    """Stands in the place of `type` among the bases of the program's own metaclasses."""
+
+    _sandbox_bases: Callable[..., tuple[Any, ...]]
+
+    def __new__(mcls, name: Any, bases: Any = (), namespace: Any = (), /, **options: Any) -> Any:
+        """Make a class. Raises TypeError for what a class statement could not make."""
+        for base in type.__getattribute__(mcls, "__mro__"):
+            if "mro" in type.__getattribute__(base, "__dict__") and base is not type:
+                raise TypeError("a metaclass cannot define mro() here: name the bases in their order")
+        bases = ProgramType._sandbox_bases(*bases)
+        if any(isinstance(base, type) and issubclass(base, type) for base in bases):
+            raise TypeError("a metaclass cannot have a metaclass of its own here")
+        return super().__new__(mcls, str.__str__(name), bases, checked_namespace(namespace), **options)
+
+    def __init__(cls, name: Any, bases: Any = (), namespace: Any = (), /, **options: Any) -> None:
+        """Take what the program hands on; `__init_subclass__` had the options."""
+        type.__init__(cls, name, bases, dict(namespace))
+
+    def __call__(cls, /, *arguments: Any, **options: Any) -> Any:
+        """Make an object of the class."""
+        return super().__call__(*arguments, **options)
+
+
+class ProgramABCMeta(ProgramType, ABCMeta):
+    """Stands in the place of `ABCMeta` among such bases."""
+
+
+def is_program_type(value: Any) -> bool:
+    """Tell whether a value is a metaclass that the program defined."""
+    return isinstance(value, type) and issubclass(value, ProgramType) and _is_marked(value)
+
+
+def make_class(name: Any, bases: Any, namespace: Any, options: dict[str, Any]) -> Any:
+    """Do what `type(name, bases, namespace)` does. Raises TypeError for what a class statement could not make."""
+    if not isinstance(name, str) or not isinstance(bases, tuple):
+        raise TypeError("type() takes one argument, or a name, a tuple of bases and a dict")
+    bases = ProgramType._sandbox_bases(*bases)
+    winner: type = type
+    for base in bases:
+        if issubclass(type(base), winner):
+            winner = type(base)
+    if issubclass(winner, EnumMeta):
+        raise TypeError("an Enum is made with a class statement, or with Enum(name, members)")
+    namespace = {"__module__": "__main__", **checked_namespace(namespace)}
+    return type.__call__(winner, str.__str__(name), bases, namespace, **options)
+
+
+def checked_namespace(namespace: Any) -> dict[str, Any]:
+    """Return a plain copy of a class's namespace with our mark in it. Raises TypeError."""
+    names = dict(namespace)
+    for name, value in names.items():
+        _check_name(name, value)
+    annotations = names.get("__annotations__")
+    if annotations is not None:
+        names["__annotations__"] = dict(annotations)  # the program holds the old one
+    names[MARK_NAME] = MARK
+    return names
+
+
+def _check_name(name: Any, value: Any) -> None:
+    if type(name) is not str:
+        message = f"names of a class must be text, not {type(name).__name__}"
+        raise TypeError(message)
+    if name == MARK_NAME:
+        return
+    if is_dunder(name):
+        is_allowed = name in DEFINABLE or name in _COMPILED or (name in HOOKS and is_hook(value))
+    else:
+        is_allowed = not name.startswith(OURS) and not is_reserved(name)
+    if not is_allowed:
+        message = f"a class cannot define {name} here"
+        raise TypeError(message)
+    if name == "__match_args__" and not _are_plain(value):
+        raise TypeError("__match_args__ must be a tuple of plain names")
+
+
+def _are_plain(names: Any) -> bool:
+    return type(names) is tuple and all(type(name) is str and decide(name) is Decision.PLAIN for name in names)
+
+
+def _is_marked(kind: type) -> bool:
+    return type.__getattribute__(kind, "__dict__").get(MARK_NAME) is MARK
+
+
+# --- methods that the interpreter calls with what a program may not see ---------------------------------------------
+
+
+def hook(function: Any) -> Any:
+    """Wrap `__getattribute__`, `__subclasshook__` and `__subclasscheck__` of the program.
+
+    The first is not asked for names between underscores, of which guards and `isinstance` think that they tell the
+    truth; the others do not see the class of classes.
+    """
+    return _HOOKS[function.__name__](function)
+
+
+def is_hook(value: Any) -> bool:
+    """Tell whether a value is such a wrapped method."""
+    value = value.__func__ if isinstance(value, classmethod | staticmethod) else value
+    return type(value) is FunctionType and value.__globals__ is globals() and value.__name__ in _HOOKS
+
+
+def _attribute_hook(function: Any) -> Any:
+    def __getattribute__(self: Any, name: str, /) -> Any:  # noqa: N807  # the name is looked for
+        return object.__getattribute__(self, name) if is_dunder(name) else function(self, name)
+
+    return __getattribute__
+
+
+def _subclass_hook(function: Any) -> Any:
+    def __subclasshook__(cls: Any, kind: Any, /) -> Any:  # noqa: N807  # the name is looked for
+        return NotImplemented if _is_hidden(kind) else function(cls, kind)
+
+    return __subclasshook__
+
+
+def _subclass_check(function: Any) -> Any:
+    def __subclasscheck__(cls: Any, kind: Any, /) -> Any:  # noqa: N807  # the name is looked for
+        return False if _is_hidden(kind) else function(cls, kind)
+
+    return __subclasscheck__
+
+
+def _is_hidden(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, type) and not is_program_type(kind)
+
+
+_HOOKS: dict[str, Callable[[Any], Any]] = {
+    "__getattribute__": _attribute_hook,
+    "__subclasshook__": _subclass_hook,
+    "__subclasscheck__": _subclass_check,
+}

@@ -1,0 +1,82 @@
+"""Assignments to names between underscores: `self.__class__ = …`, `Row.__repr__ = …`, `error.__cause__ = …`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.runtime.traces import Trace, real_traceback
+
+if TYPE_CHECKING:
+    from sandbox.guest.runtime.access import Access
+
+
+class Setter:
+    """Stands for an object while one of its names between underscores is assigned or deleted."""
+
+    __slots__ = ("_access", "_value")
+    _access: Access
+    _value: Any
+
+    def __init__(self, access: Access, value: Any) -> None:
+        object.__setattr__(self, "_access", access)
+        object.__setattr__(self, "_value", value)
+
+    def __setattr__(self, name: str, new: Any) -> None:
+        access, value = self._access, self._value
+        rule = _RULES.get(name)
+        if rule is not None:
+            rule(access, value, new)
+        else:
+            access.set(value, name, new)
+
+    def __delattr__(self, name: str) -> None:
+        self._access.delete(self._value, name)
+
+
+def _set_class(access: Access, value: Any, new: Any) -> None:
+    """Make an object of the program one of another of its classes."""
+    if not access.own.is_instance(value) or not access.own.is_class(new) or isinstance(value, type):
+        raise TypeError("__class__ can be set on objects of this program, to a class of this program")
+    object.__setattr__(value, "__class__", new)
+
+
+def _set_dict(access: Access, value: Any, new: Any) -> None:
+    if isinstance(value, type) or not access.own.is_instance(value) or type(new) is not dict:
+        raise TypeError("__dict__ can be set on objects of this program, to a dict")
+    object.__setattr__(value, "__dict__", new)
+
+
+def _set_traceback(access: Access, value: Any, new: Any) -> None:
+    if not isinstance(value, BaseException) or not (new is None or type(new) is Trace):
+        raise TypeError("__traceback__ must be a traceback or None")
+    value.__traceback__ = None if new is None else real_traceback(new)
+
+
+def _set_module(access: Access, value: Any, new: Any) -> None:
+    if value not in access.own or isinstance(value, BaseException) or type(new) is not str:
+        raise TypeError("__module__ can be set on classes and functions of this program, to text")
+    value.__module__ = new
+
+
+def _set_of_error(name: str) -> Any:
+    def set_it(access: Access, value: Any, new: Any) -> None:
+        if not isinstance(value, BaseException):
+            access.set(value, name, new)
+        else:
+            setattr(value, name, new)  # the interpreter checks the type
+
+    return set_it
+
+
+def _set_wrapped(access: Access, value: Any, new: Any) -> None:
+    access.writable(value, "__wrapped__").__wrapped__ = new
+
+
+_RULES: dict[str, Any] = {
+    "__class__": _set_class,
+    "__dict__": _set_dict,
+    "__traceback__": _set_traceback,
+    "__module__": _set_module,
+    "__wrapped__": _set_wrapped,
+    **{name: _set_of_error(name) for name in ("__cause__", "__context__", "__suppress_context__")},
+}
