@@ -1,4 +1,4 @@
-"""The command line: `codemode demo | init | doctor | search | run | tools | cost | serve | sources | auth | …`.
+"""The command line: `codemode demo | init | doctor | search | run | tools | cost | serve | mcp | sources | auth | …`.
 
 Exit codes: 0 it worked; 1 the program did not complete, nothing was found, or `doctor` found something wrong; 2 wrong
 usage or configuration; 3 a source cannot be read; 4 the sandbox is not available on this machine; 70 a mistake in
@@ -163,6 +163,21 @@ def serve(
         if port >= 0:
             changes["port"] = port
         serve_http(settings.model_copy(update={"server": settings.server.model_copy(update=changes)}))
+
+
+@app.command()
+@on_surface
+def mcp(surface: Surface) -> None:
+    """Serve search and execute to one MCP client over standard input and output."""
+
+    async def work(service: CodeMode) -> int:
+        from codemode.serving.mcp import McpFace
+
+        await service.start_sandbox()
+        await McpFace(service).serve_stdio()
+        return 0
+
+    with_service(surface, work)
 
 
 def main() -> None:

@@ -11,6 +11,8 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from codemode.serving.model_text import failure_text
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -59,22 +61,6 @@ def outcome(ended: ExecutionOutcome) -> RenderableType:
     parts.extend(plain(f"note: {note}", style="dim") for note in ended.notes)
     usage = f"{ended.usage.wall_s * 1000:.1f} ms, {len(ended.calls)} calls, {ended.usage.cpu_s * 1000:.0f} ms CPU"
     return Panel(Group(*parts), title=f"[{style}]{ended.status}[/]", subtitle=usage, title_align="left")
-
-
-def failure_text(ended: ExecutionOutcome) -> str:
-    """The failure of an outcome as a reader wants it: what, where, what to do."""
-    failure = ended.failure
-    if failure is None:
-        return ""
-    if failure.refusals:
-        lines = ["refused before anything ran"]
-        for refusal in failure.refusals:
-            lines += [f"line {refusal.line}: {refusal.message}", *([f"    {refusal.hint}"] if refusal.hint else [])]
-        return "\n".join(lines)
-    where = "" if failure.line is None else f" (line {failure.line})"
-    lines = [f"{failure.type}: {failure.message}{where}"]
-    lines += [part for part in (failure.excerpt, failure.hint and f"hint: {failure.hint}") if part]
-    return "\n".join(lines)
 
 
 def waterfall(calls: Sequence[LedgerEntry]) -> Table:

@@ -1,5 +1,5 @@
-"""The HTTP face: `POST /v1/search`, `POST /v1/execute`, `GET /v1/tools[/{name}]`, `GET /livez`, `/readyz`, `/healthz`,
-`/openapi.json`.
+"""The HTTP face: `POST /v1/search`, `POST /v1/execute`, `GET /v1/tools[/{name}]`, `/mcp`, `GET /livez`, `/readyz`,
+`/healthz`, `/openapi.json`.
 
 Every error is a problem document (RFC 9457) with the stable `code` of the error beside it. A program that fails is no
 error of the service: it is an outcome, and the answer is 200.
@@ -11,6 +11,7 @@ import asyncio
 import logging
 import os
 import uuid
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from fastapi import Depends, FastAPI, Query, Request
@@ -19,6 +20,7 @@ from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.routing import Route
 
 from codemode.catalog.stubs import full, one_liner
 from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads it at run time
@@ -26,11 +28,12 @@ from codemode.errors import CodeModeError, SearchInvalid, ToolNotFound
 from codemode.serving.admission import Admission
 from codemode.serving.intake import Intake
 from codemode.serving.key_check import KeyCheck
+from codemode.serving.mcp_http import PATH, McpHttp
 from codemode.serving.problems import problem
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import AsyncIterator, Awaitable
 
     from codemode.catalog.tool import Tool
     from codemode.service import CodeMode
@@ -69,9 +72,17 @@ class ExecuteRequest(BaseModel):
 def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     """The application around a service that has been entered, for these callers."""
     server = service.settings.server
-    app = FastAPI(title="codemode", version="1")
-    app.state.is_draining = False
     admission = Admission(server.load, processors=len(os.sched_getaffinity(0)))
+    mcp = McpHttp(service, admission)
+
+    @asynccontextmanager
+    async def running(_: FastAPI) -> AsyncIterator[None]:
+        async with mcp.running():
+            yield
+
+    app = FastAPI(title="codemode", version="1", lifespan=running)
+    app.state.is_draining = False
+    app.router.routes.append(Route(PATH, endpoint=mcp))
     app.add_middleware(Intake, admission=admission, limit_bytes=server.request_limit_bytes, body_s=server.request_s)
     app.add_middleware(KeyCheck, callers=callers)
     _answer_errors(app)

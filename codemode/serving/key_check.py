@@ -8,6 +8,7 @@ from starlette.datastructures import Headers
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from codemode.serving.callers import ANYBODY
+from codemode.serving.mcp_http import PATH
 from codemode.serving.problems import problem
 
 if TYPE_CHECKING:
@@ -16,16 +17,17 @@ if TYPE_CHECKING:
     from codemode.serving.callers import Callers
 
 #: What needs a key: all but health and the description of the interface.
-PROTECTED = "/v1/"
+PROTECTED = ("/v1/", PATH)
 
 #: Names under which a browser or a client on the same machine reaches a server that asks for no key.
 LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]", "testserver"]
 
 
 class KeyCheck:
-    """Answers 401 to requests under `/v1/` that nobody known sends (RFC 6750); others get `scope["state"]["caller"]`.
+    """Answers 401 to requests under `/v1/` and `/mcp` that nobody known sends (RFC 6750).
 
-    Where no key was ever made everybody is known, and only loopback host names are served.
+    Others get `scope["state"]["caller"]`. Where no key was ever made everybody is known, and only
+    loopback host names are served.
     """
 
     def __init__(self, app: ASGIApp, *, callers: Callers) -> None:

@@ -52,7 +52,7 @@ async def _serve(settings: Settings, callers: Callers, listener: socket.socket) 
             log_level="warning",
             access_log=False,
             timeout_graceful_shutdown=math.ceil(settings.server.drain_s),
-            lifespan="off",
+            lifespan="on",
         )
         address = listener.getsockname()
         show.errors.print(f"codemode serves {len(service.catalog)} tools on http://{_host(address)}:{address[1]}")

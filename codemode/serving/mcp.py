@@ -1,0 +1,222 @@
+"""The MCP face: a server with two tools, `search` and `execute`, over stdio or streamable HTTP.
+
+Both eras of the protocol (2025-11-25 and older with a session; 2026-07-28 without) are those of the official SDK.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import mcp_types
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from codemode.catalog.definitions import two_tools
+from codemode.errors import CodeModeError
+from codemode.executions.executor import nothing
+from codemode.gateway.caller import LOCAL, Caller
+from codemode.serving.model_text import SHOWN_CHARACTERS, outcome_text
+from sandbox import SandboxError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+    from contextlib import AbstractAsyncContextManager
+
+    from mcp.server import ServerRequestContext
+
+    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.ledger import LedgerEntry
+    from codemode.service import CodeMode
+
+    Context = ServerRequestContext[Any]
+
+#: Sessions whose definitions are kept as they were first given.
+_SESSIONS = 10_000
+
+#: Seconds between two notifications of progress, and so the longest silence while a program runs.
+PROGRESS_S = 1.0
+
+
+#: What a client gets of an outcome as data.
+_STRUCTURED = ("id", "status", "value", "output", "failure", "calls", "limit", "notes")
+
+
+def _listed(value: Any) -> Any:
+    """Models give one query as a text as well."""
+    return [value] if isinstance(value, str) else value
+
+
+class SearchArguments(BaseModel):
+    """What `search` takes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    queries: Annotated[
+        list[Annotated[str, Field(max_length=1000)]], Field(min_length=1, max_length=20), BeforeValidator(_listed)
+    ]
+    namespace: str | None = None
+    detail: Literal["auto", "full"] = "auto"
+
+
+class ExecuteArguments(BaseModel):
+    """What `execute` takes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    code: str
+
+
+class Busy(Exception):
+    """There is no room for more work at present; the message says when to try again."""
+
+
+@asynccontextmanager
+async def _no_queue(_: Caller) -> AsyncIterator[Callable[[], None]]:
+    """One client in a process of its own waits for nobody."""
+    yield nothing
+
+
+class McpFace:
+    """The server around a service that has been entered.
+
+    `caller_of` says who sends a request, `credentials_of` what it brings for services behind the tools. `turn` is the
+    queue for work, which gives what to call when a program has begun, or raises Busy.
+    """
+
+    def __init__(
+        self,
+        service: CodeMode,
+        *,
+        caller_of: Callable[[Context], Caller] = lambda _: LOCAL,
+        credentials_of: Callable[[Context], Mapping[str, str]] = lambda _: {},
+        turn: Callable[[Caller], AbstractAsyncContextManager[Callable[[], None]]] = _no_queue,
+    ) -> None:
+        self._service = service
+        self._caller_of = caller_of
+        self._credentials_of = credentials_of
+        self._turn = turn
+        self._given: OrderedDict[tuple[str, str], list[mcp_types.Tool]] = OrderedDict()
+        self.server: Server[Any] = Server(
+            "codemode",
+            version=version("codemode"),
+            instructions="Find tools with search, then call them in one Python program with execute.",
+            on_list_tools=self._list,
+            on_call_tool=self._call,
+        )
+
+    async def serve_stdio(self) -> None:
+        """Serve one client on standard input and output until it closes them."""
+        async with stdio_server() as (read, write):
+            await self.server.run(read, write, self.server.create_initialization_options())
+
+    async def _list(
+        self, context: Context, _params: mcp_types.PaginatedRequestParams | None
+    ) -> mcp_types.ListToolsResult:
+        """The two definitions for the caller's view; within a session always the same bytes."""
+        caller = self._caller_of(context)
+        session = _session(context)
+        if session is None:
+            return mcp_types.ListToolsResult(tools=await self._definitions(caller))
+        if (session, caller.role) not in self._given:
+            self._given[session, caller.role] = await self._definitions(caller)
+        self._given.move_to_end((session, caller.role))
+        if len(self._given) > _SESSIONS:
+            self._given.popitem(last=False)
+        return mcp_types.ListToolsResult(tools=self._given[session, caller.role])
+
+    async def _definitions(self, caller: Caller) -> list[mcp_types.Tool]:
+        functions = [definition["function"] for definition in two_tools((await self._service.view(caller)).catalog)]
+        return [
+            mcp_types.Tool(name=one["name"], description=one["description"], input_schema=one["parameters"])
+            for one in functions
+        ]
+
+    async def _call(self, context: Context, params: mcp_types.CallToolRequestParams) -> mcp_types.CallToolResult:
+        """Answer a call of a tool; what goes wrong is said in the result, where the model reads it."""
+        caller = self._caller_of(context)
+        arguments = params.arguments or {}
+        try:
+            if params.name == "search":
+                return await self._search(SearchArguments.model_validate(arguments), caller)
+            if params.name == "execute":
+                return await self._execute(ExecuteArguments.model_validate(arguments), caller, context)
+        except ValidationError as error:
+            return _error("; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()))
+        except CodeModeError as error:
+            return _error(error.for_model())
+        except Busy as busy:
+            return _error(str(busy))
+        except SandboxError:
+            return _error("no program can run on this server at present; its operator is told by `codemode doctor`")
+        return _error(f"there is no tool {params.name!r} here: search finds tools, execute calls them in a program")
+
+    async def _search(self, arguments: SearchArguments, caller: Caller) -> mcp_types.CallToolResult:
+        async with self._turn(caller):
+            answer = await self._service.search(
+                arguments.queries, namespace=arguments.namespace, detail=arguments.detail, caller=caller
+            )
+        return mcp_types.CallToolResult(content=[_text(answer.text)])
+
+    async def _execute(self, arguments: ExecuteArguments, caller: Caller, context: Context) -> mcp_types.CallToolResult:
+        async with self._turn(caller) as begun, _progress(context, self._service.settings.limits.wall_s) as watch:
+            ended = await self._service.execute(
+                arguments.code, caller=caller, credentials=self._credentials_of(context), begun=begun, watch=watch
+            )
+        return mcp_types.CallToolResult(
+            content=[_text(outcome_text(ended))], structured_content=_structured(ended), is_error=not ended.ok
+        )
+
+
+@asynccontextmanager
+async def _progress(context: Context, total_s: float) -> AsyncIterator[Callable[[LedgerEntry], None]]:
+    """Report how far a program is, in seconds of those that it has, while the block runs."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    ended = 0
+    latest = ""
+
+    def watch(entry: LedgerEntry) -> None:
+        nonlocal ended, latest
+        ended += entry.duration_s > 0
+        latest = f"{entry.tool} {entry.state}"
+
+    async def report() -> None:
+        while True:
+            await asyncio.sleep(PROGRESS_S)
+            message = f"{ended} calls ended; {latest}" if latest else "running"
+            await context.session.report_progress(min(loop.time() - began, total_s), total_s, message)
+
+    reporting = asyncio.create_task(report())
+    try:
+        yield watch
+    finally:
+        reporting.cancel()
+        await asyncio.gather(reporting, return_exceptions=True)
+
+
+def _structured(ended: ExecutionOutcome) -> dict[str, Any]:
+    """The outcome as data, its value left out where it is longer than a model would read."""
+    data = ended.to_json()
+    kept = {name: data[name] for name in _STRUCTURED}
+    return kept if len(str(ended.value)) <= SHOWN_CHARACTERS else {**kept, "value": None}
+
+
+def _session(context: Context) -> str | None:
+    """What identifies the client's session: its header over HTTP (none in the era without sessions), or the process."""
+    if context.request is None:
+        return "stdio"
+    identifier: str | None = context.request.headers.get("mcp-session-id")
+    return identifier
+
+
+def _text(text: str) -> mcp_types.TextContent:
+    return mcp_types.TextContent(type="text", text=text)
+
+
+def _error(message: str) -> mcp_types.CallToolResult:
+    return mcp_types.CallToolResult(content=[_text(message)], is_error=True)

@@ -1,0 +1,117 @@
+"""The MCP face over HTTP: `codemode serve` in a process of its own, and clients with keys."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from tests.conftest import Gym
+
+COMMAND = str(Path(sys.executable).parent / "codemode")
+CONFIGURATION = """
+sources:
+  gym:
+    location: {document}
+    base_url: {url}
+    credentials: [{{kind: bearer, token: {{file: {token}}}}}]
+policy:
+  roles: [reader]
+  rules:
+    - {{roles: [reader], effects: [write, destructive], decision: deny}}
+server:
+  port: 0
+  keys:
+    - {{env: KEY_OF_ANN}}
+    - {{secret: {{env: KEY_OF_BOB}}, role: reader}}
+state_folder: state
+cache_folder: cache
+"""
+KEYS = {"KEY_OF_ANN": "ann-has-this-key", "KEY_OF_BOB": "bob-has-this-one"}
+
+
+@pytest.fixture(scope="module")
+def server(gym: Gym, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of `/mcp`."""
+    folder = tmp_path_factory.mktemp("served")
+    text = CONFIGURATION.format(document=gym.document, url=gym.url, token=gym.token_file)
+    (folder / "codemode.yaml").write_text(text, encoding="utf-8")
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), **KEYS}  # noqa: TID251
+    with subprocess.Popen(
+        [COMMAND, "serve"], cwd=folder, stderr=subprocess.PIPE, env=environment, text=True
+    ) as process:
+        assert process.stderr is not None
+        said = ""
+        while "http://" not in (line := process.stderr.readline()):
+            assert line, said
+            said += line
+        yield line.rpartition(" ")[2].strip() + "/mcp"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=60) == -signal.SIGTERM, process.stderr.read()
+
+
+@asynccontextmanager
+async def client_of(address: str, key: str, era: str = "auto") -> AsyncIterator[Client]:
+    headers = {"Authorization": f"Bearer {KEYS[key]}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        Client(streamable_http_client(address, http_client=http), mode=era, read_timeout_seconds=60) as connected,
+    ):
+        yield connected
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+async def test_a_client_with_a_key_searches_and_executes(server: str, era: str) -> None:
+    async with client_of(server, "KEY_OF_ANN", era) as client:
+        assert [one.name for one in (await client.list_tools()).tools] == ["search", "execute"]
+        found = await client.call_tool("search", {"queries": ["freeze a membership"]})
+        assert "gym.memberships.freeze_membership(" in found.content[0].text
+        ended = await client.call_tool("execute", {"code": "gym.clients.get_clients_list(limit=1)['total'] > 0"})
+        assert ended.structured_content["value"] is True
+
+
+async def test_a_client_sees_what_the_role_of_its_key_may_use(server: str) -> None:
+    async with client_of(server, "KEY_OF_BOB") as client:
+        found = await client.call_tool("search", {"queries": ["freeze a membership"]})
+        assert "freeze_membership" not in found.content[0].text
+        ended = await client.call_tool("execute", {"code": "gym.memberships.freeze_membership(clientId=1)"})
+        assert ended.is_error
+        assert "there is no tool" in ended.content[0].text
+
+
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer nobody"}])
+async def test_nobody_is_served_without_a_key(server: str, headers: dict[str, str]) -> None:
+    async with httpx2.AsyncClient(headers=headers) as http:
+        answer = await http.post(server, json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
+        assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized")
+
+
+async def test_the_session_of_another_key_does_not_exist(server: str) -> None:
+    hello = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+    }
+    accept = {"Accept": "application/json, text/event-stream"}
+    async with httpx2.AsyncClient(headers=accept) as http:
+        opened = await http.post(server, json=hello, headers={"Authorization": f"Bearer {KEYS['KEY_OF_ANN']}"})
+        session = {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
+        ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+        answers = [
+            await http.post(server, json=ping, headers={"Authorization": f"Bearer {key}", **session})
+            for key in KEYS.values()
+        ]
+        assert [answer.status_code for answer in answers] == [200, 404]
