@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,18 +14,18 @@ if TYPE_CHECKING:
     from codemode.search.groups import Group
     from codemode.search.postings import Postings
 
-    Worths = tuple[NDArray[np.int32], NDArray[np.float32]]
+    Worths = tuple[NDArray[np.int32], NDArray[np.float32], float]
 
 _REMEMBERED = 2_000_000  # postings of merged groups kept, 8 bytes each
 _CUTS = (0.4, 0.2, 0.1, 0.0)  # of the highest sum: below the cut no document is looked at, if enough are above it
+_SORTED_AT_ONCE = 1_000  # documents; of more than this the best are picked out before they are sorted
 
 
 class Scorer:
-    """Adds up postings. Keeps one row of numbers per thread, all zero between queries."""
+    """Adds up postings."""
 
     def __init__(self, postings: Postings) -> None:
         self._postings = postings
-        self._local = threading.local()
         self._merged: dict[tuple[tuple[int, float], ...], Worths] = {}
         self._remembered = 0
 
@@ -34,30 +33,30 @@ class Scorer:
         self, groups: Sequence[Group], count: int, allowed: NDArray[np.bool_] | None = None
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """The `count` best documents and their sums, best first; ties go to the earlier document."""
-        total = self._row()
-        for group in groups:
-            if group.alternatives:
-                documents, values = self._worths(group.alternatives)
-                total[documents] += values * np.float32(group.weight)
+        total = self._sums([group for group in groups if group.alternatives])
         if allowed is not None:
             total *= allowed
         found = _highest(total, count)
         sums = total[found]
-        total.fill(0)
-        if len(found) > count:
-            kept = np.argpartition(sums, len(sums) - count)[-count:]
+        if len(found) > max(count, _SORTED_AT_ONCE):
+            kept = sums >= np.partition(sums, len(sums) - count)[len(sums) - count]
             found, sums = found[kept], sums[kept]
-        order = np.lexsort((found, -sums))
-        return found[order], sums[order]
+        order = np.argsort(-sums, kind="stable")[:count]
+        return found[order].astype(np.int32), sums[order].astype(np.float32)
 
-    def _row(self) -> NDArray[np.float32]:
-        row: NDArray[np.float32] | None = getattr(self._local, "row", None)
-        if row is None:
-            row = self._local.row = np.zeros(self._postings.size, np.float32)
-        return row
+    def _sums(self, groups: Sequence[Group]) -> NDArray[np.float64]:
+        """The sum of each document."""
+        if not groups:
+            return np.zeros(self._postings.size)
+        worths = [self._worths(group.alternatives) for group in groups]
+        documents = np.concatenate([each[0] for each in worths])
+        values = np.concatenate([each[1] for each in worths])
+        shares = [np.float32(each[2] * group.weight) for each, group in zip(worths, groups, strict=True)]
+        values *= np.repeat(shares, [len(each[0]) for each in worths])
+        return np.bincount(documents, values, minlength=self._postings.size).astype(np.float64, copy=False)
 
     def _worths(self, alternatives: tuple[tuple[int, float], ...]) -> Worths:
-        """The documents that hold any of the alternatives, each with what its best one is worth."""
+        """The documents that hold any of the alternatives, what its best one is worth in each, and times how much."""
         if len(alternatives) == 1:
             return self._one(*alternatives[0])
         merged = self._merged.get(alternatives)
@@ -73,24 +72,22 @@ class Scorer:
     def _one(self, term: int, worth: float) -> Worths:
         postings = self._postings
         rows = slice(postings.starts[term], postings.starts[term + 1])
-        return postings.documents[rows], postings.impacts[rows] * (postings.rarity[term] * np.float32(worth))
+        return postings.documents[rows], postings.impacts[rows], float(postings.rarity[term]) * worth
 
     def _merge(self, lists: Sequence[Worths]) -> Worths:
-        documents, values = lists[0]
         best = np.zeros(self._postings.size, np.float32)
-        best[documents] = values
-        for documents, values in lists[1:]:
-            best[documents] = np.maximum(best[documents], values)
+        for documents, values, share in lists:
+            best[documents] = np.maximum(best[documents], values * np.float32(share))
         held = np.flatnonzero(best).astype(np.int32)
-        return held, best[held]
+        return held, best[held], 1.0
 
 
-def _highest(total: NDArray[np.float32], count: int) -> NDArray[np.int32]:
-    """At least `count` documents with the highest sums, or all that have any."""
+def _highest(total: NDArray[np.float64], count: int) -> NDArray[np.intp]:
+    """At least `count` documents with the highest sums, or all that have any, in their order."""
     highest = float(total.max(initial=0))
     found = np.zeros(0, np.intp)
     for cut in _CUTS:
         found = np.flatnonzero(total > cut * highest)
         if len(found) >= count:
             break
-    return found.astype(np.int32)
+    return found

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _SENTENCE_END = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s+|\n\s*\n")
 _SEPARATORS = re.compile(r"[\W_]+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _TEXT_LIMIT = 4_000  # characters of one field; what comes later in a long text is seldom what the tool is for
 _ENUM_LIMIT = 24  # values of one enumeration; longer lists (countries, time zones) say little about the tool
 
@@ -47,7 +48,7 @@ def _names(tool: Tool) -> str:
     path = tool.path or tool.id
     known = squashed(tool.id)
     others = [alias for alias in tool.aliases if squashed(alias) not in known]
-    return " ".join((path, *others)) if others else path
+    return _HUMP.sub("_", " ".join((path, *others)))
 
 
 def squashed(name: str) -> str:

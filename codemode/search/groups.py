@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from codemode.search import text, wordlists
-from codemode.search.salience import telling_words
 from codemode.search.spelling import Spelling
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from codemode.search.postings import Postings
+    from codemode.search.salience import Word
     from codemode.search.vocabulary import Vocabulary
     from codemode.search.weights import Weights
 
 _REMEMBERED = 20_000  # words whose meaning is kept
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """One word of a query. A document scores with the best of `alternatives`: (term number, worth).
 
     `weight` is how much the word says, `place` the character of the query it starts at; `known` is whether it is in
@@ -39,32 +38,56 @@ class Group:
 
 
 class Interpreter:
-    """Turns a query's text into groups, remembering what single words mean."""
+    """Turns the words of a query into groups, remembering what single words mean.
 
-    def __init__(self, vocabulary: Vocabulary, postings: Postings, spelling: Spelling, weights: Weights) -> None:
+    `compounds` are pairs of words of names, written as one word, with their terms.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        postings: Postings,
+        spelling: Spelling,
+        compounds: Mapping[str, tuple[int, int]],
+        weights: Weights,
+    ) -> None:
         self._vocabulary = vocabulary
         self._postings = postings
         self._spelling = spelling
+        self._compounds = compounds
         self._weights = weights
         self._general = _general_spelling()
         self._meanings: dict[tuple[str, bool], Group] = {}
 
-    def groups(self, query: str) -> list[Group]:
+    def groups(self, words: Sequence[Word]) -> list[Group]:
         """Groups in the order of the words; a word that is repeated makes one group, and unknown ones are kept."""
-        words = telling_words(query, self._weights)
-        shorts = _short_forms([word.term for word in words])
         found: dict[str, Group] = {}
-        for place, word in enumerate(words):
+        for word in words:
             before = found.get(word.term)
             if before is None:
                 group = self._meaning(word.surface, is_name=word.is_name)
-                alternatives = self._with(group.alternatives, shorts[place]) if place in shorts else group.alternatives
-                found[word.term] = Group(
-                    word.surface, alternatives, word.weight, group.known, group.corrected, word.place
-                )
+                found[word.term] = group._replace(weight=word.weight, place=word.place)
             elif before.weight < word.weight:
-                found[word.term] = replace(before, weight=word.weight)
+                found[word.term] = before._replace(weight=word.weight)
+        for word, number, worth in self._together(words):
+            group = found[word.term]
+            if number not in dict(group.alternatives):
+                found[word.term] = group._replace(alternatives=(*group.alternatives, (number, worth)))
         return list(found.values())
+
+    def _together(self, words: Sequence[Word]) -> Iterator[tuple[Word, int, float]]:
+        """What words stand for beside each other: the short form of some, or the one word that two make."""
+        shorts = _short_forms([word.term for word in words])
+        for place, short in shorts.items():
+            number = self._frequent(short)
+            if number is not None:
+                yield words[place], number, self._weights.abbreviation
+        for one, other in pairwise(words):
+            if 0 < other.place - one.place - len(one.surface) <= 1:
+                number = self._frequent(text.term(one.surface + other.surface))
+                if number is not None:
+                    yield one, number, self._weights.compound
+                    yield other, number, self._weights.compound
 
     def _meaning(self, surface: str, *, is_name: bool) -> Group:
         group = self._meanings.get((surface, is_name))
@@ -79,9 +102,11 @@ class Interpreter:
         worths: dict[int, float] = {}
         own = self._frequent(term)
         corrected = ""
+        parts = self._compounds.get(surface, ())
+        worths.update((part, self._weights.compound) for part in parts if self._postings.frequency(part))
         if own is not None:
             worths[own] = 1.0
-        elif not surface.isdigit() and surface not in wordlists.words():
+        elif not worths and not surface.isdigit() and surface not in wordlists.words():
             corrected = self._correct(surface, worths, self._weights.name_typo if is_name else 1.0)
         meant = text.term(corrected) if corrected else term
         share = self._weights.typo if corrected else 1.0
@@ -119,11 +144,6 @@ class Interpreter:
             number = self._frequent(other)
             if number is not None:
                 worths.setdefault(number, worth)
-
-    def _with(self, alternatives: tuple[tuple[int, float], ...], short: str) -> tuple[tuple[int, float], ...]:
-        worths = dict(alternatives)
-        self._add(worths, (short,), self._weights.abbreviation)
-        return tuple(worths.items())
 
 
 @cache

@@ -13,6 +13,7 @@ from rapidfuzz import fuzz, process
 
 from codemode.search.candidates import Scorer
 from codemode.search.clauses import clause_heads, fill
+from codemode.search.compounds import pairs_of_names
 from codemode.search.confidence import UNSURE, confidence
 from codemode.search.exact import ExactNames
 from codemode.search.facets import Facets
@@ -23,7 +24,7 @@ from codemode.search.postings import build_postings
 from codemode.search.profile import build_profile
 from codemode.search.query import DEFAULT_LIMIT, Hit, Hits, Query
 from codemode.search.ranking import Question, Ranker, weigh
-from codemode.search.salience import kinds_of_action
+from codemode.search.salience import read
 from codemode.search.segment import join, read_segment
 from codemode.search.spelling import Spelling
 from codemode.search.vocabulary import Reader, Vocabulary
@@ -68,11 +69,12 @@ class Index:
         self.weights = weights
         self.meanings: Meanings | None = None
         self._by_words: Index | None = None
-        self.profile = profile or build_profile(documents, postings, vocabulary)
+        self.profile = profile or build_profile(tools, documents, postings, vocabulary)
         self.exact = exact or ExactNames.of(tools)
         self._facets = Facets(tools)
         self.spelling = spelling or Spelling(vocabulary.surfaces, vocabulary.term_of_surface)
-        self._interpreter = Interpreter(vocabulary, postings, self.spelling, weights)
+        compounds = pairs_of_names(documents, vocabulary)
+        self._interpreter = Interpreter(vocabulary, postings, self.spelling, compounds, weights)
         self._scorer = Scorer(postings)
         self._ranker = Ranker(documents, postings, self.profile, vocabulary)
 
@@ -199,7 +201,8 @@ class Index:
         return tuple(self.tools[document].id for document in documents.tolist()), look.features
 
     def _question(self, text: str) -> Question:
-        return Question(tuple(self._interpreter.groups(text)), *kinds_of_action(text))
+        reading = read(text, self.weights)
+        return Question(tuple(self._interpreter.groups(reading.words)), reading.leading, reading.actions)
 
     def _hits(
         self, page: Sequence[tuple[int, int, int]], lists: Sequence[_Found], questions: Sequence[Question]

@@ -11,8 +11,11 @@ from codemode.search import wordlists
 from codemode.search.documents import Field
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from codemode.catalog.tool import Tool
     from codemode.search.postings import Postings
     from codemode.search.segment import Segment
     from codemode.search.vocabulary import Vocabulary
@@ -22,13 +25,15 @@ COVERED = (Field.NAME, Field.HOME, Field.SUMMARY)
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """`rarity` is documents x `COVERED`: the summed rarity of the terms of a field. `actions` are kinds of action."""
+    """`rarity` is documents x `COVERED`: the summed rarity of the terms of a field. `actions` are kinds of action,
+    `namespaces` a number for the namespace of each document."""
 
     rarity: NDArray[np.float32]
     actions: NDArray[np.uint64]
+    namespaces: NDArray[np.int32]
 
 
-def build_profile(documents: Segment, postings: Postings, vocabulary: Vocabulary) -> Profile:
+def build_profile(tools: Sequence[Tool], documents: Segment, postings: Postings, vocabulary: Vocabulary) -> Profile:
     """Sum up each document."""
     holders = np.repeat(np.arange(len(documents), dtype=np.int32), np.diff(documents.starts))
     rarity = np.zeros((len(documents), len(COVERED)), np.float32)
@@ -36,7 +41,9 @@ def build_profile(documents: Segment, postings: Postings, vocabulary: Vocabulary
         rows = documents.fields == field
         worth = postings.rarity[documents.terms[rows]]
         rarity[:, column] = np.bincount(holders[rows], worth, minlength=len(documents))
-    return Profile(rarity, _actions(documents, _kinds_of_surfaces(vocabulary)))
+    numbers: dict[str, int] = {}
+    namespaces = [numbers.setdefault(tool.namespace, len(numbers)) for tool in tools]
+    return Profile(rarity, _actions(documents, _kinds_of_surfaces(vocabulary)), np.array(namespaces, np.int32))
 
 
 def _kinds_of_surfaces(vocabulary: Vocabulary) -> NDArray[np.uint64]:

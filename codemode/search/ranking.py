@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     Column = NDArray[np.floating]
 
 _LEAST = 1e-6  # keeps a share of nothing from dividing by zero
+_STEEPNESS = np.float32(2.0)  # of the logarithm that the sum goes through: how soon more of it counts for less
+_HEAD = (Field.NAME, Field.HOME, Field.SUMMARY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class Look:
 
 
 class Ranker:
-    """Features of candidates. Keeps two rows of numbers per thread, neutral between queries."""
+    """Features of candidates. Keeps three rows of numbers per thread, neutral between queries."""
 
     def __init__(self, documents: Segment, postings: Postings, profile: Profile, vocabulary: Vocabulary) -> None:
         self._documents = documents
@@ -67,14 +69,17 @@ class Ranker:
         """Look closely at some candidates."""
         answered = self._answered(question.groups, candidates)
         total = np.float32(max(float(answered.rarity.sum()), _LEAST))
+        shares = answered.rarity / total
+        anywhere = answered.cover.max(axis=0)
         features = {
-            "sum": sums / total,
+            "sum": np.log1p(sums * (_STEEPNESS / total)),
             **self._covered(answered, candidates),
-            **_found(answered, total),
-            **self._named(question.groups, answered, candidates),
+            **_found(answered.cover, anywhere, shares),
+            "namespace_covered": _around(answered.cover, self._profile.namespaces[candidates]) @ shares,
+            **self._named(question.groups, answered, len(candidates)),
             **self._acting(question, candidates),
         }
-        return Look(features, answered.cover[Field.NAME], answered.cover.max(axis=0), answered.rarity)
+        return Look(features, answered.cover[Field.NAME], anywhere, answered.rarity)
 
     def matched(self, groups: Sequence[Group], document: int) -> tuple[str, ...]:
         """The words of the query that a document answers, each with the fields that do."""
@@ -87,47 +92,50 @@ class Ranker:
 
     def _answered(self, groups: Sequence[Group], candidates: NDArray[np.int32]) -> _Answered:
         """Which fields of which candidates answer which groups."""
-        group_of, worth_of = self._rows()
-        rarity = self._enter(groups, group_of, worth_of)
-        documents = self._documents
+        rows_of = self._rows()
+        group_of, worth_of = rows_of.group_of, rows_of.worth_of
+        rarity, entered = self._enter(groups, rows_of)
+        documents, count = self._documents, len(candidates)
         rows, holders = _ranges(documents.starts, candidates)
-        terms = documents.terms[rows]
-        hit = np.flatnonzero(group_of[terms] >= 0)
-        terms, holders, fields = terms[hit], holders[hit], documents.fields[rows[hit]].astype(np.intp)
+        places = group_of[documents.terms[rows]]
+        hit = np.flatnonzero(places >= 0)
+        rows, holders, places = rows[hit], holders[hit], places[hit]
+        terms, slots = documents.terms[rows], documents.fields[rows].astype(np.intp) * count + holders
         worth = worth_of[terms]
-        cover = np.zeros((FIELDS, len(candidates), len(groups)), np.float32)
-        np.maximum.at(cover, (fields, holders, group_of[terms]), worth)
-        slots = FIELDS * len(candidates)
-        explained = np.bincount(fields * len(candidates) + holders, worth * self._rarity[terms], minlength=slots)
+        cover = np.zeros(FIELDS * count * len(groups), np.float32)
+        np.maximum.at(cover, slots * len(groups) + places, worth)
+        explained = np.bincount(slots, worth * self._rarity[terms], minlength=FIELDS * count)
         names, owners = _ranges(documents.name_starts, candidates)
         surfaces = documents.names[names]
         of_names = self._term_of_surface[surfaces]
         answered = _Answered(
-            rarity, cover, explained.reshape(FIELDS, -1).astype(np.float32),
+            rarity, cover.reshape(FIELDS, count, len(groups)), explained.reshape(FIELDS, count).astype(np.float32),
             surfaces, owners, group_of[of_names], self._rarity[of_names],
         )  # fmt: skip
-        for group in groups:
-            for term, _ in group.alternatives:
-                group_of[term], worth_of[term] = -1, 0
+        group_of[entered] = -1
+        worth_of[entered] = 0
         return answered
 
-    def _rows(self) -> tuple[NDArray[np.int16], Column]:
-        rows: tuple[NDArray[np.int16], Column] | None = getattr(self._local, "rows", None)
+    def _rows(self) -> _Rows:
+        rows: _Rows | None = getattr(self._local, "rows", None)
         if rows is None:
             size = len(self._rarity)
-            rows = self._local.rows = (np.full(size, -1, np.int16), np.zeros(size, np.float32))
+            rows = self._local.rows = _Rows(
+                np.full(size, -1, np.int16), np.zeros(size, np.float32), np.zeros(len(self._term_of_surface), bool)
+            )
         return rows
 
-    def _enter(self, groups: Sequence[Group], group_of: NDArray[np.int16], worth_of: Column) -> Column:
+    def _enter(self, groups: Sequence[Group], rows: _Rows) -> tuple[Column, NDArray[np.int32]]:
         """Write down for each term which group it answers best, and how well; give the rarity of each group."""
+        terms = np.array([term for group in groups for term, _ in group.alternatives], np.int32)
+        worths = np.array([alike * group.weight for group in groups for _, alike in group.alternatives], np.float32)
+        places = np.repeat(np.arange(len(groups)), [len(group.alternatives) for group in groups])
         rarity = np.zeros(len(groups), np.float32)
-        for place, group in enumerate(groups):
-            for term, alike in group.alternatives:
-                worth = alike * group.weight
-                rarity[place] = max(rarity[place], self._rarity[term] * worth)
-                if worth > worth_of[term]:
-                    group_of[term], worth_of[term] = place, worth
-        return rarity
+        np.maximum.at(rarity, places, self._rarity[terms] * worths)
+        np.maximum.at(rows.worth_of, terms, worths)
+        best = np.flatnonzero(worths >= rows.worth_of[terms])[::-1]
+        rows.group_of[terms[best]] = places[best]
+        return rarity, terms
 
     def _covered(self, answered: _Answered, candidates: NDArray[np.int32]) -> dict[str, Column]:
         """How much of a field the query explains, by the rarity of its terms."""
@@ -137,40 +145,53 @@ class Ranker:
             for column, field in enumerate(COVERED)
         }
 
-    def _named(self, groups: Sequence[Group], answered: _Answered, candidates: NDArray[np.int32]) -> dict[str, Column]:
+    def _named(self, groups: Sequence[Group], answered: _Answered, count: int) -> dict[str, Column]:
         """How the name reads beside the query: its words in the same order, as they stand, from the first one on."""
-        owners, places, count = answered.owners, answered.places, len(candidates)
+        owners, places = answered.owners, answered.places
         lengths = np.bincount(owners, minlength=count)
         paired = (owners[1:] == owners[:-1]) & (places[1:] == places[:-1] + 1) & (places[:-1] >= 0)
         opens = np.zeros(count, np.float32)
         first = np.flatnonzero(np.diff(owners, prepend=-1))
         opens[owners[first]] = places[first] >= 0
-        said = [self._vocabulary.surface(group.corrected or group.surface) for group in groups]
-        verbatim = np.isin(answered.surfaces, [number for number in said if number is not None])
         whole = np.maximum(np.bincount(owners, answered.rarity_of_names, minlength=count), _LEAST)
-        share = np.bincount(owners, answered.rarity_of_names * verbatim, minlength=count) / whole
+        said = answered.rarity_of_names * self._said(groups, answered.surfaces)
         return {
             "name_in_order": np.bincount(owners[1:][paired], minlength=count) / np.maximum(lengths - 1, 1),
             "name_opens": opens,
             "name_length": np.log1p(lengths),
-            "name_verbatim": share,
+            "name_verbatim": np.bincount(owners, said, minlength=count) / whole,
         }
+
+    def _said(self, groups: Sequence[Group], surfaces: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Which surface forms are in the query as they stand."""
+        is_said = self._rows().is_said
+        numbers = [self._vocabulary.surface(group.corrected or group.surface) for group in groups]
+        known = [number for number in numbers if number is not None and number < len(is_said)]
+        is_said[known] = True
+        found = is_said[surfaces]
+        is_said[known] = False
+        return found
 
     def _acting(self, question: Question, candidates: NDArray[np.int32]) -> dict[str, Column]:
         """Whether the tool does what the query opens with, or anything that it names; who names nothing is looking."""
         kinds = self._profile.actions[candidates]
         leading, everything = np.uint64(question.leading), np.uint64(question.actions)
-        nothing = np.zeros(len(candidates), np.float32)
-        agrees = (kinds & leading) > 0
-        looking = np.uint64(wordlists.actions()["list"])
+        nothing = np.zeros(len(candidates), bool)
+        acts = kinds > 0
         return {
-            "action_agrees": agrees.astype(np.float32),
-            "action_differs": ((kinds > 0) & ~agrees).astype(np.float32) if leading else nothing,
-            "no_action_agrees": nothing
-            if leading or not everything
-            else ((kinds > 0) & ((kinds & everything) == 0)).astype(np.float32),
-            "action_unasked": nothing if everything else ((kinds > 0) & ((kinds & looking) == 0)).astype(np.float32),
+            "action_differs": acts & ((kinds & leading) == 0) if leading else nothing,
+            "no_action_agrees": nothing if leading or not everything else acts & ((kinds & everything) == 0),
+            "action_unasked": nothing if everything else acts & ((kinds & np.uint64(_looking())) == 0),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """For each term the group that it answers, or -1, and how well; for each surface form whether it is said."""
+
+    group_of: NDArray[np.int16]
+    worth_of: NDArray[np.float32]
+    is_said: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +202,8 @@ class _Answered:
     row: surface forms, whose they are (`owners`), which group they answer (`places`, or -1), and their rarity.
     """
 
-    rarity: Column
-    cover: Column
+    rarity: NDArray[np.float32]
+    cover: NDArray[np.float32]
     explained: Column
     surfaces: NDArray[np.int32]
     owners: NDArray[np.intp]
@@ -190,27 +211,37 @@ class _Answered:
     rarity_of_names: Column
 
 
-def _found(answered: _Answered, total: np.float32) -> dict[str, Column]:
+def _looking() -> int:
+    """The kinds of action that one who names none has in mind."""
+    return wordlists.actions()["list"]
+
+
+def _found(cover: Column, anywhere: Column, shares: Column) -> dict[str, Column]:
     """How much of the query is found, anywhere and by field."""
-    cover, shares = answered.cover, answered.rarity / total
-    anywhere = cover.max(axis=0)
     return {
         "query_covered": anywhere @ shares,
-        "query_in_name": cover[Field.NAME] @ shares,
         "query_in_home": cover[Field.HOME] @ shares,
         "query_in_text": np.maximum(cover[Field.SUMMARY], cover[Field.TEXT]) @ shares,
         "query_in_parameters": np.maximum(cover[Field.PARAMETERS], cover[Field.PARAMETER_TEXT]) @ shares,
-        "words_found": (anywhere > 0).sum(axis=1) / np.float32(max(anywhere.shape[1], 1)),
+        "words_found": np.count_nonzero(anywhere, axis=1) / np.float32(max(anywhere.shape[1], 1)),
     }
 
 
-def weigh(features: Mapping[str, Column], weights: Mapping[str, float]) -> Column:
+def _around(cover: NDArray[np.float32], namespaces: NDArray[np.int32]) -> NDArray[np.float32]:
+    """Candidates x groups: how well a group is answered by any candidate of the same namespace, parameters apart."""
+    order = np.argsort(namespaces, kind="stable")
+    first = np.flatnonzero(np.diff(namespaces[order], prepend=-1))
+    together = np.maximum.reduceat(cover[_HEAD, :].max(axis=0)[order], first, axis=0)
+    around = np.empty(cover.shape[1:], np.float32)
+    around[order] = np.repeat(together, np.diff(first, append=len(order)), axis=0)
+    return around
+
+
+def weigh(features: Mapping[str, Column], weights: Mapping[str, float]) -> NDArray[np.float32]:
     """The scores of candidates."""
-    score = features["sum"].astype(np.float32)
-    for name, weight in weights.items():
-        if weight:
-            score = score + np.float32(weight) * features[name]
-    return score
+    rows = np.array([features["sum"], *(features[name] for name in weights)], np.float32)
+    scores: NDArray[np.float32] = np.array([1.0, *weights.values()], np.float32) @ rows
+    return scores
 
 
 def _ranges(starts: NDArray[np.int64], chosen: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _LONGEST_QUERY = 2_000  # characters; a longer one is cut: no search needs more
 _SENTENCE = re.compile(r"(?:[^.!?\n]|[.!?](?=\S))+[.!?]*")
+_SENTENCE_END = re.compile(r"[.!?\n]")
 _ASKING = re.compile(
     r"\?|\b(?:can|could|would|will) (?:you|i|we)\b|\bplease\b|\bkindly\b"
     r"|\b(?:i|we)(?:'d| would)? (?:want|need|like|require)\b"
@@ -29,6 +30,7 @@ _TELLING = re.compile(
 _QUOTED = re.compile(
     r"\"[^\"]{1,200}\"|(?<!\w)'[^']{1,200}'(?!\w)|\u201c[^\u201d]{1,200}\u201d|\u2018[^\u2019]{1,200}\u2019"
 )
+_QUOTES = re.compile("[\"'\u201c\u2018]")
 
 
 class Word(NamedTuple):
@@ -44,24 +46,29 @@ class Word(NamedTuple):
     is_name: bool
 
 
-def telling_words(query: str, weights: Weights) -> list[Word]:
-    """The words of a query without those that say nothing, unless it has no others."""
-    words = list(_words(query[:_LONGEST_QUERY], weights))
-    stop = wordlists.stop_words()
-    return [word for word in words if word.surface not in stop] or words
+class Reading(NamedTuple):
+    """A query as read: the words that tell something, or all if none does; the kinds of action (bits) of the word that
+    it opens with, and of all its words."""
+
+    words: list[Word]
+    leading: int
+    actions: int
 
 
-def kinds_of_action(query: str) -> tuple[int, int]:
-    """The kinds of action (bits) of the word that the query opens with, and of all its words."""
-    stop = wordlists.stop_words()
-    leading = everything = 0
-    opened = False
-    for raw in text.raw_words(query[:_LONGEST_QUERY]):
-        for form in _forms(raw):
-            if not opened and (form.actions or form.surface not in stop):
-                opened, leading = True, form.actions
-            everything |= form.actions
-    return leading, everything
+def read(query: str, weights: Weights) -> Reading:
+    """Read a query, its first `_LONGEST_QUERY` characters."""
+    query = query[:_LONGEST_QUERY]
+    said = [(form, *where) for where in _raw_words(query, weights) for form in _forms(where[0])]
+    telling = [each for each in said if not each[0].is_stop]
+    leading = next((form.actions for form, *_ in said if form.actions or not form.is_stop), 0)
+    actions = 0
+    words = []
+    for form, *_ in said:
+        actions |= form.actions
+    for form, _, share, place, is_name in telling or said:
+        weight = weights.faint if form.is_faint else weights.action if form.actions else 1.0
+        words.append(Word(form.surface, form.term, share * weight, place, is_name))
+    return Reading(words, leading, actions)
 
 
 class _Form(NamedTuple):
@@ -69,36 +76,39 @@ class _Form(NamedTuple):
 
     surface: str
     term: str
+    is_stop: bool
     is_faint: bool
     actions: int
 
 
 @lru_cache(maxsize=65_536)
 def _forms(raw: str) -> tuple[_Form, ...]:
-    actions, faint = wordlists.actions(), wordlists.faint_words()
+    stop, faint, actions = wordlists.stop_words(), wordlists.faint_words(), wordlists.actions()
     return tuple(
-        _Form(surface, term := text.term(surface), surface in faint or surface.isdigit(), actions.get(term, 0))
+        _Form(surface, term := text.term(surface), surface in stop, surface in faint or surface.isdigit(),
+              actions.get(term, 0))
         for surface in text.surface_forms(raw)
-    )
+    )  # fmt: skip
 
 
-def _words(query: str, weights: Weights) -> Iterator[Word]:
-    quoted = [match.span() for match in _QUOTED.finditer(query)]
+def _raw_words(query: str, weights: Weights) -> Iterator[tuple[str, float, int, bool]]:
+    """Raw words with what the sentence makes of them: their share, their place, whether they look like a name."""
+    quoted = [match.span() for match in _QUOTED.finditer(query)] if _QUOTES.search(query) else []
     for start, sentence, share in _sentences(query, weights):
-        matches = list(text.RAW_WORD.finditer(sentence))
-        names = _name_like(matches)
-        for match in matches:
-            position = start + match.start()
+        found = [(match.group(), match.start()) for match in text.RAW_WORD.finditer(sentence)]
+        names = _name_like(found)
+        for raw, place in found:
+            position = start + place
             whole = share
             if quoted and any(begin < position < end for begin, end in quoted):
                 whole *= weights.quoted
-            for surface, term, is_faint, actions in _forms(match.group()):
-                weight = weights.faint if is_faint else weights.action if actions else 1.0
-                yield Word(surface, term, whole * weight, position, match.start() in names)
+            yield raw, whole, position, place in names
 
 
 def _sentences(query: str, weights: Weights) -> list[tuple[int, str, float]]:
     """Sentences with their starts and shares: where some ask for something, the others only tell the circumstances."""
+    if not _SENTENCE_END.search(query, 0, len(query) - 1):
+        return [(0, query, 1.0)]
     found = [(match.start(), match.group()) for match in _SENTENCE.finditer(query)]
     telling = [_tells(sentence) for _, sentence in found]
     if all(telling):
@@ -114,6 +124,6 @@ def _tells(sentence: str) -> bool:
     return bool(_TELLING.match(sentence)) and not _ASKING.search(sentence)
 
 
-def _name_like(matches: list[re.Match[str]]) -> set[int]:
-    capitalized = {match.start() for match in matches[1:] if match.group().istitle() and len(match.group()) > 1}
-    return capitalized if len(capitalized) <= len(matches) // 2 else set()
+def _name_like(found: list[tuple[str, int]]) -> set[int]:
+    capitalized = {place for raw, place in found[1:] if len(raw) > 1 and raw.istitle()}
+    return capitalized if len(capitalized) <= len(found) // 2 else set()

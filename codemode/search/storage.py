@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.catalog import Catalog
 
-_MAGIC = b"codemode index 1\n"
+_MAGIC = b"codemode index 2\n"
 _ALIGNMENT = 64  # bytes: arrays start where any of their types may
 _SOURCE_FIELDS = ("id", "summary", "description", "retrieval_text", "source")
 
@@ -83,7 +83,7 @@ def load(path: Path, catalog: Catalog, *, key: str = "", weights: Weights | None
     postings = Postings(len(tools), *(arrays[f"postings.{name}"] for name in Postings.__slots__ if name != "size"))
     return Index(
         tools, documents, vocabulary, postings, weights=chosen,
-        profile=Profile(arrays["profile.rarity"], arrays["profile.actions"]),
+        profile=Profile(*(arrays[f"profile.{name}"] for name in Profile.__slots__)),
         exact=ExactNames(tools, arrays["names.hashes"], arrays["names.documents"]),
         spelling=Spelling(
             vocabulary.surfaces, vocabulary.term_of_surface, (arrays["spelling.lengths"], arrays["spelling.masks"])
@@ -99,8 +99,7 @@ def _arrays(index: Index) -> dict[str, NDArray[Any]]:
         "of_surface": vocabulary.term_of_surface,
         **{f"documents.{name}": getattr(index.documents, name) for name in Segment.__slots__},
         **{f"postings.{name}": getattr(index.postings, name) for name in Postings.__slots__ if name != "size"},
-        "profile.rarity": index.profile.rarity,
-        "profile.actions": index.profile.actions,
+        **{f"profile.{name}": getattr(index.profile, name) for name in Profile.__slots__},
         "spelling.lengths": index.spelling.lengths,
         "spelling.masks": index.spelling.masks,
         "names.hashes": index.exact.hashes,

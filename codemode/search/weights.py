@@ -20,6 +20,7 @@ RANKING = MappingProxyType(
         "query_in_text": -0.2,
         "query_in_parameters": -0.1,
         "words_found": 0.15,
+        "namespace_covered": 0.12,
         "name_in_order": 0.2,
         "name_opens": 0.05,
         "name_length": -0.05,
@@ -52,10 +53,12 @@ class Weights:
     quoted: float = 0.4
 
     #: Of what stands for a word: its synonyms (`substitute`: when no tool has the word itself), its short or long
-    #: form, what it was a typo of (less for a proper name).
+    #: form, the one word that it makes with the next or the two that it is made of (`compound`), what it was a typo of
+    #: (less for a proper name).
     synonym: float = 0.2
     substitute: float = 0.35
     abbreviation: float = 0.5
+    compound: float = 0.5
     typo: float = 0.7
     name_typo: float = 0.3
     corrections: int = 3
