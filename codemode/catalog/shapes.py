@@ -155,11 +155,11 @@ class Shapes:
         return "list" if inner == "Any" else f"list[{inner}]"
 
     def _named(self, schema: Schema, hint: str, depth: int) -> str:
+        if not self._naming and schema.properties():
+            return type_name(schema.name.rpartition(".")[2]) or "dict"
         properties = self._visible(schema)
         if not properties:
             return self._mapping(schema, hint, depth)
-        if not self._naming:
-            return type_name(schema.name.rpartition(".")[2]) or "dict"
         if depth <= DEEPEST and not schema.name and _is_small(properties):
             return self._object(schema, hint, depth)
         return self._name(schema, hint)

@@ -3,9 +3,9 @@
     gym.clients.get_clients_list(*, search: str | None = None, page: int = 1) -> ClientList  # Get clients list
     ClientList = {"items": list[Client], "total": int}
 
-`one_liner` is one line, `signature` one line with all types, `stub` adds the definitions of the types it names, `full`
-adds the documentation of every parameter. Where a document says nothing of the result, `observed` is the schema that
-was learned from answers; the text says so.
+`bare` is hardly more than the name, `one_liner` one line, `signature` one line with all types, `stub` adds an example
+and the definitions of the types it names, `full` the documentation of every parameter. Where a document says nothing of
+the result, `observed` is the schema that was learned from answers; the text says so.
 """
 
 from __future__ import annotations
@@ -36,6 +36,13 @@ _LONGEST_DEFAULT = 40  # characters
 def one_liner(tool: Tool, *, budget_tokens: int = LINE_TOKENS, observed: Schema | None = None) -> str:
     """One line: required parameters with types, optional ones as far as the budget goes."""
     return signature(tool, budget_tokens=budget_tokens, observed=observed)
+
+
+def bare(tool: Tool) -> str:
+    """The least there is to say: the name, and how many parameters; the whole is asked for by the name."""
+    required = sum(parameter.required for parameter in tool.parameters)
+    told = f"{len(tool.parameters)} parameters, {required} required" if tool.parameters else "no parameters"
+    return f'{tool.id}(...)  # {told}; search for this name with detail="full"'
 
 
 def signature(tool: Tool, *, budget_tokens: int = SIGNATURE_TOKENS, observed: Schema | None = None) -> str:

@@ -22,6 +22,8 @@ Detail = Literal["auto", "full"]
 _CLOSING_TOKENS = 60  # kept free for the last lines
 _LOOK_UP_TOKENS = 40  # of a related tool
 _QUERY_SHOWN = 80  # characters of a query that are repeated to the reader
+_WIDENED = 3  # hits after the first whose whole signatures are worth their tokens
+_FULL_SHARE = 0.75  # of the budget for the best hit in full, where it was not asked for by name
 
 
 def _nothing_observed(_: Tool) -> Schema | None:
@@ -34,79 +36,125 @@ def render(
 ) -> str:
     """The answer to a search, at most `budget_tokens` long.
 
-    The first hit of each query has its whole signature, the others one line each, in turn over the queries.
-    `detail="full"` on an exact name adds parameter docs, nested types and the return type.
+    The first hit of each query has its whole signature, with the types it names and the tools that give what it needs;
+    the others one line each as far as there is room, and the best of these their whole signatures if there is more.
+    `detail="full"` adds to the first hits what is known of every parameter.
     """
     if not hits.hits:
-        return _nothing(hits)
-    page = _Page(budget_tokens - _CLOSING_TOKENS)
-    shown = 0
-    for hit in _best_first(hits):
-        lines = _lines(hit, hits, detail, page.left, observed)
-        if not page.add(lines, needed=shown == 0):
-            break
-        shown += 1
-    return _within("\n".join((*page.lines, *_closing(hits, shown))), budget_tokens)
+        return _within(_nothing(hits), budget_tokens)
+    page = _Page(hits, detail, budget_tokens - _CLOSING_TOKENS, observed)
+    leads = _leads(hits)
+    for place, lead in enumerate(leads):
+        page.lead(lead, of=len(leads) - place)
+    for hit in hits.hits:
+        if hit not in leads:
+            page.follow(hit)
+    page.widen()
+    return _within("\n".join((*page.lines(), *_closing(hits, page.shown))), budget_tokens)
 
 
 class _Page:
-    """Lines within a budget."""
+    """Hits as text within a budget: `left` is what is left of it, `shown` the ids of the tools that have a place."""
 
-    def __init__(self, budget_tokens: int) -> None:
-        self.lines: list[str] = []
+    def __init__(self, hits: Hits, detail: Detail, budget_tokens: int, observed: Observed) -> None:
+        self._hits = hits
+        self._detail = detail
+        self._observed = observed
+        self._blocks: list[str] = []
+        self._followers: list[tuple[int, Tool]] = []  # the place of a line among the blocks, and its tool
+        self.shown: set[str] = set()
         self.left = budget_tokens
 
-    def add(self, lines: Iterable[str], *, needed: bool) -> bool:
-        """Add lines if they fit; what is needed is cut to fit."""
-        text = "\n".join(lines)
-        if needed:
-            text = _within(text, self.left)
-        cost = tokens.count(text) + 1
-        if cost > self.left and not needed:
-            return False
-        self.lines.append(text)
-        self.left -= cost
-        return True
+    def lines(self) -> list[str]:
+        """What has found a place."""
+        return self._blocks
+
+    def lead(self, hit: Hit, *, of: int) -> None:
+        """The first hit of a query, one of the last `of`: all of it, else its signature, else its name."""
+        share = self.left // of
+        head = list(_heading(hit, self._hits))
+        tool, observed = hit.tool, self._observed(hit.tool)
+        room = share - _cost(head)
+        choices: list[Callable[[], list[str]]] = [
+            lambda: self._whole(hit, room, observed),
+            lambda: [stubs.one_liner(tool, observed=observed)],
+            lambda: [stubs.bare(tool)],
+        ]
+        for choice in choices:
+            block = [*head, *choice()]
+            if _cost(block) <= share:
+                break
+        else:
+            block = [stubs.bare(tool)]
+        self._add(block, tool)
+
+    def follow(self, hit: Hit) -> None:
+        """One line, if there is room."""
+        for line in (stubs.one_liner(hit.tool, observed=self._observed(hit.tool)), stubs.bare(hit.tool)):
+            if _cost([line]) <= self.left:
+                self._followers.append((len(self._blocks), hit.tool))
+                self._add([line], hit.tool)
+                return
+
+    def widen(self) -> None:
+        """Give the best of the one-liners their whole signatures where there is room left."""
+        for place, tool in self._followers[:_WIDENED]:
+            wider = stubs.signature(tool, observed=self._observed(tool))
+            more = _cost([wider]) - _cost([self._blocks[place]])
+            if more > self.left:
+                return
+            self._blocks[place] = wider
+            self.left -= more
+
+    def _whole(self, hit: Hit, room: int, observed: Schema | None) -> list[str]:
+        tool = hit.tool
+        if self._detail == "full":
+            share = 1.0 if hit.exact else _FULL_SHARE
+            return [stubs.full(tool, budget_tokens=min(stubs.FULL_TOKENS, int(room * share)), observed=observed)]
+        related = []
+        for look_up in hit.look_ups:
+            what = f"{look_up.parameter} from" if look_up.parameter else "see also"
+            is_known = any(f"{look_up.tool.id}(" in block for block in self._blocks)
+            text = look_up.tool.id if is_known else stubs.one_liner(look_up.tool, budget_tokens=_LOOK_UP_TOKENS)
+            related.append(f"#   {what}: {text}")
+        room -= _cost(related)
+        return [stubs.stub(tool, budget_tokens=min(stubs.STUB_TOKENS, room), observed=observed), *related]
+
+    def _add(self, block: list[str], tool: Tool) -> None:
+        self._blocks.append("\n".join(block))
+        self.shown.add(tool.id)
+        self.left = max(0, self.left - _cost(block))
 
 
-def _best_first(hits: Hits) -> Iterator[Hit]:
-    """The first hit of each query, then the rest in their order."""
+def _cost(lines: Iterable[str]) -> int:
+    text = "\n".join(lines)
+    return tokens.count(text) + 1 if text else 0
+
+
+def _leads(hits: Hits) -> list[Hit]:
+    """The first hit of each query."""
     first: dict[int, Hit] = {}
     for hit in hits.hits:
         first.setdefault(hit.query, hit)
-    yield from (first[query] for query in sorted(first))
-    chosen = {hit.tool.id for hit in first.values()}
-    yield from (hit for hit in hits.hits if hit.tool.id not in chosen)
+    return [first[query] for query in sorted(first)]
 
 
-def _lines(hit: Hit, hits: Hits, detail: Detail, left: int, observed: Observed) -> Iterator[str]:
-    leads = hit is next(other for other in hits.hits if other.query == hit.query)
-    if not leads:
-        yield stubs.one_liner(hit.tool, observed=observed(hit.tool))
-        return
-    searches = len(hits.query.queries)
-    if searches > 1:
+def _heading(hit: Hit, hits: Hits) -> Iterator[str]:
+    if len(hits.query.queries) > 1:
         yield f"# {_quoted(hits, hit.query)}"
     if hit.query in hits.unsure:
         yield "# not sure: nothing here may fit; nearest:"
-    share = left // max(1, searches - hit.query)
-    if detail == "full" and hit.exact:
-        yield stubs.full(hit.tool, budget_tokens=share, observed=observed(hit.tool))
-        return
-    yield stubs.stub(hit.tool, budget_tokens=min(stubs.STUB_TOKENS, share), observed=observed(hit.tool))
-    for look_up in hit.look_ups:
-        what = f"{look_up.parameter} from" if look_up.parameter else "see also"
-        yield f"#   {what}: {stubs.one_liner(look_up.tool, budget_tokens=_LOOK_UP_TOKENS)}"
 
 
-def _closing(hits: Hits, shown: int) -> Iterator[str]:
+def _closing(hits: Hits, shown: set[str]) -> Iterator[str]:
     if hits.note:
         yield f"# {hits.note}"
     for query in hits.empty:
         yield f"# {_quoted(hits, query)}: no tool matches"
-    after = hits.query.offset + shown
+    count = next((place for place, hit in enumerate(hits.hits) if hit.tool.id not in shown), len(hits.hits))
+    after = hits.query.offset + count
     if after < hits.total:
-        yield f"# {shown} of {hits.total} hits; name a namespace or use other words to narrow"
+        yield f"# {count} of {hits.total} hits; next: offset={after}; or narrow by namespace, effect, tag, other words"
 
 
 def _nothing(hits: Hits) -> str:

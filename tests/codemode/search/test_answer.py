@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
 
 from codemode.catalog import tokens
 from codemode.catalog.catalog import Catalog
-from codemode.catalog.tool import Effect
-from codemode.search.answer import render
+from codemode.catalog.schema import Graph, Schema
+from codemode.catalog.tool import Effect, Location, Parameter, Tool
+from codemode.search.answer import Detail, render
 from codemode.search.index import Index
 from codemode.search.query import Query
+from codemode.testing import make_tool
 
 if TYPE_CHECKING:
     from tests.codemode.search.conftest import ToolFactory
@@ -40,13 +44,100 @@ def test_the_first_hit_of_each_search_leads_and_signatures_can_be_called(index: 
     assert lines[3].startswith("gym.classes.create()")
 
 
-@pytest.mark.parametrize("budget", [150, 400, 1200])
-@pytest.mark.parametrize("searches", [1, 4])
-@pytest.mark.parametrize("detail", ["auto", "full"])
-def test_an_answer_keeps_within_its_budget(index: Index, budget: int, searches: int, detail: str) -> None:
-    queries = ("gym.members.freeze", "member class report", "list classes", "report")[:searches]
-    answer = render(index.search(Query(queries, limit=100)), budget_tokens=budget, detail=detail)  # type: ignore[arg-type]
+def _cycle(length: int) -> Schema:
+    """A schema of objects that refer to each other in a circle."""
+    schemas = {
+        f"Part{place}": {
+            "type": "object",
+            "description": "long " * 200,
+            "properties": {f"next_{n}": {"$ref": f"#/Part{(place + n) % length}"} for n in (1, 7, 11)},
+        }
+        for place in range(length)
+    }
+    return Schema({"$ref": "#/Part0"}, Graph.of(schemas))
+
+
+WORDS = st.sampled_from(
+    ["member", "freeze", "会員を凍結する", "заморозить членство", "x" * 400, "a b " * 500, "\n\n# \t"]
+)
+SCHEMAS = st.sampled_from(
+    [
+        {"type": "string"},
+        {"enum": [f"a value that is long {number}" for number in range(400)]},
+        {"type": "string", "enum": ["会員" * 20, "x" * 900]},
+        {"type": "object", "properties": {f"field_{number}": {"type": "object"} for number in range(300)}},
+        {"type": "array", "items": {"anyOf": [{"type": kind} for kind in ("string", "integer", "boolean", "null")]}},
+    ]
+)
+
+
+@st.composite
+def _tools(draw: st.DrawFn) -> Tool:
+    place = draw(st.integers(0, 10**6))
+    count = draw(st.sampled_from([0, 1, 5, 300]))
+    schema = draw(SCHEMAS)
+    parameters = tuple(
+        Parameter(f"parameter_{n}", "p", Location.QUERY, required=n % 2 == 0, schema=Schema.of(schema))
+        for n in range(count)
+    )
+    return Tool(
+        f"api.member_{draw(st.sampled_from(['get', 'list', 'x' * 150]))}_{place}",
+        source="api",
+        description=draw(WORDS),
+        parameters=parameters,
+        effect=draw(st.sampled_from(list(Effect))),
+        returns=draw(st.sampled_from([None, _cycle(71), Schema.of({"type": "string"})])),
+        examples=draw(st.sampled_from([(), ("call " * 300,)])),
+    )
+
+
+@settings(max_examples=40, deadline=None, derandomize=True, phases=[Phase.generate])
+@given(
+    tools=st.lists(_tools(), min_size=1, max_size=12, unique_by=lambda tool: tool.id),
+    queries=st.lists(WORDS, min_size=1, max_size=6),
+    budget=st.sampled_from([100, 300, 1200]),
+    detail=st.sampled_from(["auto", "full"]),
+)
+def test_an_answer_keeps_within_its_budget_whatever_the_catalog(
+    tools: list[Tool], queries: list[str], budget: int, detail: Detail
+) -> None:
+    hits = Index.build(Catalog(tools)).search(Query(tuple(queries), limit=100))
+    answer = render(hits, budget_tokens=budget, detail=detail)
     assert tokens.count(answer) <= budget
+    if hits.hits and budget > 100:
+        assert hits.hits[0].tool.id in answer
+
+
+def test_every_query_of_many_has_its_best_hit(index: Index) -> None:
+    queries = tuple(f"report on member and class number {number}" for number in range(20))
+    hits = index.search(Query(queries, limit=100))
+    answer = render(hits)
+    leads = {hit.query: hit.tool.id for hit in reversed(hits.hits)}
+    assert len(leads) == 20
+    assert all(f"{id_}(" in answer for id_ in leads.values())
+
+
+def test_room_that_is_left_goes_to_the_whole_signatures_of_the_next_best(tool: ToolFactory) -> None:
+    parameters = {f"parameter_number_{number}": {"type": "integer"} for number in range(15)}
+    hits = Index.build([tool(f"gym.member_{name}.get", "A member.", parameters=parameters) for name in "abc"]).search(
+        "member"
+    )
+    assert render(hits).count("parameter_number_14: int | None = None") == 3
+    assert render(hits, budget_tokens=500).count("parameter_number_14: int | None = None") < 3
+
+
+def test_what_is_needed_first_is_told_with_the_tool_that_gives_it_once(index: Index) -> None:
+    lines = render(index.search(Query(("freeze a member", "delete a member")))).splitlines()
+    assert [line for line in lines if "member_id from:" in line] == []
+    with_list = Index.build(
+        Catalog([*index.tools, make_tool("gym.members.list", summary="List members.", source="gym")])
+    )
+    lines = render(with_list.search(Query(("freeze a member", "delete a member")))).splitlines()
+    told = [line for line in lines if "member_id from:" in line]
+    assert told == [
+        "#   member_id from: gym.members.list() -> Any  # List members",
+        "#   member_id from: gym.members.list",
+    ]
 
 
 def test_full_detail_on_an_exact_name_documents_the_parameters(index: Index) -> None:
@@ -57,7 +148,7 @@ def test_full_detail_on_an_exact_name_documents_the_parameters(index: Index) -> 
 
 def test_the_answer_says_how_many_hits_there_are(index: Index) -> None:
     hits = index.search(Query(("report",), limit=5))
-    assert render(hits).splitlines()[-1].startswith(f"# 5 of {hits.total} hits")
+    assert render(hits).splitlines()[-1].startswith(f"# 5 of {hits.total} hits; next: offset=5")
 
 
 def test_no_match_says_so_and_names_the_nearest(index: Index) -> None:
