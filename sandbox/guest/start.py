@@ -1,4 +1,4 @@
-"""First file of the fork server: `python -P -s -S start.py CONTROL PROGRAM FOLDER…`.
+"""First file of the fork server: `python -P -s -S start.py MAIN CHANNEL PROGRAM FOLDER…`.
 
 The interpreter starts without `site`, environment or the current folder on its path, so the folders that hold this
 package, RestrictedPython and greenlet come as arguments. They go behind the standard library: nothing shadows it.
@@ -58,5 +58,5 @@ class _HollowModules:
 
 sys.modules.update(dict.fromkeys(_ABSENT))  # type: ignore[arg-type]  # None: "there is no such module"
 sys.meta_path.insert(0, _HollowModules)
-sys.path += sys.argv[3:]
-import_module("sandbox.guest.fork_server").main(int(sys.argv[1]), sys.argv[2])
+sys.path += sys.argv[4:]
+import_module(f"sandbox.guest.{sys.argv[1]}").main(int(sys.argv[2]), sys.argv[3])

@@ -22,15 +22,17 @@ _ENVIRONMENT = {"PYTHONHASHSEED": "0"}
 _START = Path(__file__).parents[1] / "guest" / "start.py"
 
 
-def start_process(control: socket.socket, *, program: str, folders: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
-    """Start the fork server; `control` becomes its descriptor 3.
+def start_process(
+    channel: socket.socket, *, program: str, folders: tuple[str, ...] = (), main: str = "fork_server"
+) -> subprocess.Popen[bytes]:
+    """Start the fork server, or a worker without one (`main="lone_worker"`), with its end of a socket to the host.
 
     `program` is the module that serves programs in the workers, `folders` are where else it may be found. The
     interpreter runs as with `-I -S` (no user folder, no current folder, no `site`) but for the one variable above.
     Raises WorkerError.
     """
     flags = ["-P", "-s", "-S", "-X", "utf8"]
-    command = [sys.executable, *flags, str(_START), str(control.fileno()), program, *import_folders(), *folders]
+    command = [sys.executable, *flags, str(_START), main, str(channel.fileno()), program, *import_folders(), *folders]
     try:
         return subprocess.Popen(
             command,
@@ -39,11 +41,11 @@ def start_process(control: socket.socket, *, program: str, folders: tuple[str, .
             stderr=subprocess.PIPE,
             env=_ENVIRONMENT,
             cwd="/",
-            pass_fds=(control.fileno(),),
+            pass_fds=(channel.fileno(),),
             start_new_session=True,
         )
     except OSError as error:
-        message = f"the fork server could not be started with {sys.executable}: {error}"
+        message = f"the {main.replace('_', ' ')} could not be started with {sys.executable}: {error}"
         raise WorkerError(message) from error
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from sandbox.errors import SandboxUnavailable, WorkerError
 from sandbox.protocol.control import Purpose
@@ -37,6 +37,35 @@ REMEDIES = {
     ),
     "landlock": "the kernel needs 5.13 or newer with landlock among its security modules (lsm=landlock,...)",
 }
+
+
+#: What a platform that is not Linux lacks, in words for whoever reads `Sandbox.isolation`.
+_ELSEWHERE = {
+    "seccomp": "{platform} has no filter of system calls",
+    "rlimits": "in part: processor time, size of files, cores; memory is not limited",
+    "fork_server": "{platform} has no pidfd: each worker is a process started by exec, a third of a second each",
+    "user": "not taken: programs run as the user of this process",
+    "capabilities": "{platform} has none to give up",
+    "namespaces": "{platform} has none: files, network and other processes are in reach of the process",
+    "landlock": "{platform} has none: see namespaces",
+}
+
+
+def missing_on(platform: str) -> dict[str, str]:
+    """Return what is to be said of each layer where there is no process wall."""
+    return {layer: f"not there: {_ELSEWHERE[layer].format(platform=platform)}" for layer in REMEDIES}
+
+
+def refuse_platform(platform: str) -> NoReturn:
+    """Raise SandboxUnavailable for a platform without a process wall, with the one way to go on all the same."""
+    lines = [f"{layer}: {result}" for layer, result in missing_on(platform).items()]
+    message = (
+        f"the sandbox needs Linux; this is {platform}, and nothing of the process wall is there:\n  "
+        + "\n  ".join(lines)
+        + "\nUse a container or a virtual machine with Linux. Sandbox(insecure=True) runs programs here behind the"
+        " language policy alone: only for programs that you would run without a sandbox"
+    )
+    raise SandboxUnavailable(message)
 
 
 async def probe(server: ForkServer, limits: Limits) -> dict[str, str]:

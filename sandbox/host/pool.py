@@ -16,6 +16,7 @@ from sandbox.protocol.control import Purpose
 
 if TYPE_CHECKING:
     from sandbox.host.fork_server import ForkServer
+    from sandbox.host.lone_workers import LoneWorkers
     from sandbox.host.worker import Worker
     from sandbox.limits import Limits
 
@@ -28,13 +29,13 @@ _LOOK_AGAIN_S = 0.01
 class Pool:
     """`size` warm workers with these limits; other limits and a run on the pool get workers forked on demand."""
 
-    def __init__(self, server: ForkServer, limits: Limits, *, size: int) -> None:
+    def __init__(self, server: ForkServer | LoneWorkers, limits: Limits, *, size: int) -> None:
         self._server = server
         self._limits = limits
         self._size = size
         self._idle: deque[Worker] = deque()
         self._busy = 0
-        self._processors = len(os.sched_getaffinity(0))
+        self._processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         self._timer: asyncio.TimerHandle | None = None
 
     def fill(self) -> None:

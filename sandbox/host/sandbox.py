@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Self
 from sandbox.errors import SandboxUnavailable, WorkerError
 from sandbox.host.endings import by_source
 from sandbox.host.fork_server import PROGRAM, ForkServer
-from sandbox.host.layers import is_in_force, probe, refuse_missing
+from sandbox.host.layers import is_in_force, missing_on, probe, refuse_missing, refuse_platform
+from sandbox.host.lone_workers import LoneWorkers
 from sandbox.host.pool import Pool
 from sandbox.host.session import Program, Session
 from sandbox.limits import Limits
@@ -33,14 +34,17 @@ REQUIRED = ("seccomp", "rlimits", "fork_server")
 
 _SEED_BYTES = 32
 
+#: Where the process wall is: on Linux. Elsewhere the language policy is all there is.
+PLATFORM = sys.platform
+
 
 class Sandbox:
     """Runs programs, each in a single-use process that is forked, locked down and warm before the program arrives.
 
     `workers` is how many wait for programs at a time; more are forked on demand, up to `running` programs at one
     time, and the rest wait their turn. `require` names the layers without which nothing is run (any of seccomp,
-    rlimits, fork_server, user, capabilities, namespaces, landlock); `insecure=True` runs programs even so, and
-    must only be used for programs that you would run without a sandbox.
+    rlimits, fork_server, user, capabilities, namespaces, landlock); `insecure=True` runs programs even so, on other
+    platforms than Linux too, and must only be used for programs that you would run without a sandbox.
 
         async with Sandbox() as sandbox:
             outcome = await sandbox.run("1 + 1")
@@ -64,7 +68,7 @@ class Sandbox:
         self._is_insecure = insecure
         self._program = program
         self._folders = folders
-        self._server: ForkServer | None = None
+        self._server: ForkServer | LoneWorkers | None = None
         self._pool: Pool | None = None
         self._starting = asyncio.Lock()
         self._isolation: Mapping[str, str] = MappingProxyType({})
@@ -154,10 +158,9 @@ class Sandbox:
                 self._pool.fill()
             return self._pool
 
-    async def _start_server(self) -> ForkServer:
-        if sys.platform != "linux":
-            message = f"the sandbox needs Linux (seccomp, namespaces, Landlock); this is {sys.platform}"
-            raise SandboxUnavailable(message)
+    async def _start_server(self) -> ForkServer | LoneWorkers:
+        if PLATFORM != "linux":
+            return await self._start_without_wall()
         server = ForkServer(program=self._program, folders=self._folders)
         await server.start()
         try:
@@ -172,6 +175,14 @@ class Sandbox:
             raise
         server.on_death = self._forget_server
         return server
+
+    async def _start_without_wall(self) -> LoneWorkers:
+        if not self._is_insecure:
+            refuse_platform(PLATFORM)
+        self._isolation = MappingProxyType(missing_on(PLATFORM))
+        workers = LoneWorkers(program=self._program, folders=self._folders)
+        await workers.start()
+        return workers
 
     def _forget_server(self) -> None:
         """The fork server died, and its workers with it: the next program starts another."""

@@ -86,4 +86,5 @@ class Report:
 
 _FORK = Struct("=QQIB")
 _REPORT = Struct("=BQiidQ")
+FORK_BYTES = _FORK.size
 REPORT_BYTES = _REPORT.size
