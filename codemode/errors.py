@@ -48,10 +48,15 @@ class SourceError(CodeModeError):
     code = "source_invalid"
 
     def __init__(self, message: str, *, location: str = "", pointer: str = "") -> None:
+        self.message = message
         self.location = location
         self.pointer = pointer
         where = " ".join(part for part in (_shown(location), pointer) if part)
         super().__init__(f"{where}: {message}" if where else message)
+
+    def at(self, location: str) -> SourceError:
+        """The same error, of what the reader calls `location`."""
+        return SourceError(self.message, location=location, pointer=self.pointer)
 
 
 class ToolNotFound(CodeModeError):

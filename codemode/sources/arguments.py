@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.catalog.names import parameter_names
 from codemode.catalog.schema import Dialect, Schema
 from codemode.catalog.tool import Location, Parameter
+from codemode.sources.bodies import is_form
 from codemode.transports.invocation import BodyKind
 
 if TYPE_CHECKING:
@@ -131,6 +132,8 @@ def _declared(operation: Operation, nodes: list[Schema]) -> list[_Part]:
         if (place, name.lower()) in schemes or (place == "header" and name.lower() in TRANSPORT_HEADERS):
             continue
         if place == "path" and f"{{{name}}}" not in holes:
+            continue
+        if place == "querystring" and not is_form(node.get("content")):
             continue
         parts.append(_declared_part(node, name, _PLACES[place], operation.document.dialect))
     named = {part.wire_name for part in parts if part.location is Location.PATH}

@@ -60,6 +60,17 @@ def is_json(media_type: str) -> bool:
     return name.endswith(("/json", "+json")) or name == "text/json"
 
 
+def is_form(content: Any) -> bool:
+    """Whether a Media Type table has a form."""
+    return isinstance(content, Mapping) and any(kind_of(str(name)) is BodyKind.FORM for name in content)
+
+
+def item_schema(media: Any) -> Any:
+    """The schema of a list of what a stream holds (OpenAPI 3.2, `itemSchema`); None where it says nothing of that."""
+    items = media.get("itemSchema") if isinstance(media, Mapping) else None
+    return {"type": "array", "items": items} if isinstance(items, (Mapping, bool)) else None
+
+
 def _plan(node: Schema, content: Mapping[str, Any], *, required: bool) -> BodyPlan:
     by_kind: dict[BodyKind, list[str]] = {}
     for media_type in content:
@@ -67,7 +78,7 @@ def _plan(node: Schema, content: Mapping[str, Any], *, required: bool) -> BodyPl
     kind = next(kind for kind in _PREFERENCE if kind in by_kind)
     media_types = tuple(sorted(by_kind[kind], key=lambda name: name.partition(";")[0].lower() != "application/json"))
     media = content[media_types[0]]
-    schema = media.get("schema") if isinstance(media, Mapping) else None
+    schema = item_schema(media) or (media.get("schema") if isinstance(media, Mapping) else None)
     encodings = media.get("encoding") if isinstance(media, Mapping) else None
     return BodyPlan(
         kind=kind,

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urldefrag, urljoin
 
 import yaml
 
 from codemode.errors import SourceError
+from codemode.sources.loaded import Warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +27,26 @@ _BASE: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _JsonLoader(_BASE):  # type: ignore[misc, valid-type]
-    """YAML 1.2's core schema on PyYAML's parser: dates, `no` and `12:30` stay text, as their authors meant them."""
+    """YAML 1.2's core schema on PyYAML's parser: dates, `no` and `12:30` stay text, as their authors meant them.
+
+    `repeated` are keys that stand twice in one mapping, with their lines.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.repeated: list[tuple[str, int]] = []
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002
+        """As its parent does, but for what it notes."""
+        names = [key.value for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
+        if len(set(map(str, names))) != len(names):
+            seen: set[str] = set()
+            for key, _ in node.value:
+                if str(key.value) in seen and key.value != "<<":
+                    self.repeated.append((str(key.value), key.start_mark.line + 1))
+                seen.add(str(key.value))
+        found: dict[Any, Any] = super().construct_mapping(node, deep=deep)
+        return found
 
 
 def _decimal(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
@@ -50,32 +73,86 @@ for _tag in ("timestamp", "binary", "value"):
     _JsonLoader.add_constructor(f"tag:yaml.org,2002:{_tag}", _text)
 
 
-def parse_document(text: str, *, location: str = "") -> Any:
-    """The data of a JSON or YAML text. Raises SourceError with the line where it is neither."""
+def parse_document(text: str, *, location: str = "", warnings: list[Warned] | None = None) -> Any:
+    """The data of a JSON or YAML text. Raises SourceError with the line where it is neither.
+
+    A key that stands twice in one object has its last value, as with every reader; it is added to `warnings`.
+    """
     text = text.removeprefix("\ufeff")
     if text.lstrip()[:1] == "<":
         message = "is a page of HTML or XML and no API document: name the document itself, JSON or YAML"
         raise SourceError(message, location=location)
     if text.lstrip()[:1] in ("{", "["):
         try:
-            return _with_whole_characters(json.loads(text, parse_constant=_refuse_constant), text)
+            return _with_whole_characters(_parse_json(text, warnings), text)
         except (ValueError, RecursionError) as error:
             as_json = str(error)
         try:
-            return parse_yaml(text, location=location)  # YAML in flow style
+            return parse_yaml(text, location=location, warnings=warnings)  # YAML in flow style
         except SourceError:
             message = f"not JSON: {as_json}"
             raise SourceError(message, location=location) from None
-    return parse_yaml(text, location=location)
+    return parse_yaml(text, location=location, warnings=warnings)
 
 
-def parse_yaml(text: str, *, location: str = "") -> Any:
+def _parse_json(text: str, warnings: list[Warned] | None) -> Any:
+    repeated: list[tuple[Mapping[str, Any], list[str]]] = []
+
+    def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            keys = Counter(key for key, _ in pairs)
+            repeated.append((made, [key for key, count in keys.items() if count > 1]))
+        return made
+
+    document = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=mapping)
+    if repeated and warnings is not None:
+        pointers = _pointers(document)
+        for holder, keys in repeated:
+            warnings.extend(Warned(pointers.get(id(holder), ""), repetition(key)) for key in keys)
+    return document
+
+
+def repetition(key: str) -> str:
+    """What is said of a key that stands twice in one object."""
+    return f"the key {key!r} stands there more than once: what the last one says is used"
+
+
+def _pointers(document: Any) -> dict[int, str]:
+    """The JSON pointer of every mapping of a document that was read from text, by identity."""
+    found = {}
+    stack = [("", document)]
+    while stack:
+        pointer, value = stack.pop()
+        if isinstance(value, dict):
+            found[id(value)] = pointer
+            stack.extend((f"{pointer}/{escaped(key)}", item) for key, item in value.items())
+        elif isinstance(value, list):
+            stack.extend((f"{pointer}/{index}", item) for index, item in enumerate(value))
+    return found
+
+
+def own_uri(document: Any, base: str) -> str:
+    """What a document calls itself (OpenAPI 3.2, `$self`), by which it may refer to itself; empty where it does not."""
+    own = document.get("$self") if isinstance(document, Mapping) else None
+    try:
+        return urldefrag(urljoin(base, own))[0] if isinstance(own, str) else ""
+    except ValueError:
+        return ""
+
+
+def escaped(segment: str) -> str:
+    """A key as a part of a JSON pointer (RFC 6901)."""
+    return segment.replace("~", "~0").replace("/", "~1")
+
+
+def parse_yaml(text: str, *, location: str = "", warnings: list[Warned] | None = None) -> Any:
     """The data of a YAML text, its keys as text. Raises SourceError with the line where it is none."""
     if _is_too_deep(text):
         message = f"nested deeper than {DEEPEST} levels"
         raise SourceError(message, location=location)
     try:
-        document = _with_text_keys(yaml.load(text, _JsonLoader))  # noqa: S506 -- derived from the safe loader
+        document = _with_text_keys(_load(text, warnings))
         return _without_bombs(document) if _ALIAS.search(text) is not None else document
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -86,6 +163,17 @@ def parse_yaml(text: str, *, location: str = "") -> Any:
     except (ValueError, RecursionError) as error:
         message = f"not JSON or YAML: {str(error)[:200] or type(error).__name__}"
         raise SourceError(message, location=location) from None
+
+
+def _load(text: str, warnings: list[Warned] | None) -> Any:
+    loader = _JsonLoader(text)
+    try:
+        document = loader.get_single_data()
+    finally:
+        loader.dispose()
+    if warnings is not None:
+        warnings.extend(Warned(f"line {line}", repetition(key)) for key, line in loader.repeated)
+    return document
 
 
 def _refuse_constant(name: str) -> Any:

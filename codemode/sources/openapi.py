@@ -11,6 +11,7 @@ from codemode.catalog.prose import first_sentence
 from codemode.catalog.tool import Details, Effect, Tool
 from codemode.sources.arguments import parameters_of, raw_parameters
 from codemode.sources.bodies import body_of, is_json
+from codemode.sources.flaws import flaws_of
 from codemode.sources.loaded import Surface, Warned
 from codemode.sources.operations import ApiDocument, Operation
 from codemode.sources.responses import returns_of
@@ -49,6 +50,7 @@ def load_openapi(
     api = ApiDocument(document, uri=uri, retrieve=retrieve)
     warnings: list[Warned] = []
     operations = {key.key: (key, operation) for operation in api.operations(warnings) for key in [operation.key]}
+    warnings += dict.fromkeys(flaw for _, operation in operations.values() for flaw in flaws_of(operation))
     ids = tool_ids(name, (key for key, _ in operations.values()), given=given)
     tools = tuple(_tool(operation, key, ids[key.key], name) for key, operation in operations.values())
     return Surface(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.names import OperationKey
 from codemode.catalog.schema import Dialect, Graph, Schema
 from codemode.errors import SourceError
+from codemode.sources.documents import escaped, own_uri
 from codemode.sources.loaded import Warned
 from codemode.sources.security import scheme_of
 
@@ -25,9 +26,16 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 
 
+#: A method of HTTP (RFC 9110, 5.6.2: a token), in any case.
+_METHOD = re.compile(r"[A-Za-z][A-Za-z0-9!#$%&'*+.^_`|~-]*")
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation where it stands: `node` the Operation Object, `item` the Path Item Object around it."""
+    """One operation where it stands: `node` the Operation Object, `item` the Path Item Object around it.
+
+    `pointer` and `item_pointer` are JSON pointers to them in the entry document.
+    """
 
     document: ApiDocument
     method: str
@@ -35,6 +43,7 @@ class Operation:
     node: Schema
     item: Schema
     pointer: str
+    item_pointer: str = ""
 
     @property
     def key(self) -> OperationKey:
@@ -60,15 +69,16 @@ class ApiDocument:
 
     def __init__(self, root: Any, *, uri: str = "", retrieve: Callable[[str], Any] | None = None) -> None:
         if not isinstance(root, Mapping):
-            message = f"an API document is a mapping, this is a {type(root).__name__}"
-            raise SourceError(message, location=uri)
+            raise SourceError(_no_document(root), location=uri)
         self.root: Mapping[str, Any] = root
         self.uri = uri
         self.dialect = _dialect(root, uri)
-        if not isinstance(root.get("paths", {}), Mapping):
+        if not isinstance(root.get("paths") or {}, Mapping):
             message = "`paths` is not a mapping"
             raise SourceError(message, location=uri, pointer="/paths")
-        self.graph = Graph(root, self.dialect, uri=uri, retrieve=retrieve)
+        self.graph = Graph(
+            root, self.dialect, uri=uri, retrieve=partial(_retrieved, root, own_uri(root, uri), retrieve)
+        )
         self.node = Schema(root, self.graph, uri)
 
     @property
@@ -100,7 +110,7 @@ class ApiDocument:
         for path, value in (self.root.get("paths") or {}).items():
             if str(path).startswith("x-"):
                 continue
-            pointer = f"/paths/{_escaped(str(path))}"
+            pointer = f"/paths/{escaped(str(path))}"
             item = self.node.at(value).resolved()
             if not isinstance(item.value, Mapping):
                 warnings.append(Warned(pointer, "no path item can be read here: its operations are missing"))
@@ -109,22 +119,27 @@ class ApiDocument:
 
     def _operations_of(self, path: str, item: Schema, pointer: str, warnings: list[Warned]) -> Iterator[Operation]:
         extra = item.get("additionalOperations")
-        named = {**{method: item.get(method) for method in METHODS}, **(extra if isinstance(extra, Mapping) else {})}
-        for method, value in named.items():
+        named = [(method, item.get(method), f"{pointer}/{method}") for method in METHODS]
+        named += [
+            (str(method), value, f"{pointer}/additionalOperations/{escaped(str(method))}")
+            for method, value in (extra.items() if isinstance(extra, Mapping) else ())
+        ]
+        for method, value, where in named:
             if value is None:
                 continue
             node = item.at(value).resolved()
-            where = f"{pointer}/{method}"
-            if isinstance(node.value, Mapping):
-                yield Operation(self, method.upper(), path, node, item, where)
-            else:
+            if not isinstance(node.value, Mapping):
                 warnings.append(Warned(where, "no operation can be read here: it is missing"))
+            elif not _METHOD.fullmatch(method):
+                warnings.append(Warned(where, f"{method!r} is no method of HTTP: the operation is missing"))
+            else:
+                yield Operation(self, method.upper(), path, node, item, where, pointer)
 
     def operation(self, method: str, path: str) -> Operation:
         """One operation by the method and path of its key. Raises KeyError where it is not there."""
         item = self.node.at(self.root["paths"][path]).resolved()
         warnings: list[Warned] = []
-        for operation in self._operations_of(path, item, f"/paths/{_escaped(path)}", warnings):
+        for operation in self._operations_of(path, item, f"/paths/{escaped(path)}", warnings):
             if operation.method == method:
                 return operation
         raise KeyError(method, path)
@@ -181,5 +196,15 @@ def _dialect(root: Mapping[str, Any], uri: str) -> Dialect:
     raise SourceError(message, location=uri)
 
 
-def _escaped(segment: str) -> str:
-    return segment.replace("~", "~0").replace("/", "~1")
+def _retrieved(root: Any, own: str, retrieve: Callable[[str], Any] | None, uri: str) -> Any:
+    """Another document of the tree, or this one by the name it gives itself."""
+    if own and uri == own:
+        return root
+    return None if retrieve is None else retrieve(uri)
+
+
+def _no_document(root: Any) -> str:
+    if root is None or root == "":
+        return "is empty: an API document is a mapping that begins with `openapi:` or `swagger:`"
+    kind = {list: "a list", str: "text", bool: "true or false"}.get(type(root), "a number")
+    return f"an API document is a mapping that begins with `openapi:` or `swagger:`, this is {kind}"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
     from codemode.sources.cache import CatalogCache
     from codemode.sources.given import GivenIds
-    from codemode.sources.loaded import Surface
+    from codemode.sources.loaded import Surface, Warned
 
 #: A reference that leaves its document, in JSON or YAML (a path may end in `$ref`, as in Microsoft Graph).
 _EXTERNAL = re.compile(rb"""\$ref["']?\s*:\s*["']?(?![\s"'#{])""")
@@ -68,7 +68,8 @@ async def _cached(
 async def _read(
     data: bytes, name: str, location: str, cache: CatalogCache | None, key: str, ids: dict[str, str]
 ) -> Surface:
-    document = await asyncio.to_thread(_parsed, data, location)
+    repeated: list[Warned] = []
+    document = await asyncio.to_thread(_parsed, data, location, repeated)
     if is_url(location):
         tree: FetchedTree | FileTree = await fetch_tree(location, document if _EXTERNAL.search(data) else {})
         uri = location
@@ -76,7 +77,8 @@ async def _read(
         tree = FileTree(Path(location))
         uri = tree.entry
     surface = await asyncio.to_thread(_surface, document, name, uri, location, tree, ids)
-    surface = replace(surface, digest=_digest(key, tree.digests, surface.tools))
+    warnings = (*repeated, *surface.warnings)
+    surface = replace(surface, digest=_digest(key, tree.digests, surface.tools), warnings=warnings)
     if not surface.tools:
         unread = "".join(f"; {pointer}: {reason}" for pointer, reason in surface.warnings[:_REASONS])
         message = f"has no operations that can be called: look under 'paths'{unread}"
@@ -112,16 +114,15 @@ def _surface(
     try:
         return load_openapi(document, name=name, uri=uri, retrieve=retrieve, given=ids)
     except SourceError as error:
-        message = str(error).removeprefix(uri).removeprefix(": ").strip()
-        raise SourceError(message, location=location) from None
+        raise error.at(location) from None
 
 
-def _parsed(data: bytes, location: str) -> Any:
+def _parsed(data: bytes, location: str, warnings: list[Warned]) -> Any:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SourceError("is not UTF-8 text", location=location) from None
-    return parse_document(text, location=location)
+    return parse_document(text, location=location, warnings=warnings)
 
 
 async def _bytes(location: str, timeout_s: float) -> bytes:

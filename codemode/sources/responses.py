@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.schema import Dialect, Schema
-from codemode.sources.bodies import is_json, kind_of
+from codemode.sources.bodies import is_json, item_schema, kind_of
 from codemode.transports.invocation import BodyKind
 
 if TYPE_CHECKING:
@@ -57,6 +57,9 @@ def _schema_of(node: Schema, content: Mapping[str, Any]) -> Schema | None:
     chosen = next((name for name in content if is_json(str(name))), None) or str(next(iter(content)))
     media = content[chosen]
     schema = media.get("schema") if isinstance(media, Mapping) else None
+    items = item_schema(media)
+    if items is not None:
+        return node.at(items)
     kind = kind_of(chosen)
     if kind is BodyKind.TEXT:
         return node.at(_TEXT)

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 from codemode.catalog.schema import walk
 from codemode.errors import ConfigurationError, SourceError
 from codemode.sources.cache import text_digest
-from codemode.sources.documents import parse_document
+from codemode.sources.documents import own_uri, parse_document
 from codemode.sources.loaded import Warned
 from codemode.transports.addresses import origin
 from codemode.transports.fetch import LARGEST_DOCUMENT_BYTES, fetch_text
@@ -135,11 +135,14 @@ async def fetch_tree(url: str, entry: Any, *, fetch: Callable[[str], Awaitable[s
 
 
 def _external(document: Any, base: str) -> Iterator[str]:
+    own = own_uri(document, base)
     for part in walk(document):
         reference = part.get("$ref")
         if isinstance(reference, str) and not reference.startswith("#"):
             with suppress(ValueError):  # no URL: found dangling where it is followed
-                yield urldefrag(urljoin(base, reference))[0]
+                target = urldefrag(urljoin(base, reference))[0]
+                if target != own:
+                    yield target
 
 
 def _is_same_origin(left: str, right: str) -> bool:
