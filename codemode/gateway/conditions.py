@@ -109,7 +109,7 @@ def _within(value: Any, steps: tuple[str, ...]) -> Iterator[Any]:
         if not named:
             yield _MISSING
     else:
-        yield {"": inner}  # a scalar where an object belongs: it surely fits nothing, and may fit anything
+        yield {"": value}  # a scalar where an object belongs: it surely fits nothing, and may fit anything
 
 
 def _alike(name: str, *others: str) -> bool:

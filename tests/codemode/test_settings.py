@@ -119,7 +119,8 @@ def test_roles_and_sources_that_are_nowhere_else_are_named_with_line_and_nearest
     file = tmp_path / "codemode.yaml"
     file.write_text(
         "sources:\n  gym: {location: gym.json}\n"
-        "policy:\n  roles: [support]\n  rules:\n    - {roles: suport, decision: deny}\n    - {sources: [gim], decision: ask}\n"
+        "policy:\n  roles: [support]\n  rules:\n"
+        "    - {roles: suport, decision: deny}\n    - {sources: [gim], decision: ask}\n"
         "server:\n  keys:\n    - {env: A, role: boss}\n",
         encoding="utf-8",
     )

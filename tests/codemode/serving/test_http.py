@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import pytest
 
-from codemode.service import CodeMode
 from codemode.gateway.caller import Caller
+from codemode.service import CodeMode
 from codemode.serving.callers import Callers
 from codemode.serving.http import create_app
 from codemode.serving.keys import KeyFile

@@ -31,11 +31,10 @@ async def serving(admission: Admission, body_s: float = 5.0) -> AsyncIterator[in
         return body
 
     with bind(ServerSettings(port=0)) as listener:
+        listener.listen()
         server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
         serving = asyncio.create_task(server.serve(sockets=[listener]))
-        while not server.started:
-            await asyncio.sleep(0.01)
-        yield listener.getsockname()[1]
+        yield listener.getsockname()[1]  # it is bound: who connects waits until it is served
         server.should_exit = True
         await serving
 
