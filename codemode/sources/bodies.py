@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -122,8 +123,24 @@ def _encodings(declared: Any) -> dict[str, FieldEncoding]:
                 explode=explode if isinstance(explode, bool) else style in (None, "form", "deepObject"),
                 content_type=str(value.get("contentType") or ""),
                 allow_reserved=value.get("allowReserved") is True,
+                headers=tuple(_fixed_headers(value.get("headers"))),
             )
     return found
+
+
+def _fixed_headers(declared: Any) -> Iterator[tuple[str, str]]:
+    """The headers of a part whose value the document fixes: nobody could give another."""
+    for name, header in declared.items() if isinstance(declared, Mapping) else ():
+        schema = header.get("schema") if isinstance(header, Mapping) else None
+        known = schema if isinstance(schema, Mapping) else {}
+        value = next((known[key] for key in ("const", "default") if key in known), None)
+        is_sendable = isinstance(value, str) and _HEADER.fullmatch(f"{name}: {value}") is not None
+        if is_sendable and not str(name).lower().startswith("content-"):
+            yield str(name), str(value)
+
+
+#: A header that is one line of printable ASCII (RFC 9110, 5.5).
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+: [!-~]([ -~]*[!-~])?")
 
 
 def _swagger_body(operation: Operation, nodes: list[Schema]) -> BodyPlan | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import json
+import re
 import secrets
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -13,6 +15,8 @@ from urllib.parse import quote_plus as _quote_plus
 from codemode.catalog.content import is_content
 from codemode.transports import styles
 from codemode.transports.invocation import BodyKind, FieldEncoding
+from codemode.transports.places import query_text, separator_text
+from codemode.transports.xml import xml_of
 
 if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from codemode.transports.invocation import BodyPlan
 
 _PLAIN = FieldEncoding()
+_CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 
 quote_plus = partial(_quote_plus, errors="replace")
 
@@ -35,7 +40,8 @@ def encode_body(plan: BodyPlan, value: Any, contents: ContentStore) -> tuple[byt
             return _multipart(plan, value, contents)
         case BodyKind.LINES:
             lines = value if isinstance(value, list) else [value]
-            return b"".join(_json(line) + b"\n" for line in lines), plan.media_type
+            before = b"\x1e" if "json-seq" in plan.media_type else b""  # RFC 7464
+            return b"".join(before + _json(line) + b"\n" for line in lines), plan.media_type
         case BodyKind.TEXT | BodyKind.BYTES:
             return _raw(plan, value, contents)
 
@@ -44,7 +50,20 @@ def _raw(plan: BodyPlan, value: Any, contents: ContentStore) -> tuple[bytes, str
     if is_content(value) or (isinstance(value, str) and plan.kind is BodyKind.BYTES):
         content = contents.get(value)
         return content.data, content.media_type if "*" in plan.media_type else plan.media_type
-    return (value.encode("utf-8", "replace") if isinstance(value, str) else _json(value)), plan.media_type
+    as_xml = _to_xml(plan.media_type, value, plan.schema, "root")
+    if as_xml is not None:
+        return as_xml, plan.media_type
+    if not isinstance(value, str):
+        return _json(value), plan.media_type
+    found = _CHARSET.search(plan.media_type)
+    return value.encode(_known(found[1] if found else "utf-8"), "replace"), plan.media_type
+
+
+def _known(charset: str) -> str:
+    try:
+        return codecs.lookup(charset).name
+    except LookupError:
+        return "utf-8"
 
 
 def _json(value: Any) -> bytes:
@@ -66,13 +85,29 @@ def _form(plan: BodyPlan, value: Any) -> str:
     texts = []
     for name, item in value.items():
         encoding = plan.encodings.get(name, _PLAIN)
-        style = encoding.style or ("deepObject" if _is_nested(item) else "form")
         if item is None or item == {}:
             texts.append(f"{quote_plus(name)}=")  # an empty value unsets a field of a form
             continue
-        for key, text in styles.pairs(name, item, style, explode=encoding.explode):
-            texts.append(f"{quote_plus(key)}={quote_plus(text)}")
+        for key, pieces in styles.pairs(name, item, _form_style(encoding, item), explode=encoding.explode):
+            parts = [separator_text(separator) + _form_text(text, encoding) for separator, text in pieces]
+            texts.append(f"{quote_plus(key)}={''.join(parts)}")
     return "&".join(texts)
+
+
+def _form_style(encoding: FieldEncoding, item: Any) -> str:
+    if encoding.style:
+        return encoding.style
+    if _is_json(encoding.content_type) and isinstance(item, (Mapping, list)):
+        return "json"
+    return "deepObject" if _is_nested(item) else "form"
+
+
+def _form_text(text: str, encoding: FieldEncoding) -> str:
+    return query_text(text, reserved=True) if encoding.allow_reserved else quote_plus(text)
+
+
+def _is_json(media_type: str) -> bool:
+    return media_type.partition(";")[0].strip().lower().endswith(("/json", "+json"))
 
 
 def _is_nested(value: Any) -> bool:
@@ -99,24 +134,35 @@ def _parts(
 ) -> Iterator[tuple[str, bytes]]:
     if value is None:
         return
-    if isinstance(value, list) and encoding.content_type != "application/json":
+    if isinstance(value, list) and not _is_json(encoding.content_type):
         for item in value:
             yield from _parts(name, item, None if schema is None else _items(schema), encoding, contents)
         return
     field = f'Content-Disposition: form-data; name="{_quoted(name)}"'
+    more = "".join(f"\r\n{header}: {text}" for header, text in encoding.headers)
     if is_content(value) or (isinstance(value, str) and schema is not None and _is_file(schema)):
         content = contents.get(value)
         media_type = (
             content.media_type if "*" in encoding.content_type or not encoding.content_type else encoding.content_type
         )
-        yield (
-            f'{field}; filename="{_quoted(content.name or name)}"\r\nContent-Type: {media_type.partition(",")[0]}',
-            content.data,
-        )
+        head = f'{field}; filename="{_quoted(content.name or name)}"\r\nContent-Type: {media_type.partition(",")[0]}'
+        yield head + more, content.data
     elif isinstance(value, (Mapping, list)):
-        yield f"{field}\r\nContent-Type: {encoding.content_type or 'application/json'}", _json(value)
+        media_type = encoding.content_type or "application/json"
+        yield f"{field}\r\nContent-Type: {media_type}{more}", _to_xml(media_type, value, schema, name) or _json(value)
+    elif encoding.content_type:
+        data = _json(value) if _is_json(encoding.content_type) else styles.scalar(value).encode("utf-8", "replace")
+        yield f"{field}\r\nContent-Type: {encoding.content_type.partition(',')[0]}{more}", data
     else:
-        yield field, styles.scalar(value).encode("utf-8", "replace")
+        yield f"{field}{more}", styles.scalar(value).encode("utf-8", "replace")
+
+
+def _to_xml(media_type: str, value: Any, schema: Schema | None, name: str) -> bytes | None:
+    """A value as XML where the media type is some and the value no text already; else None."""
+    is_xml = media_type.partition(";")[0].strip().lower().endswith(("/xml", "+xml"))
+    if not is_xml or isinstance(value, str) or schema is None:
+        return None
+    return xml_of(value, schema, name)
 
 
 def _items(schema: Schema) -> Schema | None:

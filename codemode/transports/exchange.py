@@ -120,6 +120,11 @@ class Exchange:
         """Close all connections."""
         await self._connections.aclose()
 
+    def unsent(self) -> UpstreamUnreachable:
+        """The error of a call whose time was over before its turn came."""
+        message = f"{self._source} was kept busy by other calls for {self._timeout_s:g} s; nothing was sent"
+        return UpstreamUnreachable(message, source=self._source)
+
     def late(self) -> UpstreamTimeout:
         """The error of a call whose time is over."""
         message = f"{self._source} did not answer within {self._timeout_s:g} s"

@@ -19,7 +19,7 @@ from codemode.transports.credentials import NOBODY, CallerCredentials, Credentia
 from codemode.transports.exchange import Answer, Exchange
 from codemode.transports.network import open_pool, resolve
 from codemode.transports.oauth import Grant, TokenSource
-from codemode.transports.pace import Pace, wait_before_retry
+from codemode.transports.pace import CancelledUnsent, Pace, wait_before_retry
 from codemode.transports.redaction import Redactor
 from codemode.transports.request import HttpRequest, RequestPlan
 from codemode.transports.security import Authentication, CallerSupply, Configured
@@ -171,11 +171,17 @@ class HttpTransport:
     async def _attempt(
         self, request: HttpRequest, chosen: tuple[Configured, ...], caller: CallerCredentials, deadline: float
     ) -> Answer:
+        is_waiting = True
         try:
             async with asyncio.timeout_at(deadline), self._pace:
+                is_waiting = False
                 answer = await self._authorized(request, chosen, caller, deadline)
         except TimeoutError:
-            raise self._exchange.late() from None
+            raise (self._exchange.unsent() if is_waiting else self._exchange.late()) from None
+        except asyncio.CancelledError:
+            if is_waiting:
+                raise CancelledUnsent from None
+            raise
         if answer.status >= 400:
             raise answers.error_of(answer.body, answer.headers, answer.status, self._reach.source)
         return answer

@@ -24,12 +24,16 @@ class BodyKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FieldEncoding:
-    """How one field of a form or multipart body is written (OpenAPI 3.1, Encoding Object)."""
+    """How one field of a form or multipart body is written (OpenAPI 3.1, Encoding Object).
+
+    `headers` of its part are those whose value the document fixes.
+    """
 
     style: str = ""
     explode: bool = True
     content_type: str = ""
     allow_reserved: bool = False
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,10 @@ _FOR_NOW = frozenset((502, 503, 504))
 _FIRST_WAIT_S = 0.25
 
 
+class CancelledUnsent(asyncio.CancelledError):
+    """Whoever wanted a call has gone before it was sent."""
+
+
 class Pace:
     """Lets at most `concurrency` calls run at once, and starts at most `rate_per_s` in a second."""
 

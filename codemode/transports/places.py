@@ -51,6 +51,11 @@ def query_text(value: str, *, reserved: bool = False) -> str:
     return quote(value, safe=kept, errors="replace")
 
 
+def separator_text(separator: str) -> str:
+    """What stands between the values of a list in a query or a form; a comma as it is, and none in a value is so."""
+    return quote(separator, safe=",")
+
+
 def header_text(value: str) -> str:
     """A value as a header. Raises Unsafe for anything but printable ASCII on one line."""
     if len(value) > LONGEST_HEADER:

@@ -16,7 +16,7 @@ from codemode.catalog.tool import Location
 from codemode.errors import ArgumentsInvalid
 from codemode.transports import styles
 from codemode.transports.body import encode_body
-from codemode.transports.places import Unsafe, cookie_text, header_text, path_text, query_text
+from codemode.transports.places import Unsafe, cookie_text, header_text, path_text, query_text, separator_text
 
 if TYPE_CHECKING:
     from codemode.catalog.tool import Parameter, Tool
@@ -96,8 +96,10 @@ class RequestPlan:
     def _query(self, arguments: Mapping[str, Any]) -> str:
         texts = [self._fixed_query] if self._fixed_query else []
         for parameter, value in self._given(Location.QUERY, arguments):
-            for name, text in styles.pairs(parameter.wire_name, value, parameter.style, explode=parameter.explode):
-                texts.append(f"{query_text(name)}={query_text(text, reserved=parameter.allow_reserved)}")
+            reserved = parameter.allow_reserved
+            for name, pieces in styles.pairs(parameter.wire_name, value, parameter.style, explode=parameter.explode):
+                parts = [separator_text(separator) + query_text(text, reserved=reserved) for separator, text in pieces]
+                texts.append(f"{query_text(name)}={''.join(parts)}")
         return "&".join(texts)
 
     def _headers(self, arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -108,9 +110,10 @@ class RequestPlan:
 
     def _cookies(self, arguments: Mapping[str, Any]) -> Iterator[str]:
         for parameter, value in self._given(Location.COOKIE, arguments):
-            for name, text in styles.pairs(parameter.wire_name, value, parameter.style, explode=parameter.explode):
+            for name, pieces in styles.pairs(parameter.wire_name, value, parameter.style, explode=parameter.explode):
                 with self._blaming(parameter):
-                    yield f"{cookie_text(name)}={cookie_text(text)}"
+                    parts = [separator + cookie_text(text) for separator, text in pieces]
+                    yield f"{cookie_text(name)}={''.join(parts)}"
 
     def _body(self, arguments: Mapping[str, Any], contents: ContentStore) -> tuple[bytes | None, str]:
         plan = self._invocation.body
@@ -170,7 +173,7 @@ class RequestPlan:
         for parameter, value in self._given(Location.QUERY, arguments):
             names.add(parameter.wire_name)
             names.add(parameter.wire_name.partition("[")[0])
-            if isinstance(value, Mapping) and parameter.style in ("", "form") and parameter.explode:
+            if isinstance(value, Mapping) and parameter.style not in ("json", "deepObject") and parameter.explode:
                 spread |= {str(key) for key in value}
         declared = {parameter.wire_name for parameter in self._by_location.get(Location.QUERY, ())}
         return names | (spread - declared)

@@ -34,18 +34,18 @@ def as_json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def pairs(name: str, value: Any, style: str, *, explode: bool) -> Iterator[tuple[str, str]]:
-    """A value as `(name, text)` pairs of a query or a form."""
+def pairs(name: str, value: Any, style: str, *, explode: bool) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """A value as names of a query or a form, each with pieces `(separator, text)`: separators are no part of texts."""
     if style == "json":
-        yield name, json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        yield name, [("", json.dumps(value, ensure_ascii=False, separators=(",", ":")))]
     elif style == "deepObject":
-        yield from _brackets(name, value) if value != {} else ()
+        yield from _brackets(name, value)
     elif isinstance(value, list):
         yield from _listed(name, value, style, explode=explode)
     elif isinstance(value, Mapping):
         yield from _spread(name, value, style, explode=explode)
     else:
-        yield name, scalar(value)
+        yield name, [("", scalar(value))]
 
 
 def simple(value: Any, *, explode: bool) -> list[tuple[str, str]]:
@@ -90,38 +90,35 @@ def _flattened(value: Mapping[str, Any], separator: str, *, explode: bool) -> li
     return parts
 
 
-def _listed(name: str, values: list[Any], style: str, *, explode: bool) -> Iterator[tuple[str, str]]:
-    if style in ("", "form") and explode:
+def _listed(name: str, values: list[Any], style: str, *, explode: bool) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    if explode:  # each for itself, whatever would stand between them
         for value in values:
-            if isinstance(value, (Mapping, list)):
-                yield from _brackets(f"{name}[]", value) if isinstance(value, Mapping) else ((name, scalar(value)),)
+            if isinstance(value, Mapping):
+                yield from _brackets(f"{name}[]", value)
             else:
-                yield name, scalar(value)
+                yield name, [("", scalar(value))]
     elif values:
-        yield name, _SEPARATORS.get(style, ",").join(scalar(value) for value in values)
+        separator = _SEPARATORS.get(style, ",")
+        yield name, [(separator if index else "", scalar(value)) for index, value in enumerate(values)]
 
 
-def _spread(name: str, value: Mapping[str, Any], style: str, *, explode: bool) -> Iterator[tuple[str, str]]:
-    if style in ("", "form") and explode:
+def _spread(
+    name: str, value: Mapping[str, Any], style: str, *, explode: bool
+) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    if explode:
         for key, item in value.items():
             yield from pairs(str(key), item, "form", explode=True)
     elif value:
-        separator = _SEPARATORS.get(style, ",")
-        yield name, separator.join(part for key, item in value.items() for part in (str(key), scalar(item)))
+        yield name, _flattened(value, _SEPARATORS.get(style, ","), explode=False)
 
 
-def _brackets(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """`name[a][b]=…`: what `deepObject` is commonly taken to mean for nested values, lists with an index.
-
-    An empty object is an empty text, so that what was given does not silently stay behind.
-    """
-    if value == {}:
-        yield name, ""
-    elif isinstance(value, Mapping):
+def _brackets(name: str, value: Any) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """`name[a][b]=…`: what `deepObject` is commonly taken to mean for nested values, lists with an index."""
+    if isinstance(value, Mapping):
         for key, item in value.items():
             yield from _brackets(f"{name}[{key}]", item)
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _brackets(f"{name}[{index}]", item)
     else:
-        yield name, scalar(value)
+        yield name, [("", scalar(value))]

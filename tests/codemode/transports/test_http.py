@@ -82,7 +82,7 @@ async def test_every_argument_travels_in_its_place(recorder: Recorder) -> None:
     arguments = {"user": "ann lee", "id": 7, "filter_state": "a&b", "tags": ["x", "y"], "X_Trace": "t", "session": "s"}
     received = await _sent(recorder, tool, arguments)
     assert (received.method, received.target) == (
-        "GET", "/users/ann%20lee/files(7).json?filter%5Bstate%5D=a%26b&tags=x%2Cy",
+        "GET", "/users/ann%20lee/files(7).json?filter%5Bstate%5D=a%26b&tags=x,y",
     )  # fmt: skip
     assert (received.headers["X-Trace"], received.headers["Cookie"]) == ("t", "session=s")
     assert received.headers["Accept"].startswith("application/json")
@@ -126,7 +126,7 @@ async def test_lists_in_paths_keep_their_separators(
 @pytest.mark.parametrize(
     ("collection", "expected"),
     [
-        ("csv", "v=a%2Cb"), ("ssv", "v=a%20b"), ("tsv", "v=a%09b"), ("pipes", "v=a%7Cb"), ("multi", "v=a&v=b"),
+        ("csv", "v=a,b"), ("ssv", "v=a%20b"), ("tsv", "v=a%09b"), ("pipes", "v=a%7Cb"), ("multi", "v=a&v=b"),
     ],
 )  # fmt: skip
 async def test_the_collection_formats_of_swagger(recorder: Recorder, collection: str, expected: str) -> None:

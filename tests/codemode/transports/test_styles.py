@@ -28,6 +28,12 @@ def _joined(parts: list[tuple[str, str]]) -> str:
         ("spaceDelimited", False, ARRAY, "color=blue black brown"),
         ("pipeDelimited", False, ARRAY, "color=blue|black|brown"),
         ("tabDelimited", False, ARRAY, "color=blue\tblack\tbrown"),
+        ("spaceDelimited", False, OBJECT, "color=R 100 G 200 B 150"),
+        ("pipeDelimited", False, OBJECT, "color=R|100|G|200|B|150"),
+        ("spaceDelimited", True, ARRAY, "color=blue&color=black&color=brown"),
+        ("pipeDelimited", True, ARRAY, "color=blue&color=black&color=brown"),
+        ("pipeDelimited", True, OBJECT, "R=100&G=200&B=150"),
+        ("deepObject", False, OBJECT, "color[R]=100&color[G]=200&color[B]=150"),
         ("deepObject", True, OBJECT, "color[R]=100&color[G]=200&color[B]=150"),
         ("deepObject", True, {"a": {"b": [1, True]}}, "color[a][b][0]=1&color[a][b][1]=true"),
         ("json", False, {"a": [1]}, 'color={"a":[1]}'),
@@ -38,7 +44,8 @@ def _joined(parts: list[tuple[str, str]]) -> str:
     ],
 )
 def test_queries_and_forms(style: str, explode: bool, value: Any, expected: str) -> None:
-    assert "&".join(f"{name}={text}" for name, text in styles.pairs("color", value, style, explode=explode)) == expected
+    found = styles.pairs("color", value, style, explode=explode)
+    assert "&".join(f"{name}={_joined(pieces)}" for name, pieces in found) == expected
 
 
 @pytest.mark.parametrize(
