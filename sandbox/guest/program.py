@@ -121,9 +121,12 @@ def _read_late_imports() -> None:
     """Do once what makes the standard library import at its first use."""
     import _strptime  # type: ignore[import-not-found]  # noqa: F401, PLC0415  # datetime.strptime imports it
     import encodings.ascii  # noqa: PLC0415  # codecs that programs name
+    import encodings.base64_codec  # noqa: PLC0415
     import encodings.cp1252  # noqa: PLC0415
+    import encodings.hex_codec  # noqa: PLC0415
     import encodings.idna  # noqa: PLC0415
     import encodings.latin_1  # noqa: PLC0415
+    import encodings.rot_13  # noqa: PLC0415
     import encodings.unicode_escape  # noqa: PLC0415
     import encodings.utf_8_sig  # noqa: PLC0415
     import encodings.utf_16  # noqa: F401, PLC0415

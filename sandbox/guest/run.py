@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import random
 import re
 from dataclasses import dataclass
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 _MAKES_NAMED_TUPLES = re.compile(
     r"namedtuple|urlparse|urlsplit|urldefrag|matching_block|longest_match|as_tuple|import \*", re.IGNORECASE
 )
+#: What shows a program when memory is freed.
+_WATCHES_MEMORY = re.compile(r"__del__|\bweakref\b")
 #: Remarks that an outcome carries at most.
 MOST_NOTES = 20
 
@@ -146,6 +149,8 @@ class Run:
 
     def execute(self) -> Ended:
         """Run to the end, whatever the end is."""
+        if _WATCHES_MEMORY.search(self._program.text):
+            gc.disable()  # what is freed, and when, then follows from the program alone
         install(self._loop)
         try:
             value, has_value = self._value()

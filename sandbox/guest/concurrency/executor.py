@@ -240,13 +240,9 @@ def make_names(hub: Hub, numbers: Iterator[int]) -> dict[str, Any]:
     """Return the names of `concurrent.futures` for one program."""
     pool = bound(ThreadPoolExecutor, "concurrent.futures", _hub=hub, _numbers=numbers)
 
-    def make_future() -> Future:
-        return Future(hub, next(numbers))
-
     return {
         "ThreadPoolExecutor": pool,
         "Executor": pool,
-        "Future": make_future,
         "as_completed": lambda fs, timeout=None: as_completed(hub, fs, timeout),
         "wait": lambda fs, timeout=None, return_when=ALL_COMPLETED: wait(hub, fs, timeout, return_when),
         "FIRST_COMPLETED": FIRST_COMPLETED,

@@ -89,7 +89,7 @@ DUNDERS = _names("""
     __origin__ __metadata__ __total__ __required_keys__ __optional_keys__ __type_params__ __value__ __bound__
     __constraints__ __supertype__ __parameters__ __defaults__ __kwdefaults__ __isabstractmethod__ __version__ __func__
     __self__ __cause__ __context__ __suppress_context__ __notes__ __traceback__
-    __new__ __init__ __post_init__ __init_subclass__ __set_name__ __class_getitem__
+    __new__ __init__ __del__ __post_init__ __init_subclass__ __set_name__ __class_getitem__
     __setattr__ __delattr__ __getattribute__ __getattr__ __get__ __set__ __delete__
     __repr__ __str__ __bytes__ __format__ __hash__ __bool__ __dir__ __sizeof__
     __eq__ __ne__ __lt__ __le__ __gt__ __ge__
@@ -129,7 +129,6 @@ NOT_METHODS = _FACTS | _names("__getattribute__ __setattr__ __delattr__ __new__ 
 
 #: Why some are left out, for the message.
 NOT_DEFINABLE = {
-    "__del__": "the moment at which it would run cannot be repeated; write a close() method or use `with`",
     "__prepare__": "change the names in __new__ of the metaclass",
     "__mro_entries__": "name the base class itself",
     "__reduce__": "nothing is pickled here; define __copy__ or __deepcopy__",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest.concurrency.awaitables import Ready, awaitable, is_awaitable
+from sandbox.guest.concurrency.identity import PLACE
 from sandbox.guest.names.kinds import stand_in
 from sandbox.guest.tools import PendingCall
 
@@ -176,4 +178,57 @@ def _wrap(loop: Loop, future: Any) -> asyncio.Future[Any]:
     return wrapped
 
 
-BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {"asyncio": _asyncio}
+class Context:
+    """A copy of the program's context variables. What the scheduler keeps there stays with it."""
+
+    __slots__ = ("_context", "_shown")
+
+    def __init__(self, context: Any = None) -> None:
+        self._context = context = contextvars.Context() if context is None else context
+        self._shown = {variable: value for variable, value in context.items() if variable is not PLACE}
+
+    def run(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
+        """Call a function with these values; what it sets stays in here."""
+        try:
+            return self._context.run(function, *arguments, **options)
+        finally:
+            self.__init__(self._context)  # type: ignore[misc]
+
+    def get(self, variable: Any, default: Any = None) -> Any:
+        """Return the value of a variable."""
+        return self._shown.get(variable, default)
+
+    def copy(self) -> Context:
+        """Return a copy."""
+        return Context(self._context.copy())
+
+    def items(self) -> Any:
+        """Return variables and values."""
+        return self._shown.items()
+
+    def keys(self) -> Any:
+        """Return the variables."""
+        return self._shown.keys()
+
+    def values(self) -> Any:
+        """Return the values."""
+        return self._shown.values()
+
+    def __getitem__(self, variable: Any) -> Any:
+        return self._shown[variable]
+
+    def __contains__(self, variable: Any) -> bool:
+        return variable in self._shown
+
+    def __iter__(self) -> Any:
+        return iter(self._shown)
+
+    def __len__(self) -> int:
+        return len(self._shown)
+
+
+def _contextvars(scene: Scene) -> dict[str, Any]:
+    return {"copy_context": lambda: Context(contextvars.copy_context()), "Context": Context}
+
+
+BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {"asyncio": _asyncio, "contextvars": _contextvars}

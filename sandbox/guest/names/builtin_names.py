@@ -55,7 +55,7 @@ def bound_builtins(access: Access, program_globals: dict[str, Any], print_: Call
         return access.variables(values[0]) if values else program_locals()
 
     def dir_(*values: Any) -> list[str]:
-        return _dir(access, values[0]) if values else sorted(program_locals())
+        return seen_names(access, values[0]) if values else sorted(program_locals())
 
     return {
         "print": print_,
@@ -104,7 +104,8 @@ def program_locals() -> dict[str, Any]:
     return visible(dict(frame.f_locals))
 
 
-def _dir(access: Access, value: Any) -> list[str]:
+def seen_names(access: Access, value: Any) -> list[str]:
+    """Return what `dir(value)` gives: for what is not the program's, without private names."""
     if isinstance(value, Table):
         return table_names(value)
     if value in access.own:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import contextlib
 import dataclasses
 import functools
 import inspect
@@ -14,10 +15,11 @@ import typing
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.attributes import Decision, decide
+from sandbox.guest.names.builtin_names import seen_names
 from sandbox.guest.names.kinds import KINDS
 from sandbox.guest.runtime.classes import ABC_META, ENUM_META, Classes
 from sandbox.guest.runtime.own import MARK, MARK_NAME
-from sandbox.guest.runtime.signatures import signature_of
+from sandbox.guest.runtime.signatures import full_argument_specification, signature_of
 from sandbox.guest.runtime.types_seen import SeenType
 
 if TYPE_CHECKING:
@@ -194,6 +196,7 @@ def _operator(scene: Scene) -> dict[str, Any]:
 
 _TYPING = """
     AbstractSet Annotated Any AnyStr AsyncContextManager AsyncGenerator AsyncIterable AsyncIterator Awaitable
+    BinaryIO IO TextIO
     ByteString Callable ChainMap ClassVar Collection Concatenate Container ContextManager Coroutine Counter
     DefaultDict Deque Dict Final ForwardRef FrozenSet Generator Generic Hashable ItemsView Iterable Iterator
     KeysView List Literal LiteralString Mapping MappingView Match MutableMapping MutableSequence MutableSet
@@ -328,17 +331,19 @@ def _enum(scene: Scene) -> dict[str, Any]:
 def _collections(scene: Scene) -> dict[str, Any]:
     import collections  # noqa: PLC0415  # wraps one function of it
 
+    make: Any = collections.namedtuple
+
     def namedtuple(
         typename: str, field_names: Any, *, rename: bool = False, defaults: Any = None, module: Any = None
     ) -> Any:
-        return collections.namedtuple(typename, field_names, rename=rename, defaults=defaults, module="__main__")
+        made = make(typename, field_names, rename=rename, defaults=defaults, module="__main__")
+        type.__setattr__(made, MARK_NAME, MARK)  # a class of the program, as with a class statement
+        return _with_plain_match_args(made)
 
     return {"namedtuple": namedtuple}
 
 
 def _contextlib(scene: Scene) -> dict[str, Any]:
-    import contextlib  # noqa: PLC0415  # wraps one function of it
-
     @contextlib.contextmanager
     def redirect_stdout(target: Any) -> Iterator[Any]:
         """Send what is printed to another stream."""
@@ -364,9 +369,30 @@ def _inspect(scene: Scene) -> dict[str, Any]:
 
     tests = """
         isasyncgen isasyncgenfunction isawaitable isbuiltin isclass iscoroutine iscoroutinefunction isfunction
-        isgenerator isgeneratorfunction ismethod
+        isgenerator isgeneratorfunction ismethod isabstract isroutine getgeneratorstate getcoroutinestate
     """
+
+    def getmembers(value: Any, predicate: Any = None) -> list[tuple[str, Any]]:
+        found = []
+        for name in sorted(seen_names(scene.access, value)):
+            with contextlib.suppress(AttributeError):
+                item = scene.access.get(value, name)
+                if isinstance(item, types.MethodType) and item not in scene.own:
+                    continue  # what stands between the program's classes and `object`
+                if predicate is None or predicate(item):
+                    found.append((name, item))
+        return found
+
+    def getfullargspec(function: Any) -> Any:
+        return full_argument_specification(signature(function))
+
+    def getsource(value: Any) -> str:
+        raise OSError("could not get source code")
+
     return {
+        "getmembers": getmembers,
+        "getfullargspec": getfullargspec,
+        "getsource": getsource,
         **{name: getattr(inspect, name) for name in tests.split()},
         "signature": signature,
         "getdoc": getdoc,

@@ -11,6 +11,7 @@ from sandbox.guest.names import (
     async_names,
     doctest_names,
     language_names,
+    memory_names,
     random_names,
     system_names,
     text_names,
@@ -36,6 +37,7 @@ BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {
     **async_names.BUILDERS,
     **doctest_names.BUILDERS,
     **language_names.BUILDERS,
+    **memory_names.BUILDERS,
     **random_names.BUILDERS,
     **system_names.BUILDERS,
     **text_names.BUILDERS,
@@ -55,10 +57,17 @@ _PARENTS = {
     "xml.sax": {"saxutils": "xml.sax.saxutils"},
     "importlib": {},
 }
+#: Parts of the library under which names of a module are found as well: they give the table of that module.
+_PARTS = {
+    "asyncio": ("exceptions", "locks", "queues", "taskgroups", "tasks", "timeouts"),
+    "concurrent.futures": ("thread",),
+    "json": ("decoder", "encoder"),
+}
+_WHOLE = {f"{module}.{part}": module for module, parts in _PARTS.items() for part in parts}
 #: Modules of which some of the names bring named tuples, which a result shows as objects.
 _WITH_NAMED_TUPLES = frozenset({"collections", "typing", "urllib.parse", "time", "difflib", "sys", "csv"})
 
-OFFERED = frozenset({*VETTED, *BUILDERS, *_PARENTS})
+OFFERED = frozenset({*VETTED, *BUILDERS, *_PARENTS, *_WHOLE})
 
 
 def vetted_names(module: str) -> dict[str, Any]:
@@ -138,6 +147,7 @@ class Modules:
 
     def table(self, name: str) -> Table:
         """Return the table of an offered module."""
+        name = _WHOLE.get(name, name)
         found = self._tables.get(name)
         if found is None:
             found = self._tables[name] = self._make(name)
@@ -157,7 +167,9 @@ class Modules:
             names[short] = self.table(full)
         if name in _WITH_NAMED_TUPLES:
             self._scene.has_named_tuples = True
-        return Table(name, names, WITHHELD.get(name))
+        table = Table(name, names, WITHHELD.get(name))
+        vars(table).update(dict.fromkeys(_PARTS.get(name, ()), table))
+        return table
 
     def _other(self, name: str, result: str) -> Any:
         root = name.partition(".")[0]

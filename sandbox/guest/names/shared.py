@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _strptime  # type: ignore[import-not-found]  # keeps a table of forms
+import abc
 import calendar
 import csv
 import ctypes
@@ -26,6 +27,8 @@ _FLAGS_OFFSET = object.__basicsize__ + 19 * ctypes.sizeof(ctypes.c_void_p)
 
 #: Tables by which calls find earlier ones. A text that claims to equal another would be found in its place.
 _caches: list[Callable[[], None]] = []
+#: Abstract classes: they remember what was asked of them.
+_abstract: list[abc.ABCMeta] = []
 #: What the classes of Enum keep, and what it was before any program ran.
 _enums: list[tuple[Any, Any]] = []
 
@@ -44,6 +47,7 @@ def freeze_shared(modules: Collection[str]) -> None:
         if module.partition(".")[0] in roots or module.startswith("sandbox.guest."):
             freeze_class(kind)
     _caches[:] = [*_library_caches(), re.purge, struct._clearcache, zoneinfo.ZoneInfo.clear_cache]  # type: ignore[attr-defined]
+    _abstract[:] = [kind for kind in _subclasses(object) if isinstance(kind, abc.ABCMeta)]
     _enums[:] = [(kept, kept.copy()) for kind in _subclasses(enum.Enum) for kept in _tables_of(kind)]
 
 
@@ -53,6 +57,8 @@ def restore_shared() -> None:
     for clear in _caches:
         clear()
     _strptime._regex_cache.clear()
+    for kind in _abstract:
+        abc._reset_caches(kind)  # type: ignore[attr-defined]
     for table, before in _enums:
         table.clear()
         table.update(before) if isinstance(table, dict) else table.extend(before)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,7 @@ def _sys(scene: Scene) -> dict[str, Any]:
     def getsizeof(value: object, default: int | None = None) -> int:
         return sys.getsizeof(value)
 
+    stdin = io.StringIO()
     stdout, stderr = Stream(scene.output, "stdout"), Stream(scene.output, "stderr")
     return {
         "maxsize": sys.maxsize,
@@ -50,6 +52,7 @@ def _sys(scene: Scene) -> dict[str, Any]:
         "platform": "linux",
         "implementation": Table("sys.implementation", {"name": sys.implementation.name, "version": sys.version_info}),
         "argv": ["program"],
+        "stdin": stdin,
         "stdout": stdout,
         "stderr": stderr,
         "__stdout__": stdout,

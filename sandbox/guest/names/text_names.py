@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import codecs
 import json
 import pprint
 import shlex
@@ -206,7 +207,21 @@ def _without_entities(text: str | bytes) -> str | bytes:
     return text
 
 
+def _codecs(scene: Scene) -> dict[str, Any]:
+    """What `str.encode` and `bytes.decode` do, under the older names."""
+
+    def encode(obj: Any, encoding: str = "utf-8", errors: str = "strict") -> Any:
+        return codecs.encode(obj, encoding, errors)
+
+    def decode(obj: Any, encoding: str = "utf-8", errors: str = "strict") -> Any:
+        return codecs.decode(obj, encoding, errors)
+
+    marks = {name: getattr(codecs, name) for name in dir(codecs) if name.startswith("BOM")}
+    return {**marks, "encode": encode, "decode": decode}
+
+
 BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {
+    "codecs": _codecs,
     "json": _json,
     "string": _string,
     "pprint": _pprint,

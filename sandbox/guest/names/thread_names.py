@@ -6,6 +6,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.concurrency import executor, queues, threads
+from sandbox.guest.names.kinds import stand_in
 from sandbox.guest.runtime.access import WRITABLE
 from sandbox.guest.runtime.classes import BASES
 
@@ -17,7 +18,13 @@ if TYPE_CHECKING:
 
 def _futures(scene: Scene) -> dict[str, Any]:
     scene.hub.prepare()
-    return executor.make_names(scene.hub, count(1))
+    numbers = count(1)
+
+    def make() -> executor.Future:
+        return executor.Future(scene.hub, next(numbers))
+
+    future = stand_in("Future", "concurrent.futures", executor.Future, make=make)
+    return {**executor.make_names(scene.hub, numbers), "Future": future}
 
 
 def _threading(scene: Scene) -> dict[str, Any]:

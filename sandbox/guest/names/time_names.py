@@ -108,4 +108,31 @@ def _zoneinfo(scene: Scene) -> dict[str, Any]:
     return {"available_timezones": lambda: set(zones())}
 
 
-BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {"time": _time, "email.utils": _email, "zoneinfo": _zoneinfo}
+def _timeit(scene: Scene) -> dict[str, Any]:
+    """Measures functions; text is never run."""
+    clock = scene.clock
+
+    def timeit(stmt: Any, setup: Any = None, timer: Any = None, number: int = 1_000_000, globals: Any = None) -> float:  # noqa: A002  # the library's signature
+        if not callable(stmt) or not (setup in (None, "pass") or callable(setup)):
+            raise TypeError("timeit() takes functions here, not text: timeit(lambda: f(1), number=100)")
+        if callable(setup):
+            setup()
+        started = clock.elapsed()
+        for _ in range(number):
+            stmt()
+        return clock.elapsed() - started
+
+    def repeat(
+        stmt: Any, setup: Any = None, timer: Any = None, repeat: int = 5, number: int = 1_000_000
+    ) -> list[float]:
+        return [timeit(stmt, setup, number=number) for _ in range(repeat)]
+
+    return {"timeit": timeit, "repeat": repeat, "default_timer": clock.elapsed}
+
+
+BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {
+    "time": _time,
+    "email.utils": _email,
+    "zoneinfo": _zoneinfo,
+    "timeit": _timeit,
+}

@@ -151,6 +151,14 @@ VETTED: dict[str, Vetted] = {
         ),
         why=("bytes; a bomb ends at the memory limit of the process"),
     ),
+    "weakref": Vetted(
+        names=("ReferenceType ProxyType WeakKeyDictionary WeakMethod WeakSet WeakValueDictionary proxy ref"),
+        why=("objects of the program; finalize is ours, since the library keeps all in one registry"),
+    ),
+    "reprlib": Vetted(
+        names=("Repr recursive_repr repr"),
+        why=("text; the shared aRepr is left out"),
+    ),
     "contextvars": Vetted(
         names=("ContextVar Token"),
         why=("variables of the program; not copy_context, which shows the scheduler's"),

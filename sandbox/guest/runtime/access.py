@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sandbox.guest.language.attributes import DEFINABLE, NOT_METHODS, Decision, decide
 from sandbox.guest.runtime.formatting import Formatting
 from sandbox.guest.runtime.inspection import Inspection
-from sandbox.guest.runtime.metaclasses import is_program_type
+from sandbox.guest.runtime.metaclasses import is_program_type, may_judge
 from sandbox.guest.runtime.own import MARK_NAME
 from sandbox.guest.runtime.setting import Setter
 from sandbox.guest.runtime.tables import Table
@@ -203,6 +203,9 @@ class Access:
         def register(kind: Any) -> Any:
             if not isinstance(kind, type) or issubclass(kind, type):
                 raise TypeError("Can only register classes")
+            if not may_judge(value, kind):
+                message = f"{value.__name__} is below a class that others use: only classes of this program fit there"
+                raise TypeError(message)
             return ABCMeta.register(value, kind)
 
         return register

@@ -50,11 +50,11 @@ _METACLASSES: dict[int, type] = {id(ABC_META): abc.ABCMeta, id(ENUM_META): enum.
 
 
 #: What stands in the place of these among the bases of a metaclass.
-_FOR_METACLASSES: dict[int, type] = {id(SeenType): ProgramType, id(ABC_META): ProgramABCMeta}
+_INSTEAD: dict[int, type] = {id(SeenType): ProgramType, id(ABC_META): ProgramABCMeta}
 
 
 #: Classes of ours among the bases of a class that is made again from data, or of a metaclass.
-_OF_OURS = (Object, *_FOR_METACLASSES.values())
+_OF_OURS = (Object, *_INSTEAD.values())
 
 
 class Classes:
@@ -65,7 +65,7 @@ class Classes:
 
     def bases(self, *bases: Any) -> tuple[Any, ...]:
         """Return the bases to use. Raises TypeError for one that may not be inherited from."""
-        bases = tuple(_FOR_METACLASSES.get(id(base), base) for base in bases)
+        bases = tuple(_INSTEAD.get(id(base), base) for base in bases)
         for base in bases:
             self._check(base)
         if any(isinstance(base, abc.ABCMeta) for base in bases):

@@ -6,7 +6,8 @@ A class statement is read by the policy. What comes as data is looked at here: b
 
 from __future__ import annotations
 
-from abc import ABCMeta
+import typing
+from abc import ABC, ABCMeta
 from enum import EnumMeta
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -138,16 +139,33 @@ def _attribute_hook(function: Any) -> Any:
 
 def _subclass_hook(function: Any) -> Any:
     def __subclasshook__(cls: Any, kind: Any, /) -> Any:  # noqa: N807  # the name is looked for
-        return NotImplemented if _is_hidden(kind) else function(cls, kind)
+        return function(cls, kind) if may_judge(cls, kind) else NotImplemented
 
     return __subclasshook__
 
 
 def _subclass_check(function: Any) -> Any:
     def __subclasscheck__(cls: Any, kind: Any, /) -> Any:  # noqa: N807  # the name is looked for
-        return False if _is_hidden(kind) else function(cls, kind)
+        return function(cls, kind) if may_judge(cls, kind) else False
 
     return __subclasscheck__
+
+
+def may_judge(cls: Any, kind: Any) -> bool:
+    """Tell whether a class of the program may say whether another is its subclass.
+
+    Abstract classes ask those below them and remember the answer: below one of the library, a program says it of its
+    own classes alone.
+    """
+    if _is_hidden(kind):
+        return False
+    above = type.__getattribute__(cls, "__mro__") if isinstance(cls, type) else ()
+    is_below = any(isinstance(base, ABCMeta) and not _is_marked(base) and base not in _OPEN for base in above)
+    return not is_below or (isinstance(kind, type) and _is_marked(kind))
+
+
+#: Abstract classes of the library that say nothing of what is below them.
+_OPEN = frozenset({ABC, typing.Protocol, typing.Generic})
 
 
 def _is_hidden(kind: Any) -> bool:

@@ -6,6 +6,7 @@ program's own from its first moment, before any hook of a base class runs.
 
 from __future__ import annotations
 
+import weakref
 from abc import ABCMeta
 from enum import EnumMeta
 from types import FunctionType, MethodType
@@ -31,17 +32,30 @@ class Identities:
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[int, object]] = {}
+        self._last = 0
 
     def number(self, value: object) -> int:
-        """Return the number of an object. It is kept alive, so that its address belongs to nobody else."""
-        found = self._known.get(id(value))
+        """Return the number of an object, which no other object of the execution ever gets.
+
+        What cannot be watched until it is gone (text, numbers) is kept, so that its address belongs to nobody else.
+        """
+        address = id(value)
+        found = self._known.get(address)
         if found is None:
-            found = self._known[id(value)] = (len(self._known) + 1, value)
+            self._last += 1
+            found = self._known[address] = (self._last, self._watch(value, address))
         return found[0]
+
+    def _watch(self, value: object, address: int) -> object:
+        try:
+            return weakref.ref(value, lambda _: self._known.pop(address, None))
+        except TypeError:
+            return value
 
     def clear(self) -> None:
         """Forget all, at the start of an execution."""
         self._known.clear()
+        self._last = 0
 
 
 #: One program runs in a process at a time; `serve` clears this before it starts one.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from sandbox.guest.runtime.own import OwnClasses
@@ -30,6 +30,38 @@ def signature_of(value: Any, own: OwnClasses) -> inspect.Signature:
         return inspect.signature(value)
     message = f"no signature found for {value!r}"
     raise ValueError(message)
+
+
+class FullArgSpec(NamedTuple):
+    """What `inspect.getfullargspec` gives."""
+
+    args: list[str]
+    varargs: str | None
+    varkw: str | None
+    defaults: tuple[Any, ...] | None
+    kwonlyargs: list[str]
+    kwonlydefaults: dict[str, Any] | None
+    annotations: dict[str, Any]
+
+
+def full_argument_specification(signature: inspect.Signature) -> FullArgSpec:
+    """Return a signature in the older form."""
+    parameters = list(signature.parameters.values())
+    kinds = inspect.Parameter
+    positional = [each for each in parameters if each.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)]
+    keyword = [each for each in parameters if each.kind is kinds.KEYWORD_ONLY]
+    annotations = {each.name: each.annotation for each in parameters if each.annotation is not each.empty}
+    if signature.return_annotation is not signature.empty:
+        annotations["return"] = signature.return_annotation
+    return FullArgSpec(
+        args=[each.name for each in positional],
+        varargs=next((each.name for each in parameters if each.kind is kinds.VAR_POSITIONAL), None),
+        varkw=next((each.name for each in parameters if each.kind is kinds.VAR_KEYWORD), None),
+        defaults=tuple(each.default for each in positional if each.default is not each.empty) or None,
+        kwonlyargs=[each.name for each in keyword],
+        kwonlydefaults={each.name: each.default for each in keyword if each.default is not each.empty} or None,
+        annotations=annotations,
+    )
 
 
 def _bare(value: Any, own: OwnClasses) -> Any:

@@ -80,7 +80,7 @@ ATTACKS = {
     "the formatter behind a method": "print('PWNED', 'a'.format.__self__)",
     "the function behind a partial": "print('PWNED', 'a'.format.func.__self__)",
     "a guard by its name": "print('PWNED', globals()['.own'])",
-    "a raw type by three arguments": "A = type('A', (), {'__del__': lambda s: 0})\nprint('PWNED')",
+    "a raw type by three arguments": "A = type('A', (), {'__prepare__': lambda s: 0})\nprint('PWNED')",
     "a metaclass that orders bases": (
         "class M(type(type(1))):\n    def mro(cls): return [cls, int, object]\nclass A(metaclass=M): pass\nprint('PWNED')"
     ),
@@ -102,7 +102,7 @@ ATTACKS = {
     ),
     "names that lie through type": (
         "class N(str):\n    def startswith(self, *_): return False\n    def endswith(self, *_): return False\n"
-        "A = type('A', (), {N('__del__'): lambda self: 0})\nprint('PWNED')"
+        "A = type('A', (), {N('__prepare__'): lambda self: 0})\nprint('PWNED')"
     ),
     "a namespace that answers twice": (
         "class D(dict):\n    def keys(self): return iter(['x'])\nA = type('A', (), D(__getattribute__=lambda s, n: 1))\n"
