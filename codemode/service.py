@@ -13,13 +13,15 @@ from codemode.catalog.cost import CostReport, measure
 from codemode.catalog.observed import ObservedShapes
 from codemode.catalog.tokens import local_tokenizer
 from codemode.errors import ConfigurationError
-from codemode.executions.executor import Executor, nothing
+from codemode.executions.executor import Executor, new_execution, nothing
 from codemode.executions.ledger import unwatched
 from codemode.executions.repetition import Repetition
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.gateway.lint import require_known_tools
 from codemode.gateway.policy import AccessPolicy
+from codemode.observing.configured import observers_of
+from codemode.observing.observer import Observers, Started
 from codemode.search.answer import Detail, render
 from codemode.search.enrichment import enriched
 from codemode.search.evaluation import Metrics, evaluate, read_labelled
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Effect
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.ledger import LedgerEntry
+    from codemode.gateway.gateway import Gateway
+    from codemode.search.meanings import Progress
     from codemode.search.query import Hit
 
 #: That measuring waits for the embeddings of its queries.
@@ -50,11 +54,16 @@ EMBEDDING_S = 600.0
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """What a search found: `text` is what a model reads, `hits` are one page of all `total`, best first."""
+    """What a search found: `text` is what a model reads, `hits` are one page of all `total`, best first.
+
+    `unsure` are the queries whose hits may all be wrong; `note` says what the answer lacks, such as embeddings.
+    """
 
     text: str
     hits: tuple[Hit, ...]
     total: int
+    unsure: tuple[str, ...] = ()
+    note: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The answer as JSON data."""
@@ -70,7 +79,13 @@ class SearchAnswer:
             }
             for hit in self.hits
         ]
-        return {"text": self.text, "hits": hits, "total": self.total}
+        return {
+            "text": self.text,
+            "hits": hits,
+            "total": self.total,
+            "unsure": list(self.unsure),
+            "note": self.note,
+        }
 
 
 class CodeMode:
@@ -95,6 +110,7 @@ class CodeMode:
         self._repetition = Repetition()
         self._usage = UsageLog(settings.state() / "usage.jsonl") if settings.search.record_usage else None
         self._executor = Executor(settings.sandbox, settings.limits)
+        self.observers = Observers()
         self._executor_started = asyncio.Lock()
         self._executor_runs = False
 
@@ -133,6 +149,7 @@ class CodeMode:
         """End the sandbox's processes and close the connections of all sources."""
         self._finder.close()
         await self._executor.aclose()
+        self.observers.close()
         for source in self.sources.values():
             await source.transport.aclose()
 
@@ -162,11 +179,11 @@ class CodeMode:
         else:
             hits = finder.search(query)
         if self._usage is not None:
-            self._usage.searched(hits)
+            self._usage.searched(hits, who=caller.id)
         text = render(
             hits, budget_tokens=self.settings.search.budget_tokens, detail=detail, observed=self._shapes.schema
         )
-        return SearchAnswer(text, hits.hits, hits.total)
+        return SearchAnswer(text, hits.hits, hits.total, tuple(hits.query.queries[at] for at in hits.unsure), hits.note)
 
     async def execute(
         self,
@@ -182,13 +199,13 @@ class CodeMode:
         `credentials` are the caller's own for services behind the tools, by the names that the configuration asks for
         (`caller: NAME`); they are held for this execution alone.
         `begun` is called when the program is compiled and about to run, if it comes to that; `watch` with each call
-        when it is sent and when it has ended.
+        when it is refused, sent, and ended.
         Never raises for what the program or a tool did. Raises `sandbox.SandboxError` where no program can run.
         """
         await self.start_sandbox()
         view = await self.view(caller)
         who = caller.bringing(credentials) if credentials else caller
-        outcome = await self._executor.run(code, view.gateway, who, begun=begun, watch=watch)
+        outcome = await self._observed(code, view.gateway, who, begun=begun, watch=watch)
         note = self._repetition.note(code, caller, outcome)
         if note:
             outcome = replace(outcome, notes=(*outcome.notes, note))
@@ -196,7 +213,31 @@ class CodeMode:
         if self._usage is not None:
             for call in outcome.calls:
                 if call.state is CallState.COMMITTED:
-                    self._usage.called(call.tool)
+                    self._usage.called(call.tool, who=caller.id)
+        return outcome
+
+    async def _observed(
+        self,
+        code: str,
+        gateway: Gateway,
+        caller: Caller,
+        *,
+        begun: Callable[[], None],
+        watch: Callable[[LedgerEntry], None],
+    ) -> ExecutionOutcome:
+        """Run a program under the eyes of all observers."""
+        execution = Started.of(new_execution(), caller, code)
+        outcome = None
+
+        def called(entry: LedgerEntry) -> None:
+            self.observers.called(execution, entry)
+            watch(entry)
+
+        self.observers.started(execution)
+        try:
+            outcome = await self._executor.run(code, gateway, caller, execution=execution.id, begun=begun, watch=called)
+        finally:
+            self.observers.ended(execution, outcome)
         return outcome
 
     @property
@@ -221,13 +262,18 @@ class CodeMode:
                 self._executor_runs = True
         return self._executor.isolation
 
+    async def settle_search(self, queries: Sequence[str], timeout_s: float) -> Progress | None:
+        """Wait for embeddings, where there are any: for who is in no hurry. Says how far they are."""
+        await asyncio.to_thread(self._finder.settle, queries, timeout_s)
+        return self._finder.embedded
+
     def evaluate_search(self, labelled: Path, *, change: Callable[[str], str] = str) -> Metrics:
         """How well search answers the labelled queries of a file, each passed through `change` first.
 
         Raises ConfigurationError where the file cannot be read, or an entry of it is wrong or names no tool.
         """
         queries = read_labelled(labelled, self.catalog)
-        self._finder.prepare((change(each.query) for each in queries), EMBEDDING_S)
+        self._finder.settle([change(each.query) for each in queries], EMBEDDING_S)
         return evaluate(lambda text: [hit.tool.id for hit in self._finder.search(Query((change(text),))).hits], queries)
 
     def propose_weights(self, labelled: Path) -> Proposal:
@@ -254,6 +300,7 @@ class CodeMode:
         if not names and not self._functions:
             message = "there are no sources: name one under `sources:`, as `codemode sources add NAME LOCATION` does"
             raise ConfigurationError(message)
+        self.observers = observers_of(self.settings.observe)
         bound = {name: bind_functions(name, target) for name, target in self._functions.items()}
         loaded = await asyncio.gather(*(load(name, self.settings.sources[name]) for name in names))
         self.sources = dict(zip(names, loaded, strict=True)) | bound

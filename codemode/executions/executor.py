@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 MIB = 1024 * 1024
 
 
+def new_execution() -> str:
+    """An id that no other execution has."""
+    return f"ex_{uuid.uuid4().hex}"
+
+
 def nothing() -> None:
     """What is to be done when a program has begun, where nobody waits for it."""
 
@@ -54,17 +59,20 @@ class Executor:
         gateway: Gateway,
         caller: Caller = LOCAL,
         *,
+        execution: str = "",
         begun: Callable[[], None] = nothing,
         watch: Callable[[LedgerEntry], None] = unwatched,
     ) -> ExecutionOutcome:
         """Execute `code` with every tool of the gateway's catalog bound in its namespace.
 
+        `execution` is its id, a new one where none is given.
         `begun` is called when the program is compiled and about to run, if it comes to that; `watch` with each call
-        when it is sent and when it has ended.
+        when it is refused, sent, and ended.
         Never raises for what the program or a tool did. Raises `sandbox.SandboxError` where no program can run.
         """
-        execution = f"ex_{uuid.uuid4().hex}"
-        run = Run(execution, gateway, caller, calls_in_flight=self._calls_in_flight, ledger=Ledger(watch))
+        run = Run(
+            execution or new_execution(), gateway, caller, calls_in_flight=self._calls_in_flight, ledger=Ledger(watch)
+        )
 
         async def preflight(sites: tuple[CallSite, ...]) -> None:
             begun()

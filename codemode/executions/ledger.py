@@ -55,7 +55,7 @@ def unwatched(_: LedgerEntry) -> None:
 class Ledger:
     """Collects entries while an execution runs. A call that was sent and never finished stays `unknown`.
 
-    `watch` is given each entry when it is sent and when it has ended.
+    `watch` is given each entry when it is refused, when it is sent and when it has ended.
     """
 
     def __init__(self, watch: Callable[[LedgerEntry], None] = unwatched) -> None:
@@ -83,6 +83,8 @@ class Ledger:
             error=redaction.text(judged.error.for_model()) if judged.error else "",
             repeats=self._earlier(judged),
         )
+        if judged.error is not None or judged.state is CallState.PENDING:
+            self._watch(self._entries[call.path])
 
     def send(self, path: str) -> None:
         """Record that a call is about to be sent: from now on it may have been done."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from fastapi import Depends, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
@@ -103,6 +103,15 @@ def _add_health(app: FastAPI, service: CodeMode) -> None:
         if app.state.is_draining or not service.is_ready:
             return problem(503, "not_ready", "the server is stopping" if app.state.is_draining else "it is starting")
         return JSONResponse({"status": "ok"})
+
+    if service.observers.metrics is not None:
+        metrics = service.observers.metrics
+
+        @app.get("/metrics", tags=["operation"], include_in_schema=False)
+        async def prometheus() -> Response:
+            """Counters and histograms, as Prometheus reads them."""
+            text, media_type = metrics.text()
+            return Response(text, media_type=media_type)
 
     @app.get("/healthz", tags=["operation"])
     async def healthz(request: Request) -> dict[str, Any]:

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from codemode.serving.callers import Callers
 
 #: What needs a key: all but health and the description of the interface.
-PROTECTED = ("/v1/", PATH)
+PROTECTED = ("/v1/", "/metrics", PATH)
 
 #: Names under which a browser or a client on the same machine reaches a server that asks for no key.
 LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]", "testserver"]
 
 
 class KeyCheck:
-    """Answers 401 to requests under `/v1/` and `/mcp` that nobody known sends (RFC 6750).
+    """Answers 401 to requests under `/v1/`, `/metrics` and `/mcp` that nobody known sends (RFC 6750).
 
     Others get `scope["state"]["caller"]`. Where no key was ever made everybody is known, and only
     loopback host names are served.

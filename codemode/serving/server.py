@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from codemode.errors import ConfigurationError
+from codemode.observing.logs import write_logs
 from codemode.service import CodeMode
 from codemode.serving import console as show
 from codemode.serving.callers import Callers
@@ -45,6 +46,7 @@ class _DrainingServer(uvicorn.Server):
 
 
 async def _serve(settings: Settings, callers: Callers, listener: socket.socket) -> None:
+    write_logs(settings.observe.log)
     async with CodeMode.from_settings(settings) as service:
         await service.start_sandbox()
         config = uvicorn.Config(

@@ -18,6 +18,7 @@ from codemode.settings.credentials import (
 from codemode.settings.embeddings import EmbeddingSettings, LocalEmbeddings, ServiceEmbeddings
 from codemode.settings.file import API_KEY_VARIABLE, DEFAULT_FILE, load_settings, settings_for_document
 from codemode.settings.folders import is_set, tokenizer_folder
+from codemode.settings.observe import ObserveSettings
 from codemode.settings.policy import DEFAULT_ROLE, DecisionName, PolicySettings, QuotaSettings, RuleSettings
 from codemode.settings.search import Enrichment, SearchSettings
 from codemode.settings.secrets import SecretReference, Secrets
@@ -46,6 +47,7 @@ __all__ = [
     "LocalEmbeddings",
     "NoCredential",
     "OAuth2Credential",
+    "ObserveSettings",
     "PolicySettings",
     "QuotaSettings",
     "RuleSettings",

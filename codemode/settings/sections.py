@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, PrivateAttr
 
 from codemode.settings.folders import user_folder
+from codemode.settings.observe import ObserveSettings
 from codemode.settings.policy import PolicySettings
 from codemode.settings.search import SearchSettings
 from codemode.settings.section import Section
@@ -52,6 +53,7 @@ class Settings(Section):
     search: SearchSettings = SearchSettings()
     policy: PolicySettings = PolicySettings()
     server: ServerSettings = ServerSettings()
+    observe: ObserveSettings = ObserveSettings()
     state_folder: Path | None = None
     cache_folder: Path | None = None
 

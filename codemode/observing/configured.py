@@ -1,0 +1,39 @@
+"""The observers that a configuration asks for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from opentelemetry import trace
+
+from codemode.errors import ConfigurationError
+from codemode.observing.audit import AuditFile
+from codemode.observing.logs import LogObserver
+from codemode.observing.metrics import MetricsObserver
+from codemode.observing.observer import Observers
+from codemode.observing.traces import TraceObserver, export_traces
+
+if TYPE_CHECKING:
+    from codemode.observing.observer import Observer
+    from codemode.settings import ObserveSettings
+
+
+def observers_of(settings: ObserveSettings) -> Observers:
+    """Raises ConfigurationError for a file that cannot be opened and for an extra that is missing."""
+    found: list[Observer] = [LogObserver()]
+    if settings.audit_file is not None:
+        try:
+            found.append(AuditFile(settings.audit_file))
+        except OSError as error:
+            message = f"observe.audit_file: {settings.audit_file} cannot be written: {error.strerror}"
+            raise ConfigurationError(message) from None
+    if settings.traces:
+        found.append(TraceObserver(None if _has_provider() else export_traces()))
+    if settings.metrics:
+        found.append(MetricsObserver())
+    return Observers(found)
+
+
+def _has_provider() -> bool:
+    """Whether the application around us collects spans already."""
+    return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)

@@ -1,0 +1,89 @@
+"""OpenTelemetry spans: one for each execution, one for each call under it. No arguments, no answers."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from opentelemetry import trace
+
+from codemode.errors import ConfigurationError
+from codemode.gateway.call import CallState
+
+if TYPE_CHECKING:
+    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.ledger import LedgerEntry
+    from codemode.observing.observer import Started
+
+
+class TraceObserver:
+    """Spans by whatever provider the process has: that of the embedding application, or that of `export_traces`."""
+
+    def __init__(self, provider: trace.TracerProvider | None = None) -> None:
+        self._tracer = trace.get_tracer("codemode", tracer_provider=provider)
+        self._executions: dict[str, trace.Span] = {}
+        self._calls: dict[tuple[str, str], trace.Span] = {}
+
+    def started(self, execution: Started) -> None:
+        """Begin its span, under the current one."""
+        self._executions[execution.id] = self._tracer.start_span(
+            "codemode.execution",
+            attributes={
+                "codemode.execution.id": execution.id,
+                "codemode.caller.id": execution.caller.id,
+                "codemode.caller.role": execution.caller.role,
+                "codemode.program.sha256": execution.digest,
+            },
+        )
+
+    def called(self, execution: Started, entry: LedgerEntry) -> None:
+        """Begin or end the span of a call; one that was refused begins and ends at once."""
+        key = (execution.id, entry.path)
+        span = self._calls.get(key)
+        if span is None:
+            parent = trace.set_span_in_context(self._executions[execution.id])
+            attributes = {"codemode.tool": entry.tool, "codemode.decision": entry.decision, "codemode.rule": entry.rule}
+            span = self._calls[key] = self._tracer.start_span(
+                "codemode.call", context=parent, attributes=attributes, kind=trace.SpanKind.CLIENT
+            )
+        if entry.state is CallState.UNKNOWN:
+            return
+        span.set_attribute("codemode.state", str(entry.state))
+        if entry.state is not CallState.COMMITTED:
+            span.set_status(trace.StatusCode.ERROR)
+        del self._calls[key]
+        span.end()
+
+    def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
+        """End its span, and those of calls that never ended."""
+        now = time.time_ns()
+        for key in [key for key in self._calls if key[0] == execution.id]:
+            unfinished = self._calls.pop(key)
+            unfinished.set_attribute("codemode.state", str(CallState.UNKNOWN))
+            unfinished.end(now)
+        span = self._executions.pop(execution.id)
+        span.set_attribute("codemode.status", str(outcome.status) if outcome else "cancelled")
+        if outcome is None or not outcome.ok:
+            span.set_status(trace.StatusCode.ERROR)
+        span.end(now)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def export_traces() -> trace.TracerProvider:
+    """A provider that sends spans by OTLP over HTTP, as the `OTEL_…` variables of the environment say.
+
+    Raises ConfigurationError where the extra is not installed.
+    """
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ModuleNotFoundError:
+        message = "observe.traces needs the extra: pip install codemode[telemetry]"
+        raise ConfigurationError(message) from None
+    provider = TracerProvider(resource=Resource.create({"service.name": "codemode"}))
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    return provider

@@ -1,0 +1,182 @@
+"""What is told of executions: logs, audit, traces, metrics, through a service that runs programs."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import os
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from codemode import CodeMode, ConfigurationError, tool
+from codemode.gateway.caller import Caller
+from codemode.observing.audit import AuditFile
+from codemode.observing.logs import JsonFormatter, TextFormatter
+from codemode.observing.observer import Observers, Started
+from codemode.observing.traces import TraceObserver
+from codemode.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CALLER = Caller("key:ann", "default", "Ann")
+SECRET = "hunter2-hunter2"
+PROGRAM = f"""
+shop.order(sku="tea", password="{SECRET}")
+try:
+    shop.refuse()
+except Exception:
+    pass
+try:
+    shop.drop()
+except Exception:
+    pass
+"""
+
+
+def order(sku: str, password: str) -> str:
+    """Order."""
+    return f"ordered {sku}"
+
+
+def refuse() -> None:
+    """Refuse."""
+    message = "no"
+    raise ValueError(message)
+
+
+@tool(effect="destructive")
+def drop() -> None:
+    """Denied by the policy."""
+
+
+def settings(tmp_path: Path, **observe: Any) -> Settings:
+    rules = [{"tools": ["shop.drop"], "decision": "deny", "args": {"x": "y"}}]
+    content = {"state_folder": tmp_path / "state", "cache_folder": tmp_path / "cache", "observe": observe}
+    return Settings.model_validate({**content, "policy": {"default": {"destructive": "ask"}, "rules": rules[:0]}})
+
+
+async def run(tmp_path: Path, code: str = PROGRAM, **observe: Any) -> CodeMode:
+    service = CodeMode.from_settings(settings(tmp_path, **observe), functions={"shop": [order, refuse, drop]})
+    async with service:
+        await service.execute(code, caller=CALLER)
+    return service
+
+
+async def test_the_audit_says_who_ran_what_and_what_was_decided(tmp_path: Path) -> None:
+    file = tmp_path / "audit" / "audit.jsonl"
+    await run(tmp_path, audit_file=file)
+    text = file.read_text(encoding="utf-8")
+    started, *calls, ended = [json.loads(line) for line in text.splitlines()]
+    assert (started["event"], started["caller"], started["label"]) == ("started", "key:ann", "Ann")
+    assert started["program_sha256"] == sha256(PROGRAM.encode()).hexdigest()
+    assert [(call["tool"], call["state"], call["decision"]) for call in calls] == [
+        ("shop.order", "unknown", "allow"),
+        ("shop.order", "committed", "allow"),
+        ("shop.refuse", "unknown", "allow"),
+        ("shop.refuse", "failed", "allow"),
+        ("shop.drop", "pending", "ask"),
+    ]
+    assert (ended["event"], ended["status"], ended["calls"]) == ("ended", "failed", 3)
+    assert SECRET not in text
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert {line["execution"] for line in (started, *calls, ended)} == {started["execution"]}
+
+
+async def test_an_audit_file_that_was_moved_away_is_begun_anew(tmp_path: Path) -> None:
+    file = tmp_path / "audit.jsonl"
+    async with CodeMode.from_settings(settings(tmp_path, audit_file=file), functions={"shop": [order]}) as service:
+        await service.execute("1")
+        file.rename(tmp_path / "audit.1")
+        await service.execute("2")
+    assert [len((tmp_path / name).read_text().splitlines()) for name in ("audit.1", "audit.jsonl")] == [2, 2]
+
+
+async def test_a_disk_that_is_full_ends_no_program(caplog: pytest.LogCaptureFixture) -> None:
+    full = AuditFile.__new__(AuditFile)
+    full._path, full._descriptor = __import__("pathlib").Path("/dev/full"), os.open("/dev/full", os.O_WRONLY)
+    with caplog.at_level(logging.ERROR):
+        Observers([full]).started(Started.of("ex_1", CALLER, "1"))
+    assert "AuditFile could not be told" in caplog.text
+    assert "No space left on device" in caplog.text
+    full.close()
+
+
+async def test_an_audit_file_that_cannot_be_written_is_said_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"observe\.audit_file"):
+        await run(tmp_path, audit_file="/proc/no/audit.jsonl")
+
+
+async def test_spans_of_calls_stand_under_that_of_their_execution(tmp_path: Path) -> None:
+    spans = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(spans))
+    async with CodeMode.from_settings(settings(tmp_path), functions={"shop": [order, refuse, drop]}) as service:
+        service.observers = Observers([TraceObserver(provider)])
+        await service.execute(PROGRAM, caller=CALLER)
+    *calls, execution = spans.get_finished_spans()
+    assert execution.name == "codemode.execution"
+    assert execution.attributes is not None
+    assert execution.attributes["codemode.status"] == "failed"
+    assert [call.attributes and call.attributes["codemode.state"] for call in calls] == [
+        "committed",
+        "failed",
+        "pending",
+    ]
+    assert {call.parent and call.parent.span_id for call in calls} == {execution.context and execution.context.span_id}
+    assert SECRET not in "".join(span.to_json() for span in (*calls, execution))
+
+
+async def test_metrics_count_executions_and_calls(tmp_path: Path) -> None:
+    service = await run(tmp_path, metrics=True)
+    assert service.observers.metrics is not None
+    text = service.observers.metrics.text()[0].decode()
+    for line in (
+        'codemode_executions_total{status="failed"} 1.0',
+        'codemode_calls_total{source="shop",state="committed"} 1.0',
+        'codemode_calls_total{source="shop",state="failed"} 1.0',
+        'codemode_calls_total{source="shop",state="pending"} 1.0',
+        "codemode_executions_running 0.0",
+        "codemode_execution_seconds_count 1.0",
+    ):
+        assert line in text
+
+
+async def test_nothing_is_counted_or_collected_unless_it_is_asked_for(tmp_path: Path) -> None:
+    service = await run(tmp_path)
+    assert service.observers.metrics is None
+
+
+async def test_a_line_of_log_has_facts_and_no_payloads(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "codemode.executions"):
+        await run(tmp_path)
+    (record,) = [record for record in caplog.records if record.message == "execution ended"]
+    line = json.loads(JsonFormatter().format(record))
+    assert (line["level"], line["caller"], line["status"]) == ("info", "key:ann", "failed")
+    assert line["calls"] == {"committed": 1, "failed": 1, "pending": 1}
+    assert "status=failed" in TextFormatter().format(record)
+    assert SECRET not in caplog.text + json.dumps(line)
+    assert "ordered tea" not in caplog.text + json.dumps(line)
+
+
+def test_exceptions_stand_in_the_log() -> None:
+    stream = io.StringIO()
+    logger = logging.getLogger("tests.a-logger")
+    logger.propagate = False
+    for formatter in (JsonFormatter(), TextFormatter()):
+        handler = logging.StreamHandler(stream)
+        handler.setFormatter(formatter)
+        logger.handlers = [handler]
+        try:
+            raise LookupError("gone")
+        except LookupError:
+            logger.exception("what happened")
+    first, *rest = stream.getvalue().splitlines()
+    assert "LookupError: gone" in json.loads(first)["exception"]
+    assert rest[-1] == "LookupError: gone"
