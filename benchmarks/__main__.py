@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-BENCHMARKS = ("engines", "service", "search")
+BENCHMARKS = ("engines", "service", "search", "calls")
 
 
 def main() -> None:

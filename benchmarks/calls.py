@@ -1,0 +1,164 @@
+"""What a call of a tool costs beyond HTTP: CPU of `Gateway.call` beside httpx2 alone, to the same loopback server.
+
+    python -m benchmarks.calls [--calls 2000] [--tools 20 20000]
+
+The server is a process of its own, so only the client's CPU is counted. Batches of the ways are taken in turns, and the
+medians of their differences printed in microseconds, with versions and date.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import statistics
+import sys
+import time
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import httpcore2
+import httpx2
+
+from codemode.catalog.catalog import Catalog
+from codemode.gateway.call import CallState, ToolCall
+from codemode.gateway.gateway import Gateway
+from codemode.sources.openapi import load_openapi
+from codemode.transports.credentials import Credential
+from codemode.transports.http import HttpTransport, Reach
+from codemode.transports.security import Authentication, Configured, SchemeKind
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    Call = Callable[[], Awaitable[object]]
+
+#: The goal: microseconds of CPU beyond httpx2, at any number of tools.
+GOAL_US = 150
+
+#: Calls in a batch: enough to be measured, few enough to take turns often.
+BATCH = 50
+
+SERVER = """
+import asyncio
+body = b'{"id": 7, "name": "a thing", "tags": ["one", "two"], "owner": {"id": 1, "name": "ann"}}'
+head = b"HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\nContent-Length: %d\\r\\n\\r\\n" % len(body)
+
+class Answering(asyncio.Protocol):
+    def connection_made(self, transport):
+        self.transport, self.came = transport, b""
+
+    def data_received(self, data):
+        self.came += data
+        while b"\\r\\n\\r\\n" in self.came:
+            self.came = self.came.partition(b"\\r\\n\\r\\n")[2]
+            self.transport.write(head + body)
+
+async def main():
+    server = await asyncio.get_running_loop().create_server(Answering, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+asyncio.run(main())
+"""
+
+
+def document(tools: int) -> dict[str, Any]:
+    """An API of that many operations, each with a path and two query parameters, and a documented answer."""
+    thing = {"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}}
+    parameters = [
+        {"name": "thing_id", "in": "path", "required": True, "schema": {"type": "integer"}},
+        {"name": "expand", "in": "query", "schema": {"type": "array", "items": {"type": "string"}}},
+        {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1}},
+    ]
+    answer = {"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}}}
+    paths = {
+        f"/group{number}/things/{{thing_id}}": {
+            "get": {"operationId": f"getThing{number}", "parameters": parameters, "responses": answer}
+        }
+        for number in range(tools)
+    }
+    schemes = {"Token": {"type": "http", "scheme": "bearer"}}
+    components = {"schemas": {"Thing": thing}, "securitySchemes": schemes}
+    return {"openapi": "3.1.0", "paths": paths, "components": components, "security": [{"Token": []}]}
+
+
+async def cpu_us(call: Call, calls: int) -> float:
+    """Microseconds of this process's CPU that one of `calls` calls takes, one after another."""
+    started = time.process_time()
+    for _ in range(calls):
+        await call()
+    return (time.process_time() - started) / calls * 1e6
+
+
+async def measure(url: str, sizes: list[int], calls: int) -> bool:
+    """Print a line for each number of tools; returns whether all are within the goal."""
+    target = f"{url}/group7/things/7?expand=a&expand=b&limit=10"
+    headers = {"Authorization": "Bearer a-token-of-usual-length", "Accept": "application/json"}
+    async with httpx2.AsyncClient(trust_env=False) as client, httpcore2.AsyncConnectionPool() as pool:
+
+        async def plain() -> None:
+            (await client.get(target, headers=headers)).json()
+
+        async def bare() -> None:
+            response = await pool.request("GET", target, headers=headers)
+            assert response.status == 200
+
+        good = True
+        for size in sizes:
+            gateway, call = _gateway(url, size)
+            ways: dict[str, Call] = {"gateway": call, "httpx2": plain, "httpcore2": bare}
+            for way in ways.values():
+                await cpu_us(way, BATCH)
+            rounds = [{name: await cpu_us(way, BATCH) for name, way in ways.items()} for _ in range(calls // BATCH)]
+            middle = {name: statistics.median(found[name] for found in rounds) for name in ways}
+            beyond = statistics.median(found["gateway"] - found["httpx2"] for found in rounds)
+            over_bare = statistics.median(found["gateway"] - found["httpcore2"] for found in rounds)
+            good = good and beyond <= GOAL_US
+            print(
+                f"{size:>7,} tools: a call {middle['gateway']:6.0f} us, httpx2 {middle['httpx2']:6.0f}, "
+                f"httpcore2 {middle['httpcore2']:6.0f}; beyond httpx2 {beyond:+.0f}, beyond httpcore2 {over_bare:+.0f}"
+            )
+            await gateway.aclose()
+        return good
+
+
+def _gateway(url: str, size: int) -> tuple[HttpTransport, Call]:
+    tools = load_openapi(document(size), name="api").tools
+    token = Configured(SchemeKind.BEARER, Credential.bearer("a-token-of-usual-length"))
+    transport = HttpTransport(Reach("api", url), authentication=Authentication("api", [token]))
+    gateway = Gateway(Catalog(tools), {"api": transport})
+    name = tools[size // 2].id
+    arguments = {"thing_id": 7, "expand": ["a", "b"], "limit": 10}
+
+    async def call() -> None:
+        outcome = await gateway.call(ToolCall("ex_1", "1", name, dict(arguments)))
+        assert outcome.state is CallState.COMMITTED, outcome.error
+
+    return transport, call
+
+
+async def with_server(sizes: list[int], calls: int) -> bool:
+    """Measure against a server process of its own."""
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", SERVER, stdout=asyncio.subprocess.PIPE)
+    assert process.stdout is not None
+    try:
+        port = int(await process.stdout.readline())
+        return await measure(f"http://127.0.0.1:{port}", sizes, calls)
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+def main() -> None:
+    """Read the command line and measure."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--calls", type=int, default=2000)
+    parser.add_argument("--tools", type=int, nargs="+", default=[20, 20_000])
+    given = parser.parse_args()
+    print(f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, Python {sys.version.split()[0]}, httpx2 {version('httpx2')}")
+    sys.exit(0 if asyncio.run(with_server(given.tools, given.calls)) else 1)
+
+
+if __name__ == "__main__":
+    main()
