@@ -16,6 +16,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import yaml
+from rapidfuzz import fuzz, process
 
 from codemode.errors import ConfigurationError
 from codemode.search import wordlists
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.catalog import Catalog
 
+USED = "used"  # tag of what was recorded, and not labelled by anyone
 TOP = 10  # hits that are looked at
 _TYPO_RATE = 0.3  # share of the words of four letters or more that get a typo
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -53,10 +55,20 @@ class Metrics:
 
 
 def read_labelled(path: Path, catalog: Catalog) -> list[LabelledQuery]:
-    """The labelled queries of a file. Raises ConfigurationError where an entry is wrong or names no tool."""
+    """The labelled queries of a file. Raises ConfigurationError where it cannot be read, or an entry names no tool.
+
+    Of a record of usage, entries whose tool is gone are left out.
+    """
     names = _names(catalog)
-    entries = _entries(path)
-    return [_labelled(entry, names, f"{path}, entry {place}") for place, entry in enumerate(entries, 1)]
+    return [
+        _labelled(entry, names, f"{path}, entry {place}")
+        for place, entry in enumerate(_entries(path), 1)
+        if not _is_outdated(entry, names)
+    ]
+
+
+def _is_outdated(entry: Any, names: Mapping[str, str]) -> bool:
+    return isinstance(entry, dict) and entry.get("tag") == USED and not set(entry.get("gold") or ()) & set(names)
 
 
 def evaluate(search: Callable[[str], Sequence[str]], queries: Iterable[LabelledQuery]) -> Metrics:
@@ -137,15 +149,32 @@ def _names(catalog: Catalog) -> Mapping[str, str]:
 
 
 def _entries(path: Path) -> list[Any]:
-    content = path.read_text(encoding="utf-8")
+    try:
+        content = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        message = f"the labelled queries {path} cannot be read: {reason}"
+        raise ConfigurationError(message) from None
     if path.suffix in (".jsonl", ".ndjson"):
-        return [json.loads(line) for line in content.splitlines() if line.strip()]
-    parsed = yaml.safe_load(content)
+        return [_line(line, f"{path}, line {at}") for at, line in enumerate(content.splitlines(), 1) if line.strip()]
+    try:
+        parsed = yaml.safe_load(content)
+    except yaml.YAMLError as error:
+        message = f"{path}: not YAML: {' '.join(str(error).split())}"
+        raise ConfigurationError(message) from None
     entries = parsed.get("queries") if isinstance(parsed, dict) else parsed
-    if not isinstance(entries, list):
+    if not isinstance(entries, list) or not entries:
         message = f"{path}: expected a list of labelled queries under `queries`"
         raise ConfigurationError(message)
     return entries
+
+
+def _line(line: str, where: str) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        message = f"{where}: not JSON: {error}"
+        raise ConfigurationError(message) from None
 
 
 def _labelled(entry: Any, names: Mapping[str, str], where: str) -> LabelledQuery:
@@ -154,10 +183,14 @@ def _labelled(entry: Any, names: Mapping[str, str], where: str) -> LabelledQuery
         raise ConfigurationError(message)
     others = entry.get("alternatives") or {}
     gold = []
-    for name in entry["gold"]:
+    for name in [entry["gold"]] if isinstance(entry["gold"], str) else entry["gold"]:
         ids = {names[each] for each in (name, *others.get(name, ())) if each in names}
         if not ids:
-            message = f"{where}: no tool is called {name!r}, or several are; write its id"
+            near = process.extract(
+                str(name), list(names), processor=str.casefold, scorer=fuzz.ratio, limit=1, score_cutoff=60
+            )
+            hint = f"; nearest: {near[0][0]}" if near else "; write its id"
+            message = f"{where}: no tool is called {name!r}, or several are{hint}"
             raise ConfigurationError(message)
         gold.append(frozenset(ids))
     return LabelledQuery(entry["query"], tuple(gold), str(entry.get("tag") or ""))

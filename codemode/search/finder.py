@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from copy import copy
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -17,13 +18,15 @@ from codemode.search.vectors import VectorCache
 from codemode.search.weights import RANKING, Weights
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from codemode.search.embeddings import Embedder
     from codemode.search.meanings import Progress
     from codemode.search.query import Hits, Query
     from codemode.settings import SearchSettings
+
+_TOGETHER = 64  # queries in one request
 
 
 class Finder:
@@ -92,14 +95,15 @@ class Finder:
         """How far the embeddings are; None without any."""
         return None if self._meanings is None else self._meanings.progress
 
-    def wait_for_embeddings(self, timeout_s: float) -> bool:
-        """Whether the embeddings are ready, or cannot be made, within the time; True without any."""
-        return self._meanings is None or self._meanings.wait(timeout_s)
-
-    def prepare(self, queries: Iterable[str], timeout_s: float) -> None:
-        """Have the vectors of queries before they are searched, where there is time: for whoever is not in a hurry."""
-        if self._queries is not None:
-            self._queries.of(tuple(queries), wait_s=timeout_s)
+    def settle(self, queries: Sequence[str], timeout_s: float) -> None:
+        """Wait for the embeddings of the tools and then of these queries, at most `timeout_s`, where there are any."""
+        begun = time.monotonic()
+        if self._meanings is None or self._queries is None:
+            return
+        if self._meanings.wait(timeout_s) and self._meanings.progress.is_ready:
+            for start in range(0, len(queries), _TOGETHER):
+                left_s = max(0.0, timeout_s - (time.monotonic() - begun))
+                self._queries.of(queries[start : start + _TOGETHER], wait_s=left_s)
 
     def close(self) -> None:
         """End the work in the background."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import random
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,12 +39,16 @@ _BY_WORDS = "ranked by words alone"
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many texts of `total` have vectors; `is_ready` when search uses them; `problem` is the last failure or ""."""
+    """How many texts of `total` have vectors, and the last failure or "".
+
+    `is_ready` when search uses them; `has_ended` when nothing more is done for it, because they are or cannot be made.
+    """
 
     done: int
     total: int
-    is_ready: bool
-    problem: str
+    is_ready: bool = False
+    has_ended: bool = False
+    problem: str = ""
 
 
 class Meanings:
@@ -73,7 +77,7 @@ class Meanings:
         self._closed = threading.Event()
         self._ended = threading.Event()
         self._table: VectorTable | None = None
-        self._progress = Progress(0, len(self._texts), is_ready=False, problem="")
+        self._progress = Progress(0, len(self._texts))
 
     @property
     def progress(self) -> Progress:
@@ -119,7 +123,7 @@ class Meanings:
             except EmbeddingFailure as failure:
                 if self._progress.done > before:
                     pause_s = self._first_pause_s
-                self._set(problem=str(failure))
+                self._progress = replace(self._progress, problem=str(failure))
                 logger.warning("%s", failure)
                 if failure.final:
                     break
@@ -127,10 +131,11 @@ class Meanings:
                 pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
             except Exception as error:
                 logger.exception("making embeddings failed")
-                self._set(problem=f"making embeddings failed ({type(error).__name__})")
+                self._progress = replace(self._progress, problem=f"making embeddings failed ({type(error).__name__})")
                 break
             else:
                 break
+        self._progress = replace(self._progress, has_ended=True)
         self._ended.set()
 
     def _made(self) -> VectorTable | None:
@@ -140,7 +145,7 @@ class Meanings:
         missing = self._cache.missing(self._texts) if self._cache.size == size else list(dict.fromkeys(self._texts))
         total = len(self._texts)
         for start in range(0, len(missing), self._batch):
-            self._set(done=total - len(missing) + start, problem="")
+            self._progress = replace(self._progress, done=total - len(missing) + start, problem="")
             if self._closed.is_set():
                 return None
             texts = missing[start : start + self._batch]
@@ -151,14 +156,8 @@ class Meanings:
             self._cache.add(texts, vectors)
         self._cache.read()
         table = self._cache.table(self._texts)
-        self._set(done=total, is_ready=True, problem="")
+        self._progress = replace(self._progress, done=total, is_ready=True, problem="")
         return table
-
-    def _set(self, *, done: int | None = None, is_ready: bool = False, problem: str | None = None) -> None:
-        now = self._progress
-        self._progress = Progress(
-            now.done if done is None else done, now.total, is_ready, now.problem if problem is None else problem
-        )
 
 
 def text_of(tool: Tool) -> str:

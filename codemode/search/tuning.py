@@ -30,17 +30,20 @@ _COST = 0.002  # nDCG that a change of one whole unit of a weight must earn: kee
 class Proposal:
     """`before` and `after` are over the same queries, `after` with each weighed by what was learnt from the others.
 
-    `weights` are learnt from all; `worthwhile` says whether they did better on what they had not seen.
+    `weights` are learnt from all queries, `now` are those in use; `worthwhile` says whether what was learnt did better
+    on what it had not seen, by more than the standard error of the difference.
     """
 
     weights: Weights
+    now: Mapping[str, float]
     before: Metrics
     after: Metrics
+    worthwhile: bool
 
     @property
-    def worthwhile(self) -> bool:
-        """Whether the change holds on queries left out."""
-        return self.after.ndcg_10 > self.before.ndcg_10
+    def changed(self) -> dict[str, float]:
+        """The weights that differ from those in use, by feature: what a configuration is to say."""
+        return {name: weight for name, weight in self.weights.ranking.items() if weight != self.now[name]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +56,36 @@ class _Case:
 
 
 def propose(index: Index, queries: Sequence[LabelledQuery]) -> Proposal:
-    """Weights for these queries, cross-validated in `FOLDS` parts. Raises ValueError with too few queries."""
-    if len(queries) < LEAST_QUERIES:
-        message = f"{len(queries)} labelled queries are too few to tune with: at least {LEAST_QUERIES}"
+    """Weights for these queries, cross-validated in `FOLDS` parts. Raises ValueError with too few queries.
+
+    The same words labelled several times, as a record of usage has them, count once for each tool they led to, and are
+    never in both parts of a fold.
+    """
+    folds = {text: number % FOLDS for number, text in enumerate(sorted({_words(each) for each in queries}))}
+    distinct = {(_words(each), each.gold): each for each in queries}
+    if len(folds) < LEAST_QUERIES:
+        message = f"{len(folds)} different labelled queries are too few to tune with: at least {LEAST_QUERIES}"
         raise ValueError(message)
-    cases = [_Case(*index.looked_at(labelled.query), labelled.gold) for labelled in queries]
+    cases = [(folds[text], _Case(*index.looked_at(each.query), each.gold)) for (text, _), each in distinct.items()]
     current = dict(index.weights.ranking)
-    after: list[Metrics] = []
+    before, after = [], []
     for fold in range(FOLDS):
-        learnt = _climb([case for place, case in enumerate(cases) if place % FOLDS != fold], current)
-        after += [_measured(case, learnt) for place, case in enumerate(cases) if place % FOLDS == fold]
+        learnt = _climb([case for of, case in cases if of != fold], current)
+        left_out = [case for of, case in cases if of == fold]
+        before += [_measured(case, current) for case in left_out]
+        after += [_measured(case, learnt) for case in left_out]
+    gains = np.array([new.ndcg_10 - old.ndcg_10 for new, old in zip(after, before, strict=True)])
     return Proposal(
-        replace(index.weights, ranking=MappingProxyType(_climb(cases, current))),
-        mean([_measured(case, current) for case in cases]),
+        replace(index.weights, ranking=MappingProxyType(_climb([case for _, case in cases], current))),
+        MappingProxyType(current),
+        mean(before),
         mean(after),
+        worthwhile=bool(gains.mean() > gains.std() / np.sqrt(len(gains))),
     )
+
+
+def _words(labelled: LabelledQuery) -> str:
+    return " ".join(labelled.query.casefold().split())
 
 
 def _climb(cases: Sequence[_Case], start: Mapping[str, float]) -> dict[str, float]:

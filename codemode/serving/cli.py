@@ -66,28 +66,6 @@ def demo() -> None:
 
 @app.command()
 @on_surface
-def search(
-    surface: Surface,
-    queries: Annotated[list[str], typer.Argument(help="What to look for; one query for each step of a plan.")],
-    namespace: Annotated[str, typer.Option(help="Only tools of this namespace.")] = "",
-    full: Annotated[bool, typer.Option("--full", help="All there is to know about the best hit.")] = False,  # noqa: FBT002
-    as_json: AsJson = False,  # noqa: FBT002
-) -> None:
-    """Find tools, answered with signatures that a program can call."""
-
-    async def work(service: CodeMode) -> int:
-        answer = await service.search(queries, namespace=namespace or None, detail="full" if full else "auto")
-        if as_json:
-            show.print_json(answer.to_json())
-        else:
-            show.console.print(show.plain(answer.text), soft_wrap=True)
-        return 0 if answer.hits else 1
-
-    with_service(surface, work)
-
-
-@app.command()
-@on_surface
 def run(
     surface: Surface,
     file: Annotated[Path, typer.Argument(help="A program; - reads it from standard input.", allow_dash=True)],

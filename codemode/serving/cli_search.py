@@ -1,4 +1,4 @@
-"""`codemode search-eval` and `search-tune`: how well search answers an operator's own queries, and better weights."""
+"""`codemode search`, `embed`, `search-eval` and `search-tune`: finding tools, and how well that goes."""
 
 from __future__ import annotations
 
@@ -9,15 +9,79 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from codemode.catalog.tool import Effect  # noqa: TC001 -- typer reads it at run time
+from codemode.errors import ConfigurationError
 from codemode.search.evaluation import Metrics, with_typos
+from codemode.search.query import DEFAULT_LIMIT
 from codemode.serving import console as show
 from codemode.serving.surface import AsJson, Surface, on_surface, with_service
 
 if TYPE_CHECKING:
     from codemode.service import CodeMode
 
+PATIENCE_S = 3.0  # that a person at a terminal waits for embeddings that are nearly there
+SHOWN_EVERY_S = 0.3
+
 app = typer.Typer()
 Labelled = Annotated[Path, typer.Argument(help="Queries with the tools they need: YAML, or JSON lines.")]
+
+
+@app.command()
+@on_surface
+def search(
+    surface: Surface,
+    queries: Annotated[list[str], typer.Argument(help="What to look for; one query for each step of a plan.")],
+    namespace: Annotated[str, typer.Option(help="Only tools of this namespace, or below this part of an id.")] = "",
+    of_source: Annotated[str, typer.Option(help="Only tools of this source of the configuration.")] = "",
+    effect: Annotated[Effect | None, typer.Option(help="Only tools that do this to the world.")] = None,
+    tag: Annotated[str, typer.Option(help="Only tools with this tag.")] = "",
+    limit: Annotated[int, typer.Option(help="Hits on a page.", min=1, max=200)] = DEFAULT_LIMIT,
+    offset: Annotated[int, typer.Option(help="Hits before this page.", min=0)] = 0,
+    full: Annotated[bool, typer.Option("--full", help="All there is to know about the best hit.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Find tools, answered with signatures that a program can call."""
+
+    async def work(service: CodeMode) -> int:
+        await service.settle_search(queries, PATIENCE_S)
+        answer = await service.search(
+            queries,
+            namespace=namespace or None,
+            source=of_source or None,
+            effect=effect,
+            tag=tag or None,
+            detail="full" if full else "auto",
+            limit=limit,
+            offset=offset,
+        )
+        if as_json:
+            show.print_json(answer.to_json())
+        else:
+            show.console.print(show.plain(answer.text), soft_wrap=True)
+        return 0 if answer.hits else 1
+
+    with_service(surface, work)
+
+
+@app.command()
+@on_surface
+def embed(surface: Surface) -> None:
+    """Make the embeddings of all tools now, as `search.embeddings` asks for them, and show how far they are."""
+
+    async def work(service: CodeMode) -> int:
+        progress = await service.settle_search((), 0)
+        if progress is None:
+            message = "search.embeddings is not configured: docs/embeddings.md says how"
+            raise ConfigurationError(message)
+        with show.console.status("") as status:
+            while not progress.has_ended:
+                told = f"; {progress.problem}, asked again" if progress.problem else ""
+                status.update(f"{progress.done:,} of {progress.total:,} tools embedded{told}")
+                progress = await service.settle_search((), SHOWN_EVERY_S) or progress
+        show.console.print(show.plain(progress.problem or f"{progress.total:,} tools are embedded"))
+        return 0 if progress.is_ready else 1
+
+    with_service(surface, work)
 
 
 @app.command("search-eval")
@@ -51,12 +115,12 @@ def search_tune(
 
     async def work(service: CodeMode) -> int:
         proposal = service.propose_weights(file)
-        show.console.print(_table({"now": proposal.before, "proposed, on queries left out": proposal.after}))
+        show.console.print(_table({"now": proposal.before, "proposed, held out": proposal.after}))
         if not proposal.worthwhile:
             show.console.print("keep the weights as they are: no change holds on queries that were left out")
             return 1
-        show.console.print("search:\n  ranking:")
-        for feature, weight in proposal.weights.ranking.items():
+        show.console.print("put this into the configuration:\n\nsearch:\n  ranking:")
+        for feature, weight in proposal.changed.items():
             show.console.print(f"    {feature}: {weight:g}")
         return 0
 
@@ -64,9 +128,9 @@ def search_tune(
 
 
 def _table(rows: dict[str, Metrics]) -> Table:
-    table = Table(box=None, padding=(0, 2), header_style="dim")
-    for title in ("", "queries", "recall@1", "recall@10", "nDCG@10", "MRR@10", "all needed in 10"):
-        table.add_column(title, justify="right" if title else "left")
+    table = Table(box=None, padding=(0, 1), header_style="dim")
+    for title in ("", "queries", "recall@1", "recall@10", "nDCG@10", "MRR@10", "all in 10"):
+        table.add_column(title, justify="right" if title else "left", no_wrap=True)
     for title, row in rows.items():
         values = (row.recall_1, row.recall_10, row.ndcg_10, row.mrr_10, row.all_gold)
         table.add_row(title, str(row.queries), *(f"{value:.3f}" for value in values))
