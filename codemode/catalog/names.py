@@ -11,22 +11,35 @@ from __future__ import annotations
 import hashlib
 import keyword
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 #: Function names of chat-completion APIs end here (`^[a-zA-Z0-9_-]{1,64}$`), so that an id can serve as one.
 LONGEST_ID = 64
 
 #: More operations than this in one tag are no group but a heap (GitHub's largest tag has 204, Graph's 673).
-LARGEST_GROUP = 250
+LARGEST_GROUP = 80
 
 #: A single tag for a whole document of more than this many operations says nothing.
 LARGEST_ONLY_GROUP = 60
+
+#: Fewer operations than these are no group of their own.
+_FEWEST_TOGETHER = 3
+
+#: The group of what neither a tag nor a path puts into one.
+_NO_GROUP = "core"
+
+#: Where one part holds more than this of a heap, dividing by it leaves a heap.
+_MOST_IN_ONE_PART = 0.9
+
+#: No level of a group is cut to less.
+_SHORTEST_LEVEL = 6
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _VERSIONED = re.compile(r"_v\d+\w*$")
@@ -57,6 +70,8 @@ class OperationKey:
 @lru_cache(maxsize=65_536)
 def snake(text: str) -> str:
     """Words in lower case joined by underscores: `listOAuth2Apps` and `List OAuth2-apps` alike. May be empty."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     words = _NOT_WORD.sub(" ", _CAMEL.sub(" ", text.replace("'", ""))).split()
     joined = "_".join(words).lower()
     return joined.replace("o_auth2", "oauth2").replace("o_auth", "oauth").replace("i_ds", "ids")
@@ -137,28 +152,78 @@ def long_name(namespace: str, id_: str, operation: OperationKey) -> str:
 
 def _groups(operations: list[OperationKey]) -> dict[str, str]:
     """The group of every operation by its key; dots in it are further levels."""
-    members: dict[str, list[OperationKey]] = defaultdict(list)
+    members: dict[str, list[_Member]] = defaultdict(list)
+    only_tag = len({operation.tag for operation in operations}) == 1 and len(operations) > LARGEST_ONLY_GROUP
     for operation in operations:
-        members[_tag_group(operation.tag) or _path_group(operation.path, 1)].append(operation)
-    groups: dict[str, str] = {}
-    for group, inside in members.items():
-        tagged = any(operation.tag for operation in inside)
-        is_heap = len(inside) > LARGEST_GROUP or (len(inside) == len(operations) > LARGEST_ONLY_GROUP)
-        for operation in inside:
-            if is_heap:
-                groups[operation.key] = _path_group(operation.path, 2 if tagged and len(inside) > LARGEST_GROUP else 1)
-            else:
-                groups[operation.key] = group
-    return _split_heaps(operations, groups)
+        segments = tuple(part for segment in _named_segments(operation.path) if (part := snake(segment)))
+        tag = "" if only_tag else _tag_group(operation.tag)
+        members[tag or identifier(next(iter(segments), _NO_GROUP))].append(_Member(operation, segments))
+    return {
+        member.operation.key: group
+        for name, inside in members.items()
+        for group, smaller in _divided(name, inside)
+        for member in smaller
+    }
 
 
-def _split_heaps(operations: list[OperationKey], groups: dict[str, str]) -> dict[str, str]:
-    for depth in (2, 3):
-        sizes = Counter(groups.values())
-        for operation in operations:
-            if sizes[groups[operation.key]] > LARGEST_GROUP:
-                groups[operation.key] = _path_group(operation.path, depth)
-    return groups
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """An operation of a group, and the segments of its path that may divide the group further."""
+
+    operation: OperationKey
+    segments: tuple[str, ...]
+
+    def deeper(self) -> _Member:
+        return _Member(self.operation, self.segments[1:])
+
+    def beyond(self, said: set[str]) -> _Member:
+        """Without the segments at the front that the group's name says already."""
+        skipped = next((index for index, part in enumerate(self.segments) if part not in said), len(self.segments))
+        return _Member(self.operation, self.segments[skipped:])
+
+
+def _divided(group: str, members: list[_Member], levels: int = 2) -> Iterator[tuple[str, list[_Member]]]:
+    """A group as it is, or, where it is no group but a heap, as groups inside of it: by path, else by operationId."""
+    if len(members) <= LARGEST_GROUP or not levels:
+        yield group, members
+        return
+    rest: list[_Member] = []
+    for name, inside in sorted(_parts(group, members, rest).items()):
+        if len(inside) < _FEWEST_TOGETHER or not name:
+            rest += inside
+        else:
+            inner = _legal(name) if group == _NO_GROUP else f"{group}.{_legal(name)}"
+            yield from _divided(inner, [member.deeper() for member in inside], levels - 1)
+    yield group, rest
+
+
+def _parts(group: str, members: list[_Member], rest: list[_Member]) -> dict[str, list[_Member]]:
+    """What a heap is divided into. A segment that nearly all share divides nothing; what lacks it joins `rest`."""
+    said = set(group.split("."))
+    while True:
+        members = [member.beyond(said) for member in members]
+        parts = _by(members, lambda member: next(iter(member.segments), ""))
+        name, largest = max(parts.items(), key=lambda part: (len(part[1]), part[0]))
+        if len(largest) <= len(members) * _MOST_IN_ONE_PART:
+            return parts
+        rest += [member for other, inside in parts.items() if other != name for member in inside]
+        if not name:
+            return _by(largest, lambda member: _noun(member.operation, said))
+        members = [member.deeper() for member in largest]
+
+
+def _by(members: list[_Member], part: Callable[[_Member], str]) -> dict[str, list[_Member]]:
+    parts: dict[str, list[_Member]] = defaultdict(list)
+    for member in members:
+        parts[part(member)].append(member)
+    return parts
+
+
+def _noun(operation: OperationKey, said: set[str]) -> str:
+    """What an operation is about, where its path does not say: `DescribeVpcEndpoints` is about `vpc`."""
+    name = operation.operation_id.removeprefix(f"{operation.method.upper()}_")
+    words = [word for word in snake(name).split("_") if word not in said]
+    return next((word for word in words[1:] if word not in _FILLERS and not word.isdigit()), "")
 
 
 def _tag_group(tag: str) -> str:
@@ -167,14 +232,13 @@ def _tag_group(tag: str) -> str:
     return ".".join(distinct[:3])
 
 
-def _path_group(path: str, depth: int) -> str:
-    segments = [segment for segment in _static_segments(path) if not _VERSION.match(segment)]
-    parts = [identifier(segment) for segment in segments[:depth] if snake(segment)]
-    return ".".join(parts) or "core"
+def _named_segments(path: str) -> list[str]:
+    return [segment for segment in _static_segments(path) if not _VERSION.match(segment)]
 
 
 def _static_segments(path: str) -> list[str]:
-    return [segment for segment in _PLACEHOLDER.sub("{}", path).split("/") if segment and "{}" not in segment]
+    path = _PLACEHOLDER.sub("{}", path.partition("#")[0].partition("?")[0])
+    return [segment for segment in path.split("/") if segment and "{}" not in segment]
 
 
 def _from_operation_id(namespace: str, group: str, operation: OperationKey) -> str:
@@ -185,11 +249,11 @@ def _from_operation_id(namespace: str, group: str, operation: OperationKey) -> s
 def _operation_name(group: str, operation: OperationKey) -> str:
     """The operationId in snake case, without the group that it repeats; empty where there is none."""
     name = snake(_without_generated_tail(operation))
-    if not name:
+    if not name or _repeats_path(operation):
         return ""
     if _VERSIONED.search(group):
         name = name.replace(f"_{group.replace('.', '_')}_", "_", 1)  # replaceCoreV1NamespacedPod in core_v1
-    for prefix in (group.replace(".", "_"), group.rpartition(".")[2]):
+    for prefix in dict.fromkeys((group.replace(".", "_"), group.rpartition(".")[2], group.partition(".")[0])):
         rest = name.removeprefix(f"{prefix}_")
         if rest != name and rest and not rest[0].isdigit():
             name = rest
@@ -197,13 +261,36 @@ def _operation_name(group: str, operation: OperationKey) -> str:
     return _legal(name)
 
 
+def _repeats_path(operation: OperationKey) -> bool:
+    """Whether an operationId is but method and path in other words: `PostChargesChargeRefund`."""
+    words = snake(operation.operation_id).replace("_", "")
+    path = operation.path.partition("#")[0].partition("?")[0]
+    said = [snake(operation.method), *(snake(part) for part in re.split(r"[/{}]", path))]
+    whole = "".join(said).replace("_", "")
+    short = "".join(part for part in said if not _VERSION.match(part)).replace("_", "")
+    return words in (whole, short) and words != snake(operation.method)
+
+
 def _from_path(namespace: str, group: str, operation: OperationKey) -> str:
     segments = [snake(segment) for segment in _static_segments(operation.path) if not _VERSION.match(segment)]
     inside = group.split(".")
     while segments and segments[0] in inside:
         segments = segments[1:]
-    words = [word for word in segments if word]
-    return _fit(namespace, group, _legal("_".join([_verb(operation, bool(words)), *words])))
+    words = [word for word in segments if word and word not in inside]
+    verb = _verb(operation, bool(words))
+    if words and verb != "list":
+        words[-1] = _singular(words[-1]) if verb == "create" or operation.path.rstrip("/").endswith("}") else words[-1]
+    return _fit(namespace, group, _legal("_".join([verb, *words])))
+
+
+def _singular(noun: str) -> str:
+    if noun.endswith("ies") and len(noun) > 4:
+        return f"{noun[:-3]}y"
+    return noun[:-1] if noun.endswith("s") and not noun.endswith(("ss", "us", "is")) else noun
+
+
+def _from_whole_operation_id(namespace: str, group: str, operation: OperationKey) -> str:
+    return _fit(namespace, group, _legal(snake(operation.operation_id)))
 
 
 def _from_path_and_holes(namespace: str, group: str, operation: OperationKey) -> str:
@@ -221,6 +308,7 @@ def _from_digest(namespace: str, group: str, operation: OperationKey) -> str:
 _CANDIDATES: tuple[Callable[[str, str, OperationKey], str], ...] = (
     _from_operation_id,
     _from_path,
+    _from_whole_operation_id,
     _from_path_and_holes,
     _from_digest,
 )
@@ -232,7 +320,7 @@ def _verb(operation: OperationKey, has_words: bool) -> str:  # noqa: FBT001 -- a
         case "GET":
             return "list" if not ends_in_hole and (not has_words or operation.path.rstrip("/").endswith("s")) else "get"
         case "POST":
-            return "create"
+            return "update" if ends_in_hole else "create"
         case "PUT":
             return "replace"
         case "PATCH":
@@ -260,9 +348,19 @@ def _fit(namespace: str, group: str, name: str) -> str:
         _SHORTER.get(word, word) for index, word in enumerate(name.split("_")) if not index or word not in _FILLERS
     ]
     if len(namespace) + len(group) + 2 > LONGEST_ID // 2:
-        group = _legal(_shorten(group.split(".")[0].split("_"), LONGEST_ID // 3))
+        group = _short_group(group, LONGEST_ID // 2 - 4)
     room = LONGEST_ID - len(namespace) - len(group) - 3
     return f"{namespace}.{group}.{_legal(_shorten(words, max(room, 8)))}"
+
+
+def _short_group(group: str, room: int) -> str:
+    """All levels of a group; the longest is cut until they fit."""
+    levels = ["_".join(_SHORTER.get(word, word) for word in level.split("_")) for level in group.split(".")]
+    while len(".".join(levels)) > room and max(map(len, levels)) > _SHORTEST_LEVEL:
+        longest = max(range(len(levels)), key=lambda index: len(levels[index]))
+        level = levels[longest]
+        levels[longest] = _shorten(level.split("_"), len(level) - 1)
+    return ".".join(_legal(level.rstrip("_")) for level in levels)
 
 
 def _shorten(words: list[str], room: int) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import keyword
 import random
+from collections import Counter
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codemode.catalog.names import (
+    LARGEST_GROUP,
     LONGEST_ID,
     OperationKey,
     identifier,
@@ -46,7 +48,7 @@ def test_snake_case_finds_the_words(text: str, expected: str) -> None:
          "api.actions.list_workflow_runs_for_repo"),
         ("POST", "/conversations.create", "conversations_create", "conversations", "api.conversations.create"),
         ("GET", "/clients", "get_clients_list", "clients", "api.clients.get_clients_list"),
-        ("POST", "/v1/invoices/{invoice}", "PostInvoicesInvoice", "", "api.invoices.post_invoices_invoice"),
+        ("POST", "/v1/invoices/{invoice}", "PostInvoicesInvoice", "", "api.invoices.update"),
         ("PUT", "/api/v1/pods/{name}", "replaceCoreV1NamespacedPod", "core_v1", "api.core_v1.replace_namespaced_pod"),
         ("GET", "/flows/{id}", "read_flow_flows__id__get", "Flows", "api.flows.read_flow"),
         ("GET", "/users/{id}/files", "", "", "api.users.list_files"),
@@ -168,3 +170,71 @@ def test_any_text_gives_a_legal_identifier(text: str) -> None:
     assert name.isidentifier()
     assert not keyword.iskeyword(name)
     assert not name.startswith("_")
+
+
+def _heap(paths: list[str], tag: str = "") -> list[OperationKey]:
+    return [OperationKey("GET", path, f"op{index}", tag) for index, path in enumerate(paths)]
+
+
+def _sizes(operations: list[OperationKey]) -> Counter[str]:
+    return Counter(id_.rpartition(".")[0] for id_ in tool_ids("api", operations).values())
+
+
+def test_a_tag_of_hundreds_is_divided_by_what_follows_in_its_paths() -> None:
+    paths = [f"/repos/{{owner}}/{part}/{index}" for part in ("issues", "pulls", "tags") for index in range(70)]
+    assert _sizes(_heap([*paths, "/repos/{owner}"], tag="repos")) == {
+        "api.repos.issues": 70, "api.repos.pulls": 70, "api.repos.tags": 70, "api.repos": 1,
+    }  # fmt: skip
+
+
+def test_what_nearly_all_paths_share_divides_nothing() -> None:
+    paths = [f"/subscriptions/{{id}}/providers/web/{part}/{index}" for part in "ab" for index in range(60)]
+    operations = [*_heap([*paths, "/other"], tag="web"), *_heap(["/else"], tag="more")]
+    assert _sizes(operations) == {"api.web.a": 60, "api.web.b": 60, "api.web": 1, "api.more": 1}
+
+
+def test_operations_of_one_path_are_divided_by_what_they_are_about() -> None:
+    operations = [
+        OperationKey("POST", f"/#Action={verb}{noun}{kind}", f"{verb}{noun}{kind}")
+        for verb in ("Describe", "Create", "Delete")
+        for noun in ("Vpc", "Image", "Volume")
+        for kind in ("", "Tags", "Groups", "Attribute", "Status", "Owners", "Users", "Limits", "Options", "Events")
+    ]
+    assert _sizes(operations) == {"api.vpc": 30, "api.image": 30, "api.volume": 30}
+
+
+def test_no_group_has_hundreds_of_siblings_whatever_the_tags() -> None:
+    paths = [f"/a{index % 13}/b{index % 29}/c{index}" for index in range(700)]
+    for tag in ("", "one", "用户"):
+        assert max(_sizes(_heap(paths, tag)).values()) <= LARGEST_GROUP
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "operation_id", "expected"),
+    [
+        ("POST", "/v1/charges/{charge}/refund", "PostChargesChargeRefund", "api.charges.create_refund"),
+        ("GET", "/v1/customers/{customer}/sources/{id}", "GetCustomersCustomerSourcesId", "api.customers.get_source"),
+        ("DELETE", "/v3/projects/{id}/notes/{note}", "deleteV3ProjectsIdNotesNote", "api.projects.delete_note"),
+        ("GET", "/péages", "list-péages", "api.peages.list_peages"),
+    ],
+)
+def test_an_operation_id_that_repeats_the_path_is_said_as_a_person_would(
+    method: str, path: str, operation_id: str, expected: str
+) -> None:
+    operation = OperationKey(method, path, operation_id)
+    assert tool_ids("api", [operation]) == {operation.key: expected}
+
+
+def test_operation_ids_that_differ_in_case_alone_get_names_of_their_own() -> None:
+    operations = [
+        OperationKey("GET", "/users/{id}", "getUser", "users"),
+        OperationKey("GET", "/me", "GetUser", "users"),
+        OperationKey("POST", "/v1/charges/{charge}/refund", "PostChargesChargeRefund"),
+        OperationKey("POST", "/v1/charges/{charge}/refunds", "PostChargesChargeRefunds"),
+    ]
+    assert tool_ids("api", operations) == {
+        "GET /users/{id}": "api.users.get",
+        "GET /me": "api.users.get_me",
+        "POST /v1/charges/{charge}/refund": "api.charges.post_charges_charge_refund",
+        "POST /v1/charges/{charge}/refunds": "api.charges.post_charges_charge_refunds",
+    }
