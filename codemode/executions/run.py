@@ -10,6 +10,7 @@ from codemode.errors import CodeModeError, UpstreamError
 from codemode.executions.paging import collect, whole_list
 from codemode.gateway.call import CallState, ToolCall
 from codemode.gateway.policy import Tally
+from codemode.transports.pace import CancelledUnsent
 from sandbox import CallFailed, Failure, ProgramStopped
 
 if TYPE_CHECKING:
@@ -86,6 +87,9 @@ class Run:
         try:
             outcome = await send(judged)
             self.ledger.finish(path, outcome)
+        except CancelledUnsent:
+            self.ledger.withdraw(path)
+            raise
         finally:
             self._under_way -= 1
             if not self._under_way:
