@@ -32,7 +32,6 @@ from sandbox.guest.concurrency.hub import fresh_context
 from sandbox.guest.language.compilation import compile_program
 from sandbox.guest.names.modules import OFFERED
 from sandbox.guest.run import Run
-from sandbox.guest.runtime.own import Mark
 from sandbox.guest.tools import Record
 from sandbox.limits import Limits
 from sandbox.protocol.host_messages import decode_host_message, encode_run
@@ -147,6 +146,35 @@ class OddFuture:
         heard.extend(args)
     def __getattr__(self, name):
         raise AttributeError(name)
+class Meta(type):
+    def __new__(mcls, name, bases, namespace, **options):
+        heard.extend(item for name, item in namespace.items() if name != '__classcell__')
+        return super().__new__(mcls, name, bases, namespace)
+    def __eq__(cls, other):
+        heard.append(other)
+        return True
+    def __hash__(cls): return hash(dict)
+    def __instancecheck__(cls, value):
+        heard.append(value)
+        return True
+    def __subclasscheck__(cls, kind):
+        heard.append(kind)
+        return True
+    def __getattr__(cls, name):
+        heard.append(name)
+        raise AttributeError(name)
+class OddMade(metaclass=Meta):
+    def __getattribute__(self, name):
+        heard.append(name)
+        return Odd()
+class OddBelow(collections.abc.Mapping):
+    def __getitem__(self, key): return Odd()
+    def __iter__(self): return iter(['a'])
+    def __len__(self): return 1
+    @classmethod
+    def __subclasshook__(cls, kind):
+        heard.append(kind)
+        return True
 def taker(*args, **kwargs):
     heard.extend(args)
     heard.extend(kwargs.values())
@@ -165,7 +193,7 @@ makers = [
     lambda: OddList([1]), lambda: OddError('a'), lambda: OddError, lambda: OddContext(), lambda: OddFuture(),
     lambda: taker, lambda: waiter(), lambda: maker(), lambda: 1, lambda: 'a', lambda: b'a', lambda: None, lambda: [1, 'a'],
     lambda: {'a': 1}, lambda: (1, 2), lambda: {1}, lambda: 0.5, lambda: int, lambda: type, lambda: ['a', 'b'], lambda: iter([1]),
-    lambda: Data(1), lambda: Color.RED, lambda: tools, lambda: json, lambda: sys.stdout, lambda: collections.Counter,
+    lambda: OddMade, lambda: OddMade(), lambda: OddBelow(), lambda: OddBelow, lambda: Data(1), lambda: Color.RED, lambda: tools, lambda: json, lambda: sys.stdout, lambda: collections.Counter,
 ]
 """
 
@@ -283,7 +311,7 @@ class Walk:
             if id(item) in seen:
                 continue
             seen.add(id(item))
-            if isinstance(item, (*_FORBIDDEN, Mark)):
+            if isinstance(item, _FORBIDDEN):
                 message = f"{call} hands out a {type(item).__name__}"
                 raise Found(message)
             if isinstance(item, type) and issubclass(item, type):
@@ -300,9 +328,9 @@ class Walk:
 
 
 def _inside(value: Any) -> list[Any]:
-    if type(value) in (list, tuple, set, frozenset):
+    if any(type(value) is kind for kind in (list, tuple, set, frozenset)):  # `in` would ask a class of the program
         return list(value)[:50]
-    if type(value) in (dict, types.MappingProxyType):
+    if type(value) is dict or type(value) is types.MappingProxyType:
         return [*list(value.values())[:50], *list(value.keys())[:50]]
     return []
 
@@ -351,7 +379,7 @@ class Shared:
 
     def is_live(self, value: Any) -> bool:
         """Tell whether this is a container of the library itself."""
-        return type(value) in (dict, list, set) and self._live.get(id(value)) is value
+        return id(value) in self._live and self._live[id(value)] is value
 
     def check(self, call: str) -> None:
         """Raise Found where a class has changed."""

@@ -67,6 +67,8 @@ class Inspection:
             "__init__": self._initializer,
             "__new__": self._constructor,
             "__code__": self._code,
+            "__getstate__": self._state,
+            "__setstate__": self._state,
             "__members__": lambda value, name: types.MappingProxyType(dict(getattr(value, name))),
             "__dataclass_fields__": lambda value, name: dict(getattr(value, name)),
         }
@@ -224,6 +226,22 @@ class Inspection:
             return found(*arguments, **options)
 
         return method
+
+    def _state(self, value: Any, name: str) -> Any:
+        """State of the program's own objects: that of others is what they keep to themselves."""
+        found = getattr(value, name)
+        if not isinstance(value, type) and self._own.is_instance(value):
+            return found
+
+        def ask(*arguments: Any) -> Any:
+            if not arguments or not self._own.is_instance(arguments[0]):
+                message = f"{name}() is for objects of this program's classes"
+                raise TypeError(message)
+            return found(*arguments)
+
+        if isinstance(value, type):
+            return ask
+        raise self._missing(value, name)
 
     def _initializer(self, value: Any, name: str) -> Any:
         """`Base.__init__(self, …)`; an object that is not the program's is not made again."""
