@@ -22,7 +22,7 @@ from sandbox.guest.report import Failed, failure_of, refusal_of_source, refused,
 from sandbox.guest.run import Ended, Run
 from sandbox.guest.runtime.own import IDENTITIES
 from sandbox.guest.runtime.tables import forget_tables
-from sandbox.guest.tools import Record
+from sandbox.guest.tools import Record, parameters_of
 from sandbox.protocol.guest_messages import encode_final, encode_sites
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ def _serve(channel: Channel) -> None:
     IDENTITIES.clear()
     forget_tables()
     message = channel.read()
+    message["parameters"] = parameters_of(message["names"])
+    message["names"] = list(message["parameters"])
     compiled = _compile(message)
     if isinstance(compiled, Failed):
         _finish(channel, compiled.status, failure=compiled.failure)

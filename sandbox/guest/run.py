@@ -77,7 +77,14 @@ class Run:
         self._clock = Clock(message["now"])
         self._hub = Hub(channel, self._clock)
         self._loop = Loop(self._hub, self._note)
-        self._calls = ToolCalls(self._hub, self._loop, channel, self._limits["calls"])
+        self._calls = ToolCalls(
+            self._hub,
+            self._loop,
+            channel,
+            self._limits["calls"],
+            parameters=message["parameters"],
+            note=self._note,
+        )
         self._variables: dict[str, Any] = {"__name__": "__main__"}
         own = OwnClasses(self._variables)
         access = Access(own, clock_now(self._clock))

@@ -13,13 +13,13 @@ from sandbox.guest.runtime.shown_as import SHOWN_AS
 from sandbox.guest.values import ArgumentInvalid, encode_arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from sandbox.guest.channel import Channel
     from sandbox.guest.concurrency.hub import Hub
     from sandbox.guest.concurrency.loop import Loop
 
-#: The same call, with the same arguments, so many times in a row and no waiting between: it will never end.
+#: The same call, with the same arguments, so many times in a row and no waiting between: worth a remark.
 SAME_CALL = 250
 
 
@@ -190,11 +190,22 @@ class CallFuture(NumberedFuture):
 class ToolCalls:
     """Makes the calls of one program."""
 
-    def __init__(self, hub: Hub, loop: Loop, channel: Channel, limit: int) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        loop: Loop,
+        channel: Channel,
+        limit: int,
+        *,
+        parameters: Mapping[str, tuple[str, ...]],
+        note: Callable[[str], None],
+    ) -> None:
         self._hub = hub
         self._loop = loop
         self._channel = channel
         self._limit = limit
+        self._parameters = parameters
+        self._note = note
         self._last: tuple[str, bytes] = ("", b"")
         self._repeats = 0
         self._made = 0
@@ -222,15 +233,25 @@ class ToolCalls:
         return future
 
     def _request(self, tool: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
-        if args and "." in tool:
-            given = ", ".join(repr(value)[:40] for value in args)
-            message = f"{tool}() takes keyword arguments only: name each of them ({given} has no name)"
-            raise TypeError(message)
+        if args:
+            kwargs = {**self._named(tool, args), **kwargs}
         try:
-            return encode_arguments({"*": list(args), **kwargs} if args else kwargs)
+            return encode_arguments(kwargs)
         except ArgumentInvalid as error:
             message = f"{tool}(): {error}"
             raise TypeError(message) from None
+
+    def _named(self, tool: str, args: tuple[Any, ...]) -> dict[str, Any]:
+        """Give positional arguments their names, where the host said how they are called."""
+        names = self._parameters.get(tool, ())
+        if len(args) <= len(names):
+            return dict(zip(names, args, strict=False))
+        if names:
+            message = f"{tool}({', '.join(names)}) takes {len(names)} positional arguments, {len(args)} given"
+            raise TypeError(message)
+        given = ", ".join(repr(value)[:40] for value in args)
+        message = f"{tool}() takes keyword arguments only: name each of them ({given} has no name)"
+        raise TypeError(message)
 
     def _send(self, tool: str, request: bytes, answer: Callable[[dict[str, Any]], None]) -> int:
         self._count(tool, request)
@@ -238,21 +259,24 @@ class ToolCalls:
 
     def _count(self, tool: str, request: bytes) -> None:
         self._made += 1
-        if self._made > self._limit:
-            message = (
-                f"the program made {self._limit} calls, more are not allowed in one execution; the last was {tool}()"
-            )
-            raise RuntimeError(message)
-        same = (tool, request) == self._last
-        self._repeats = self._repeats + 1 if same else 1
+        is_same = (tool, request) == self._last
+        self._repeats = self._repeats + 1 if is_same else 1
         self._last = (tool, request)
-        if self._repeats > SAME_CALL:
-            message = (
-                f"the program does not end: it made {SAME_CALL} calls of {tool}() in a row, "
-                f"all with {request.decode()}; "
-                "change an argument inside the loop, or leave the loop"
-            )
+        if self._made > self._limit:
+            message = f"the program made {self._limit:,} calls, more are not allowed in one execution; {self._habit()}"
             raise RuntimeError(message)
+        if self._repeats == SAME_CALL:
+            self._note(self._habit())
+
+    def _habit(self) -> str:
+        tool, request = self._last
+        if self._repeats < SAME_CALL:
+            return f"the last was {tool}()"
+        arguments = request.decode()[:200]
+        return (
+            f"the last {self._repeats:,} in a row were {tool}() with {arguments}: "
+            "change an argument inside the loop, or leave the loop"
+        )
 
     def waited(self) -> None:
         """The program slept: what it asks again may have changed."""
@@ -261,6 +285,15 @@ class ToolCalls:
     def _finish_slot(self, slot: Slot, message: dict[str, Any]) -> None:
         error = message.get("error")
         self._hub.finish(slot, message.get("ok"), None if error is None else tool_error(error))
+
+
+def parameters_of(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Split `search(query, limit)` into the name and those of its parameters, which may then be given by position."""
+    found = {}
+    for name in names:
+        root, _, listed = name.partition("(")
+        found[root] = tuple(part.strip() for part in listed.rstrip(")").split(",") if part.strip())
+    return found
 
 
 def _finish_future(future: CallFuture, message: dict[str, Any]) -> None:

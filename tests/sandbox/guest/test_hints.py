@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sandbox.limits import Limits
 from tests.sandbox.guest.host_double import run_guest
 
 ANSWER = {
@@ -102,12 +103,35 @@ def test_an_error_whose_text_is_code_of_the_program_cannot_break_the_report() ->
     assert "could not be made" in ended.failure["message"]
 
 
-def test_the_same_call_for_ever_is_stopped_and_named() -> None:
-    ended = run_guest("page = 1\nwhile True:\n    if not ns.list(page=page):\n        break", TOOLS)
+def test_the_same_call_for_ever_is_named_where_the_limit_of_calls_ends_it() -> None:
+    code = "page = 1\nwhile True:\n    if not ns.list(page=page):\n        break"
+    ended = run_guest(code, TOOLS, limits=Limits(calls=300))
 
-    assert "ns.list" in ended.message
+    assert "the last 301 in a row were ns.list()" in ended.message
     assert '"page":1' in ended.message
-    assert len(ended.calls) == 250
+    assert len(ended.calls) == 300
+
+
+def test_a_loop_of_equal_calls_goes_on_and_is_remarked_upon() -> None:
+    ended = run_guest("for _ in range(300):\n    ns.list(page=1)\n'done'", TOOLS)
+
+    assert ended.value == "done"
+    assert len(ended.calls) == 300
+    assert len(ended.notes) == 1
+    assert ended.notes[0].startswith('the last 250 in a row were ns.list() with {"page":1}')
+
+
+def test_arguments_by_position_get_the_names_that_the_host_gave() -> None:
+    names = ("search(query, limit)", "ns")
+    tools = {"search": lambda **given: given}
+
+    assert run_guest("search('a', limit=2)", tools, names=names).value == {"query": "a", "limit": 2}
+    assert run_guest("search('a', 2)", tools, names=names).value == {"query": "a", "limit": 2}
+    assert (
+        "search(query, limit) takes 2 positional arguments, 3 given"
+        in run_guest("search('a', 2, 3)", tools, names=names).message
+    )
+    assert "ns() takes keyword arguments only" in run_guest("ns(1)", tools, names=names).message
 
 
 def test_a_library_of_the_name_of_a_namespace_is_refused_before_anything_runs() -> None:

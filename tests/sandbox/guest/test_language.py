@@ -19,7 +19,7 @@ def test_a_program_prints_what_it_prints_under_cpython(path: Path) -> None:
     code = path.read_text()
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(code, "<program>", "exec"), {"__name__": "__main__"})  # noqa: S102 - a program of ours
+        exec(compile(code, "<program>", "exec", dont_inherit=True), {"__name__": "__main__"})  # noqa: S102 - a program of ours
 
     ended = run_guest(code)
 
