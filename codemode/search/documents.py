@@ -27,7 +27,7 @@ class Field(IntEnum):
     TEXT = 3  # the rest of the description
     PARAMETERS = 4  # parameter names
     PARAMETER_TEXT = 5  # parameter descriptions and enumerations
-    EXTRA = 6  # retrieval text and examples
+    EXTRA = 6  # retrieval text, examples, the names of linked tools
 
 
 def fields_of(tool: Tool) -> tuple[str, ...]:
@@ -40,7 +40,7 @@ def fields_of(tool: Tool) -> tuple[str, ...]:
         text[:_TEXT_LIMIT],
         " ".join([parameter.name for parameter in tool.parameters]),
         _parameter_text(tool.parameters)[:_TEXT_LIMIT],
-        "\n".join((tool.retrieval_text, *tool.examples))[:_TEXT_LIMIT],
+        "\n".join((tool.retrieval_text, *tool.examples, *tool.related))[:_TEXT_LIMIT],
     )
 
 

@@ -36,7 +36,7 @@ def fingerprint(catalog: Catalog) -> str:
     state = hashlib.blake2b(digest_size=16)
     for tool in catalog:
         parts = [getattr(tool, name) for name in _SOURCE_FIELDS]
-        parts += [*tool.tags, *tool.aliases, *tool.examples]
+        parts += [*tool.tags, *tool.aliases, *tool.examples, *tool.related]
         parts += [text for parameter in tool.parameters for text in (parameter.name, parameter.description)]
         state.update("\x1f".join(parts).encode("utf-8", "surrogatepass"))
     return state.hexdigest()

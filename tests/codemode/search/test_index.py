@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,8 +12,10 @@ from codemode.catalog.tool import Effect
 from codemode.errors import SearchInvalid
 from codemode.search.index import Index
 from codemode.search.query import Query
+from codemode.search.segment import read_segment
 
 if TYPE_CHECKING:
+    from codemode.catalog.tool import Tool
     from tests.codemode.search.conftest import ToolFactory
 
 
@@ -24,6 +27,12 @@ def index(tool: ToolFactory) -> Index:
                 tool("github.pulls.list", "Lists pull requests in a repository.", aliases=("pulls/list", "listPulls")),
                 tool("github.pulls.create", "Creates a pull request.", effect=Effect.WRITE),
                 tool("github.issues.list", "Lists issues of a repository.", tags=("issues",)),
+                tool("github.pulls.merge", "Merges a pull request into the base branch."),
+                tool("github.hooks.list_forks_of_pr", "PR forks."),
+                tool("github.hooks.deliver_webhook", "Sends a delivery again."),
+                tool("athena.list_work_groups", "Lists what queries run in."),
+                tool("custom.fields.list", "Lists custom fields."),
+                tool("stripe.customers.list", "Returns customers."),
                 tool("github.repos.get", "Get a repository."),
                 tool("stripe.customers.delete", "Permanently deletes a customer.", effect=Effect.DESTRUCTIVE),
                 tool("stripe.customers.create", "Creates a new customer object.", effect=Effect.WRITE),
@@ -55,6 +64,10 @@ def found(index: Index, *queries: str, **filters: object) -> list[str]:
         ("pulls/list", "github.pulls.list"),
         ("LISTPULLS", "github.pulls.list"),
         ("please call github.issues.list for the pull requests", "github.issues.list"),
+        ("merge a PR of a fork", "github.pulls.merge"),
+        ("deliver to a web hook", "github.hooks.deliver_webhook"),
+        ("workgroups", "athena.list_work_groups"),
+        ("customers", "stripe.customers.list"),
     ],
 )
 def test_a_search_finds_the_tool_first(index: Index, query: str, first: str) -> None:
@@ -153,6 +166,42 @@ def test_a_changed_source_is_read_again_and_the_others_are_kept(index: Index, to
     assert "weather.forecast.get" not in found(changed, "weather forecast")
     assert found(changed, "remove customer") == found(Index.build(changed.tools), "remove customer")
     assert found(index, "forecast")[0] == "weather.forecast.get"
+
+
+def test_an_index_that_was_updated_source_by_source_answers_as_one_built_from_nothing(
+    tool: ToolFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(7)  # noqa: S311
+    starts, ends = ("mem", "cla", "inv", "rep", "cus"), ("ber", "ssic", "oice", "ort", "tomer")
+    words = [start + end for start in starts for end in ends]
+
+    def made(source: str, count: int) -> list[Tool]:
+        return [
+            tool(f"{source}.{chance.choice(words)}_{number}.list", " ".join(chance.choices(words, k=9)), source=source)
+            for number in range(count)
+        ]
+
+    sources = {name: made(name, 40) for name in ("one", "two", "three", "four")}
+    index = Index.build(Catalog(each for tools in sources.values() for each in tools))
+    read: list[int] = []
+
+    def counted(tools: Sequence[Tool], reader: Reader) -> Segment:
+        read.append(len(tools))
+        return read_segment(tools, reader)
+
+    monkeypatch.setattr("codemode.search.index.read_segment", counted)
+    for name, count in (("two", 55), ("four", 0), ("five", 30), ("one", 12)):
+        sources[name] = made(name, count)
+        words.append(f"{name}special")
+        index = Index.build(Catalog(each for tools in sources.values() for each in tools), previous=index)
+    assert read == [55, 30, 12]
+    anew = Index.build(Catalog(each for tools in sources.values() for each in tools))
+    for query in (*words, "list membr clasic", "twospecal report", " ".join(words[:6])):
+        updated, fresh = index.search(Query((query,), limit=200)), anew.search(Query((query,), limit=200))
+        assert [(hit.tool.id, round(hit.score, 4)) for hit in updated.hits] == [
+            (hit.tool.id, round(hit.score, 4)) for hit in fresh.hits
+        ]
+        assert updated.confidence == pytest.approx(fresh.confidence, abs=1e-4)
 
 
 def test_a_text_with_the_inner_break_mark_does_no_harm(tool: ToolFactory) -> None:

@@ -1,0 +1,99 @@
+"""What embeddings add to search, on retrieval sets: quality by words and with a local model, and what it costs.
+
+    python -m benchmarks.embeddings --data DIR --cache DIR [--mix DIR] [--folder MODEL] [--queries 150]
+
+`--cache` keeps the vectors from run to run, `--mix` names a folder whose catalogs are mixed into each set, `--folder` a
+model other than that of the extra `embeddings`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.retrieval import labelled, read_rows, sets, tools_of
+from codemode.search.embeddings import make_embedder
+from codemode.search.evaluation import TOP, Metrics, evaluate, mean
+from codemode.search.index import Index
+from codemode.search.meanings import Meanings
+from codemode.search.query import Query
+from codemode.search.query_vectors import QueryVectors
+from codemode.search.vectors import VectorCache
+from codemode.settings import LocalEmbeddings
+
+if TYPE_CHECKING:
+    from codemode.catalog.tool import Tool
+    from codemode.search.evaluation import LabelledQuery
+
+PATIENCE_S = 3 * 60 * 60
+
+
+def main() -> None:
+    options = _options()
+    embedder = make_embedder(LocalEmbeddings(kind="local", folder=options.folder))
+    print(f"{datetime.now(UTC):%Y-%m-%d}, Python {sys.version.split()[0]}, {embedder.name}")
+    print("| set | tools | queries | nDCG@10 by words | recall@10 | nDCG@10 with embeddings | recall@10 | ms more |")
+    print("|---|---|---|---|---|---|---|---|", flush=True)
+    mixed = (
+        [row for path in sorted(options.mix.rglob("catalog.jsonl")) for row in read_rows(path)] if options.mix else []
+    )
+    found: list[tuple[Metrics, Metrics]] = []
+    for name in [*sets(options.data), *(["aws_examples"] if mixed else [])]:
+        own = options.data / name / "catalog.jsonl"
+        tools = tools_of((read_rows(own) if own.exists() else []) + mixed)
+        queries = labelled(options.data / name / "queries.jsonl", tools, options.queries)
+        vectors = QueryVectors(embedder, wait_s=PATIENCE_S)
+        meanings = Meanings(tools, embedder, VectorCache(options.cache, embedder.name), vectors)
+        found.append(_compare(name, tools, queries, meanings))
+    for title, rows in (("mean", found), ("mean without aws_examples", found[: len(sets(options.data))])):
+        words, both = mean([row[0] for row in rows]), mean([row[1] for row in rows])
+        figures = f"{words.ndcg_10:.3f} | {words.recall_10:.3f} | {both.ndcg_10:.3f} | {both.recall_10:.3f}"
+        print(f"| {title} | | | {figures} | |")
+
+
+def _compare(name: str, tools: list[Tool], queries: list[LabelledQuery], meanings: Meanings) -> tuple[Metrics, Metrics]:
+    by_words = Index.build(tools)
+    # Meanings are in the order of the index.
+    if [tool.id for tool in by_words.tools] != [tool.id for tool in tools]:
+        sys.exit("the index has put the tools in another order")
+    with_meanings = by_words.with_meanings(meanings)
+    meanings.start()
+    if not meanings.wait(PATIENCE_S) or not meanings.progress.is_ready:
+        sys.exit(meanings.progress.problem)
+    with_meanings.search(Query(tuple(each.query for each in queries), limit=1))  # the vectors of all queries
+    (words, plain_ms), (both, fused_ms) = _measured(by_words, queries), _measured(with_meanings, queries)
+    more_ms = fused_ms - plain_ms
+    figures = f"{words.ndcg_10:.3f} | {words.recall_10:.3f} | {both.ndcg_10:.3f} | {both.recall_10:.3f} | {more_ms:.2f}"
+    print(f"| {name} | {len(tools)} | {len(queries)} | {figures} |", flush=True)
+    return words, both
+
+
+def _measured(index: Index, queries: list[LabelledQuery]) -> tuple[Metrics, float]:
+    """How good, and CPU milliseconds a query, once all words and vectors are warm."""
+
+    def search(text: str) -> list[str]:
+        return [hit.tool.id for hit in index.search(Query((text,), limit=TOP)).hits]
+
+    metrics = evaluate(search, queries)
+    begun = time.thread_time()
+    for each in queries:
+        search(each.query)
+    return metrics, (time.thread_time() - begun) * 1000 / len(queries)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--mix", type=Path)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--queries", type=int, default=150)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
