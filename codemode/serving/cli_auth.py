@@ -44,7 +44,11 @@ def login(
 
         log_in = log_in_by_browser if setting.flow == "authorization_code" else log_in_by_device
         tokens = asyncio.run(log_in(planned, tell))
-        TokenStore(settings.tokens(), name).write(tokens)
+        try:
+            TokenStore(settings.tokens(), name).write(tokens)
+        except OSError as error:
+            message = f"the tokens cannot be kept in {settings.tokens()}: {error.strerror}"
+            raise ConfigurationError(message) from None
         show.errors.print(f"logged in at {name}")
 
 

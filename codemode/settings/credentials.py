@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 
+from codemode.errors import ConfigurationError
 from codemode.settings.secrets import SecretReference
 from codemode.settings.section import Section
 
@@ -25,6 +26,13 @@ class CallerReference(SecretReference):
     def where(self) -> str | None:
         """Where the secret is looked for, as an error says it."""
         return f"the caller's {self.caller}" if self.caller is not None else super().where
+
+    def resolve(self) -> SecretStr:
+        """The secret. Raises ConfigurationError also where it is the caller's, who is not here."""
+        if self.caller is not None:
+            message = f"a secret is brought as {self.caller} by each caller, and kept nowhere"
+            raise ConfigurationError(message)
+        return super().resolve()
 
     @field_validator("caller")
     @classmethod

@@ -5,19 +5,23 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from codemode.catalog.tool import Effect
 from codemode.errors import ConfigurationError
-from codemode.settings import Secrets, Settings, is_python
+from codemode.settings import Secrets, Settings, is_python, is_url
 from codemode.sources.authentication import authentication_of, check_schemes
 from codemode.sources.functions import import_target, load_functions
 from codemode.sources.overrides import Overrides, apply_overrides
 from codemode.sources.read import read_surface
+from codemode.transports.addresses import origin, without_userinfo
+from codemode.transports.fetch import fetch_text
 from codemode.transports.function import FunctionTransport
 from codemode.transports.http import HttpTransport, Reach
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from codemode.catalog.tool import Tool
@@ -69,12 +73,11 @@ async def load_source(
         authentication_of, name, settings, secrets or Secrets(), tokens=tokens or Settings().tokens()
     )
     kept = given if settings.keep_names else None
-    read = await read_surface(name, settings.location, timeout_s=settings.timeout_s, cache=cache, given=kept)
+    read = await read_surface(name, settings.location, fetch=_fetch(settings), cache=cache, given=kept)
     check_schemes(name, settings, read.auth)
     overrides = _overrides(settings)
     tools = apply_overrides(read.tools, overrides, source=name)
     state = f"{read.digest} {overrides!r}" if read.digest else ""
-    certificate = settings.client_certificate
     reach = Reach(
         source=name,
         base_url=settings.base_url,
@@ -86,8 +89,8 @@ async def load_source(
         retries=settings.retries,
         concurrency=settings.concurrency,
         rate_per_s=settings.rate_per_s,
-        certificate=None if certificate is None else (str(certificate.certificate), str(certificate.key)),
-        ca_file=None if settings.ca_file is None else str(settings.ca_file),
+        certificate=_certificate(settings),
+        ca_file=_ca_file(settings),
     )
     transport = HttpTransport(reach, authentication=authentication, contents=contents)
     return LoadedSource(name, replace(read, tools=tools, digest=state), transport)
@@ -104,6 +107,31 @@ def bind_functions(name: str, target: object, settings: SourceSettings | None = 
     tools = apply_overrides(surface.tools, _overrides(settings), source=name)
     transport = FunctionTransport(name, timeout_s=settings.timeout_s, concurrency=settings.concurrency)
     return LoadedSource(name, replace(surface, tools=tools), transport)
+
+
+def _fetch(settings: SourceSettings) -> Callable[[str], Awaitable[str]]:
+    """How the document is fetched, where it has a URL: as its operations are called."""
+    is_same_host = (
+        settings.base_url is None
+        or not is_url(settings.location)
+        or (origin(settings.base_url).host == origin(without_userinfo(settings.location)).host)
+    )
+    return partial(
+        fetch_text,
+        timeout_s=settings.timeout_s,
+        address=settings.address if is_same_host else None,
+        certificate=_certificate(settings),
+        ca_file=_ca_file(settings),
+    )
+
+
+def _certificate(settings: SourceSettings) -> tuple[str, str] | None:
+    found = settings.client_certificate
+    return None if found is None else (str(found.certificate), str(found.key))
+
+
+def _ca_file(settings: SourceSettings) -> str | None:
+    return None if settings.ca_file is None else str(settings.ca_file)
 
 
 def _overrides(settings: SourceSettings) -> Overrides:

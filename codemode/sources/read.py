@@ -18,12 +18,14 @@ from codemode.sources.tree import FetchedTree, FileTree, fetch_tree
 from codemode.transports.fetch import LARGEST_DOCUMENT_BYTES, fetch_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from codemode.catalog.tool import Tool
     from codemode.sources.cache import CatalogCache
     from codemode.sources.given import GivenIds
     from codemode.sources.loaded import Surface, Warned
+
+    Fetch = Callable[[str], Awaitable[str]]
 
 #: A reference that leaves its document, in JSON or YAML (a path may end in `$ref`, as in Microsoft Graph).
 _EXTERNAL = re.compile(rb"""\$ref["']?\s*:\s*["']?(?![\s"'#{])""")
@@ -36,42 +38,43 @@ async def read_surface(
     name: str,
     location: str,
     *,
-    timeout_s: float = 30.0,
+    fetch: Fetch = fetch_text,
     cache: CatalogCache | None = None,
     given: GivenIds | None = None,
 ) -> Surface:
     """Read a document, and the documents it refers to. Raises SourceError, which names the file or URL.
 
-    With `given`, ids that were given before are kept, and those of new operations are added to them.
+    `fetch` gives the text at a URL. With `given`, ids that were given before are kept, and those of new operations are
+    added to them.
     """
     ids = given.read(name) if given is not None else {}
-    surface = await _cached(name, location, timeout_s, cache, ids)
+    surface = await _cached(name, location, fetch, cache, ids)
     if given is not None:
         await asyncio.to_thread(given.keep, name, surface.tools)
     return surface
 
 
-async def _cached(
-    name: str, location: str, timeout_s: float, cache: CatalogCache | None, ids: dict[str, str]
-) -> Surface:
-    data = await _bytes(location, timeout_s)
+async def _cached(name: str, location: str, fetch: Fetch, cache: CatalogCache | None, ids: dict[str, str]) -> Surface:
+    data = await _bytes(location, fetch)
     if cache is None:
-        return await _read(data, name, location, None, "", ids)
+        return await _read(data, name, location, fetch, None, "", ids)
     key = cache.key(data, name, location)
     tree = None if is_url(location) else FileTree(Path(location))
     found = await asyncio.to_thread(cache.read, key, details_of, tree.digest if tree else _nothing)
     if found is not None and all(ids.get(tool.key, tool.id) == tool.id for tool in found.tools):
         return found
-    return await _read(data, name, location, cache, key, ids)
+    return await _read(data, name, location, fetch, cache, key, ids)
 
 
 async def _read(
-    data: bytes, name: str, location: str, cache: CatalogCache | None, key: str, ids: dict[str, str]
+    data: bytes, name: str, location: str, fetch: Fetch, cache: CatalogCache | None, key: str, ids: dict[str, str]
 ) -> Surface:
     repeated: list[Warned] = []
     document = await asyncio.to_thread(_parsed, data, location, repeated)
     if is_url(location):
-        tree: FetchedTree | FileTree = await fetch_tree(location, document if _EXTERNAL.search(data) else {})
+        tree: FetchedTree | FileTree = await fetch_tree(
+            location, document if _EXTERNAL.search(data) else {}, fetch=fetch
+        )
         uri = location
     else:
         tree = FileTree(Path(location))
@@ -125,9 +128,9 @@ def _parsed(data: bytes, location: str, warnings: list[Warned]) -> Any:
     return parse_document(text, location=location, warnings=warnings)
 
 
-async def _bytes(location: str, timeout_s: float) -> bytes:
+async def _bytes(location: str, fetch: Fetch) -> bytes:
     if is_url(location):
-        return (await fetch_text(location, timeout_s=timeout_s)).encode()
+        return (await fetch(location)).encode()
     return await asyncio.to_thread(_file_bytes, Path(location))
 
 

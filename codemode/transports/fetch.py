@@ -29,11 +29,14 @@ async def fetch_text(
     timeout_s: float = 30.0,
     limit_bytes: int = LARGEST_DOCUMENT_BYTES,
     address: str | None = None,
+    certificate: tuple[str, str] | None = None,
+    ca_file: str | None = None,
     resolve: Resolve = resolve,
 ) -> str:
     """The text at a URL, with its user name and password where it has any. Raises SourceError that says why not.
 
-    A redirect is followed to the same origin, or to the same host's https. `address` is the host's own IP address.
+    A redirect is followed to the same origin, or to the same host's https. `address` is the host's own IP address;
+    `certificate` (mutual TLS) and `ca_file` are the operator's.
     """
     target, credentials = _signed(url)
     redactor = Redactor(secret for credential in credentials for secret in credential.secrets)
@@ -44,7 +47,7 @@ async def fetch_text(
             "it",
             timeout_s=timeout_s,
             limit_bytes=limit_bytes,
-            connections=open_pool(permitted, most=1, resolve=resolve),
+            connections=open_pool(permitted, most=1, certificate=certificate, ca_file=ca_file, resolve=resolve),
             may_upgrade=True,
         )
         try:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from codemode.catalog.paging import items_of, next_arguments, paging_of
-from codemode.errors import AnswerInvalid, CallError, CredentialsMissing
+from codemode.errors import AnswerInvalid, CallError, ConfigurationError, CredentialsMissing
 from codemode.transports import answers
 from codemode.transports.addresses import Permitted, base_for, checked_base, origin, without_userinfo
 from codemode.transports.content import ContentStore
@@ -101,7 +101,7 @@ class HttpTransport:
         )
         self._tokens = {grant: TokenSource(grant, self._exchange, source=reach.source) for grant in grants}
         known = {secret for supply in supplies if isinstance(supply, (Credential, Grant)) for secret in supply.secrets}
-        self._redactor = Redactor(known)
+        self._redactor = self._lasting = Redactor(known)
         self._callers: WeakKeyDictionary[CallerCredentials, Redactor] = WeakKeyDictionary()
         self._pace = Pace(reach.concurrency, reach.rate_per_s)
         self._plans: WeakKeyDictionary[Tool, tuple[RequestPlan, tuple[Configured, ...]]] = WeakKeyDictionary()
@@ -212,14 +212,25 @@ class HttpTransport:
                     hint = f"{self._reach.source} is called with credentials of who calls, and none came as {name!r}"
                     message = f"{hint}; nothing was sent"
                     raise CredentialsMissing(message, hint=hint)
-                return make(secret)
+                try:
+                    return make(secret)
+                except ConfigurationError as error:
+                    hint = f"what came as {name!r} cannot be sent to {self._reach.source}"
+                    message = f"{hint}: {error}"
+                    raise CredentialsMissing(message, hint=hint) from None
             case Grant() as grant:
                 source = self._tokens[grant]
                 try:
                     return await source.credential()
                 finally:
-                    self._redactor = self._redactor.extended(source.secrets)
+                    self._see_tokens()
         raise AssertionError  # a credential of the kind none is never chosen
+
+    def _see_tokens(self) -> None:
+        """Look for the tokens of now, and for the last few before them."""
+        tokens = {secret for source in self._tokens.values() for secret in source.secrets}
+        if not tokens <= self._redactor.secrets:
+            self._redactor = self._lasting.extended(tokens)
 
     def _data(self, tool: Tool, answer: Answer) -> Any:
         invocation: HttpInvocation = tool.invocation

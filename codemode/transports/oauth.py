@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections import deque
 from dataclasses import dataclass
@@ -28,6 +29,9 @@ _MARGIN_S = 30.0
 #: What a token without `expires_in` is taken to live where it can be renewed; else until a service refuses it.
 _USUAL_LIFE_S = 3600.0
 _FOREVER_S = 10 * 365 * 86_400.0
+
+#: What an access token may be (RFC 6749, A.12).
+_TOKEN = re.compile(r"[\x20-\x7e]+")
 
 #: Tokens that are still looked for in texts after they were replaced: answers to earlier calls may come late.
 _REMEMBERED = 8
@@ -107,7 +111,13 @@ class TokenSource:
         if self._grant.store is None:
             self._remember(await self._asked(self._tokens))
             return
-        store = self._grant.store
+        try:
+            await self._renew_kept(self._grant.store)
+        except OSError as error:
+            message = f"the tokens of {self._source} cannot be kept: {error.strerror or error}"
+            raise CredentialsMissing(message, hint=f"the login at {self._source} cannot be renewed") from None
+
+    async def _renew_kept(self, store: TokenStore) -> None:
         async with store.locked():
             kept = await asyncio.to_thread(store.read)
             if kept is None or kept.client_id != self._grant.client_id:
@@ -188,7 +198,7 @@ async def ask_for_tokens(
     if data.get("error") in pending:
         return data
     token = data.get("access_token")
-    if answer.status != 200 or not isinstance(token, str) or not token:
+    if answer.status != 200 or not isinstance(token, str) or not _TOKEN.fullmatch(token):
         said = ": ".join(str(data[key])[:200] for key in ("error", "error_description") if data.get(key))
         message = f"no access token: its endpoint answered {answer.status}{f' ({said})' if said else ''}"
         raise UpstreamError(message, status=answer.status)

@@ -126,6 +126,11 @@ def test_what_a_caller_brings_has_a_name_of_its_own(name: str) -> None:
         CallerReference(caller=name)
 
 
+def test_a_secret_of_the_caller_is_nowhere_else() -> None:
+    with pytest.raises(ConfigurationError, match="brought as X-Upstream-Token by each caller, and kept nowhere"):
+        CallerReference(caller="X-Upstream-Token").resolve()
+
+
 def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "secret").write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigurationError, match="it is not UTF-8 text"):

@@ -268,3 +268,22 @@ def test_a_token_file_that_cannot_be_read_is_none(tmp_path: Path) -> None:
         (tmp_path / "api.json").write_text(content)
         assert store.read() is None
     assert store.remove()
+
+
+async def test_tokens_that_cannot_be_kept_are_an_error_of_the_call(server: AuthorizationServer, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    transport = _transport(server, TokenStore(tmp_path / "file", "api"))
+    with pytest.raises(CredentialsMissing, match=r"the tokens of api cannot be kept: (File exists|Not a directory)"):
+        await transport.call(TOOL, {})
+    await transport.aclose()
+
+
+async def test_tokens_of_the_past_are_forgotten(server: AuthorizationServer) -> None:
+    grant = Grant(f"{server.url}/token", "robot")
+    authentication = Authentication("api", [Configured(SchemeKind.OAUTH2, grant)])
+    transport = HttpTransport(Reach("api", server.url, retries=0), authentication=authentication)
+    for _ in range(20):
+        assert await transport.call(TOOL, {}) == [1]
+        server.access.clear()
+    await transport.aclose()
+    assert len(transport._redactor.secrets) <= 8

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle  # noqa: TID251 -- it must refuse
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from codemode.errors import ConfigurationError, CredentialsMissing
 from codemode.settings import Secrets, SourceSettings
 from codemode.sources.authentication import authentication_of, check_schemes
+from codemode.sources.check import check_surface
 from codemode.sources.openapi import load_openapi
 from codemode.transports.credentials import CallerCredentials
 from codemode.transports.http import HttpTransport, Reach
@@ -197,4 +200,23 @@ async def test_what_the_caller_brings_is_sent_for_that_call_alone(recorder: Reco
     assert _seen(await _sent(recorder, surface, own, caller=brought)) == {"Bearer of-the-caller"}
     with pytest.raises(CredentialsMissing, match="who calls, and none came as 'X-GitHub-Token'; nothing was sent"):
         await _sent(recorder, surface, own)
+    with pytest.raises(CredentialsMissing, match="cannot be sent to api") as caught:
+        await _sent(recorder, surface, own, caller=CallerCredentials({"X-GitHub-Token": "a\r\nX-Admin: b"}))
+    assert "X-Admin" not in str(caught.value)
     assert len(recorder.received) == 1
+
+
+def test_a_report_says_for_how_many_operations_what_is_asked_for() -> None:
+    report = check_surface(_surface([{"Key": [], "App": []}, {"Token": []}]))
+    assert report.auth_needed == {"Key and App, or Token": 1}
+    assert report.auth[0] == "Key: {kind: api_key, name: X-Key, location: header, value: …}"
+    assert check_surface(_surface([])).auth_needed == {"none": 1}
+    assert check_surface(_surface(None)).auth_needed == {"nothing said": 1}
+
+
+def test_credentials_of_a_caller_are_not_copied_or_shown() -> None:
+    brought = CallerCredentials({"X-Token": "of-the-caller"})
+    assert "of-the-caller" not in repr(brought)
+    for store in (pickle.dumps, copy.deepcopy, copy.copy):
+        with pytest.raises(TypeError, match="neither stored nor copied"):
+            store(brought)
