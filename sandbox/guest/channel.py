@@ -8,7 +8,6 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sandbox.guest.concurrency.hub import HostGone
 from sandbox.protocol.framing import HEADER, HEADER_BYTES
 from sandbox.protocol.guest_messages import encode_cancel
 from sandbox.protocol.strict_json import encode
@@ -19,6 +18,10 @@ if TYPE_CHECKING:
     from sandbox.guest.output import Output
 
 _CHUNK = 1 << 13
+
+
+class HostGone(BaseException):
+    """The other side of the socket is closed. Programs cannot name it, so they cannot catch it."""
 
 
 class Connection(Protocol):

@@ -11,8 +11,8 @@ import warnings
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.channel import Channel, Descriptor
-from sandbox.guest.concurrency.hub import HostGone, fresh_context
+from sandbox.guest.channel import Channel, Descriptor, HostGone
+from sandbox.guest.concurrency.hub import fresh_context
 from sandbox.guest.language.compilation import Program, compile_program
 from sandbox.guest.language.source import SourceRefused
 from sandbox.guest.names.modules import load_all

@@ -9,9 +9,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.channel import HostGone
 from sandbox.guest.concurrency.awaitables import awaitable
 from sandbox.guest.concurrency.clock import Clock
-from sandbox.guest.concurrency.hub import HostGone, Hub
+from sandbox.guest.concurrency.hub import Hub
 from sandbox.guest.concurrency.loop import Loop, install, uninstall
 from sandbox.guest.language.ending import VALUE
 from sandbox.guest.names.builtin_names import bound_builtins, static_builtins

@@ -234,7 +234,11 @@ class ToolCalls:
 
     def _request(self, tool: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
         if args:
-            kwargs = {**self._named(tool, args), **kwargs}
+            named = self._named(tool, args)
+            if named.keys() & kwargs.keys():
+                message = f"{tool}() got multiple values for {', '.join(sorted(named.keys() & kwargs.keys()))}"
+                raise TypeError(message)
+            kwargs = {**named, **kwargs}
         try:
             return encode_arguments(kwargs)
         except ArgumentInvalid as error:

@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from sandbox.guest.concurrency.clock import Clock
 
 
-class HostGone(BaseException):
-    """The other side of the socket is closed. Programs cannot name it, so they cannot catch it."""
-
-
 class Deadlock(RuntimeError):
     """Nothing can run, and nothing is under way that could change it."""
 

@@ -45,7 +45,7 @@ class Access:
     def __init__(self, own: OwnClasses, clock_now: Callable[[type, str], Callable[..., Any]]) -> None:
         self.own = own
         self.formatting = Formatting(self.get)
-        self._inspection = Inspection(own, self)
+        self._inspection = Inspection(own, self.get)
         self._clock_now = clock_now
 
     # --- guards in compiled code: each returns the object itself, or raises -----------------------

@@ -18,7 +18,6 @@ from sandbox.guest.runtime.types_seen import SeenType, kind_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sandbox.guest.runtime.access import Access
     from sandbox.guest.runtime.own import OwnClasses
 
 #: In the namespace of a class, and of no use to a program.
@@ -36,9 +35,9 @@ def _detached(name: str, item: Any) -> Any:
 class Inspection:
     """Reads dunder attributes. Names without a rule here are operators: read as they are."""
 
-    def __init__(self, own: OwnClasses, access: Access) -> None:
+    def __init__(self, own: OwnClasses, get: Callable[[object, str], Any]) -> None:
         self._own = own
-        self._access = access
+        self._get = get
         self._rules: dict[str, Callable[[Any, str], Any]] = {
             "__class__": lambda value, name: kind_of(value),
             "__dict__": lambda value, name: self.variables(value),
@@ -100,7 +99,7 @@ class Inspection:
         for name in type.__getattribute__(kind, "__dict__"):
             if not name.startswith("_") or name.endswith("__"):
                 with suppress(AttributeError):
-                    found[name] = self._access.get(kind, name)
+                    found[name] = self._get(kind, name)
         return found
 
     # --- rules -----------------------------------------------------------------------------------------------------
@@ -167,8 +166,8 @@ class Inspection:
         if self._own_hook(value, name):
             return getattr(value, name)
         function = {
-            "__getattribute__": self._access.get,
-            "__getattr__": self._access.get,
+            "__getattribute__": self._get,
+            "__getattr__": self._get,
             "__setattr__": self._plain_set,
             "__delattr__": self._plain_delete,
         }[name]
@@ -193,7 +192,7 @@ class Inspection:
     def _plain_get(self, value: Any, name: str) -> Any:
         """`object.__getattribute__(self, …)`: past a hook of the program's class, by the same decisions."""
         if not self._own.is_instance(value) or isinstance(value, type) or decide(name) is not Decision.PLAIN:
-            return self._access.get(value, name)
+            return self._get(value, name)
         return object.__getattribute__(value, name)
 
     def _plain_set(self, value: Any, name: str, new: Any) -> None:

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sandbox.guest.runtime.traces import Trace, real_traceback
 
 if TYPE_CHECKING:
-    from sandbox.guest.runtime.access import Access
+    from sandbox.guest.runtime.own import OwnClasses
+
+
+class Access(Protocol):
+    """Decides what may be written."""
+
+    own: OwnClasses
+
+    def set(self, value: Any, name: str, new: Any, /) -> None:
+        """Do what `setattr` does."""
+
+    def delete(self, value: Any, name: str, /) -> None:
+        """Do what `delattr` does."""
+
+    def writable(self, value: Any, name: str) -> Any:
+        """Return the value if it may be written."""
 
 
 class Setter:
