@@ -63,16 +63,17 @@ class Interpreter:
         """Groups in the order of the words; a word that is repeated makes one group, and unknown ones are kept."""
         found: dict[str, Group] = {}
         for word in words:
-            before = found.get(word.term)
-            if before is None:
-                group = self._meaning(word.surface, is_name=word.is_name)
-                found[word.term] = group._replace(weight=word.weight, place=word.place)
-            elif before.weight < word.weight:
-                found[word.term] = before._replace(weight=word.weight)
+            for term in self._spelled_out(word.term):
+                before = found.get(term)
+                if before is None:
+                    group = self._standing_for(word, term)
+                    found[term] = group._replace(weight=word.weight, place=word.place)
+                elif before.weight < word.weight:
+                    found[term] = before._replace(weight=word.weight)
         for word, number, worth in self._together(words):
-            group = found[word.term]
-            if number not in dict(group.alternatives):
-                found[word.term] = group._replace(alternatives=(*group.alternatives, (number, worth)))
+            if word.term in found and number not in dict(found[word.term].alternatives):
+                alternatives = (*found[word.term].alternatives, (number, worth))
+                found[word.term] = found[word.term]._replace(alternatives=alternatives)
         return list(found.values())
 
     def _together(self, words: Sequence[Word]) -> Iterator[tuple[Word, int, float]]:
@@ -88,6 +89,27 @@ class Interpreter:
                 if number is not None:
                     yield one, number, self._weights.compound
                     yield other, number, self._weights.compound
+
+    def _spelled_out(self, term: str) -> tuple[str, ...]:
+        """The words that a short form is made of, where the tools write each of them more often than it."""
+        for run in wordlists.abbreviations().get(term, ()):
+            if len(run) > 1 and min(map(self._count, run)) > self._count(term):
+                return run
+        return (term,)
+
+    def _standing_for(self, word: Word, term: str) -> Group:
+        """The group of a word, or of one of the words that it is short for; the short form counts as much as these."""
+        group = self._meaning(word.surface, is_name=word.is_name)
+        number = self._frequent(term)
+        if term == word.term or number is None:
+            return group
+        own, rarity = self._frequent(word.term), self._postings.rarity
+        short = () if own is None else ((own, min(1.0, float(rarity[number] / rarity[own]))),)
+        return group._replace(alternatives=((number, 1.0), *short), known=True, corrected="")
+
+    def _count(self, term: str) -> int:
+        number = self._frequent(term)
+        return 0 if number is None else self._postings.frequency(number)
 
     def _meaning(self, surface: str, *, is_name: bool) -> Group:
         group = self._meanings.get((surface, is_name))
@@ -112,7 +134,8 @@ class Interpreter:
         share = self._weights.typo if corrected else 1.0
         alike = self._weights.synonym if worths else self._weights.substitute
         self._add(worths, wordlists.synonyms().get(meant, ()), share * alike)
-        self._add(worths, wordlists.abbreviations().get(meant, ()), share * self._weights.abbreviation)
+        for run in wordlists.abbreviations().get(meant, ()):
+            self._add(worths, run, share * self._weights.abbreviation)
         return Group(surface, tuple(worths.items()), 1.0, own is not None, corrected)
 
     def _frequent(self, term: str) -> int | None:

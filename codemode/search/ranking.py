@@ -74,7 +74,8 @@ class Ranker:
         features = {
             "sum": np.log1p(sums * (_STEEPNESS / total)),
             **self._covered(answered, candidates),
-            **_found(answered.cover, anywhere, shares),
+            "query_covered": anywhere @ shares,
+            "words_found": np.count_nonzero(anywhere, axis=1) / np.float32(max(anywhere.shape[1], 1)),
             "namespace_covered": _around(answered.cover, self._profile.namespaces[candidates]) @ shares,
             **self._named(question.groups, answered, len(candidates)),
             **self._acting(question, candidates),
@@ -214,17 +215,6 @@ class _Answered:
 def _looking() -> int:
     """The kinds of action that one who names none has in mind."""
     return wordlists.actions()["list"]
-
-
-def _found(cover: Column, anywhere: Column, shares: Column) -> dict[str, Column]:
-    """How much of the query is found, anywhere and by field."""
-    return {
-        "query_covered": anywhere @ shares,
-        "query_in_home": cover[Field.HOME] @ shares,
-        "query_in_text": np.maximum(cover[Field.SUMMARY], cover[Field.TEXT]) @ shares,
-        "query_in_parameters": np.maximum(cover[Field.PARAMETERS], cover[Field.PARAMETER_TEXT]) @ shares,
-        "words_found": np.count_nonzero(anywhere, axis=1) / np.float32(max(anywhere.shape[1], 1)),
-    }
 
 
 def _around(cover: NDArray[np.float32], namespaces: NDArray[np.int32]) -> NDArray[np.float32]:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from codemode.search.weights import Weights
 
 _LONGEST_QUERY = 2_000  # characters; a longer one is cut: no search needs more
+_FEW_WORDS = 4
+_LIST = "list"  # the action that one has in mind who names several things and no action
 _SENTENCE = re.compile(r"(?:[^.!?\n]|[.!?](?=\S))+[.!?]*")
 _SENTENCE_END = re.compile(r"[.!?\n]")
 _ASKING = re.compile(
@@ -68,7 +70,18 @@ def read(query: str, weights: Weights) -> Reading:
     for form, _, share, place, is_name in telling or said:
         weight = weights.faint if form.is_faint else weights.action if form.actions else 1.0
         words.append(Word(form.surface, form.term, share * weight, place, is_name))
+    if weights.implied and not actions and _names_several(words, query):
+        words.append(Word(_LIST, _LIST, weights.implied, len(query), is_name=False))
     return Reading(words, leading, actions)
+
+
+def _names_several(words: list[Word], query: str) -> bool:
+    """Whether a few words, one of them in the plural, are all there is: `PRs`, `open invoices`."""
+    plural = any(
+        query[word.place : word.place + len(word.surface) + 1].rstrip().endswith("s") and not word.term.endswith("s")
+        for word in words
+    )
+    return plural and len(words) <= _FEW_WORDS
 
 
 class _Form(NamedTuple):

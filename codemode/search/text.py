@@ -55,9 +55,10 @@ def surface_forms(raw: str) -> tuple[str, ...]:
 @lru_cache(maxsize=65_536)
 def term(surface: str) -> str:
     """The term of a surface form: its English stem when it is plain Latin letters, else itself."""
-    if not _STEMMED.fullmatch(surface):
-        return surface
-    stem: str = _STEMMER.stemWord(_FORMS.get(surface, surface))
+    form = _FORMS.get(surface, surface)
+    if form in _WHOLE or not _STEMMED.fullmatch(form):
+        return form
+    stem: str = _STEMMER.stemWord(form)
     return stem
 
 
@@ -97,6 +98,8 @@ def _without_accents(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(kept))
 
 
-_FORMS = {form: words[0] for words in map(str.split, lines("forms.txt")) for form in words[1:]}
+_LINES = [line.removeprefix("=").split() for line in lines("forms.txt")]
+_FORMS = {form: words[0] for words in _LINES for form in words[1:]}
+_WHOLE = frozenset(line.split()[1] for line in lines("forms.txt") if line.startswith("="))
 _STEMMER = Stemmer.Stemmer("english")
 _STEMMER.maxCacheSize = 0  # `term` and the index's own vocabulary remember

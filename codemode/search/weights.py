@@ -16,9 +16,6 @@ RANKING = MappingProxyType(
         "home_covered": 0.06,
         "summary_covered": 0.15,
         "query_covered": 0.6,
-        "query_in_home": 0.12,
-        "query_in_text": -0.2,
-        "query_in_parameters": -0.1,
         "words_found": 0.15,
         "namespace_covered": 0.12,
         "name_in_order": 0.2,
@@ -46,11 +43,13 @@ class Weights:
     saturation_k1: float = 1.5
     rarity_power: float = 1.2
 
-    #: Of words that say little, of actions, of sentences that only tell the circumstances, of quoted values.
+    #: Of words that say little, of actions, of sentences that only tell the circumstances, of quoted values,
+    #: of the action that goes without saying.
     faint: float = 0.6
     action: float = 0.7
     circumstance: float = 0.7
     quoted: float = 0.4
+    implied: float = 0.4
 
     #: Of what stands for a word: its synonyms (`substitute`: when no tool has the word itself), its short or long
     #: form, the one word that it makes with the next or the two that it is made of (`compound`), what it was a typo of

@@ -49,12 +49,12 @@ def synonyms() -> Mapping[str, tuple[str, ...]]:
 
 
 @cache
-def abbreviations() -> Mapping[str, tuple[str, ...]]:
-    """Short form (a term) -> the terms that it is short for; several stand together or are alternatives."""
+def abbreviations() -> Mapping[str, tuple[tuple[str, ...], ...]]:
+    """Short form (a term) -> what it may be short for: one term, or several that stand together."""
     found = {}
     for line in lines("abbreviations.txt"):
         short, _, long = line.partition(":")
-        found[_terms(short)[0]] = tuple(_terms(long))
+        found[_terms(short)[0]] = tuple(tuple(_terms(run)) for run in long.split("|"))
     return found
 
 
@@ -68,7 +68,7 @@ def words() -> frozenset[str]:
 @cache
 def abbreviated() -> Mapping[tuple[str, ...], str]:
     """The reverse of `abbreviations`: spelled-out terms in a row -> the short form."""
-    return {long: short for short, long in abbreviations().items()}
+    return {run: short for short, runs in abbreviations().items() for run in runs}
 
 
 @cache
