@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import warnings
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import TYPE_CHECKING
 
 from sandbox.guest.language.bindings import bound_names
 from sandbox.guest.language.deferral import deferred_calls
-from sandbox.guest.language.ending import keep_value
+from sandbox.guest.language.ending import MAIN, keep_value
 from sandbox.guest.language.examples import Example, examples_of, show_values
 from sandbox.guest.language.imports import future_flags
 from sandbox.guest.language.policy import LanguagePolicy
@@ -20,7 +21,6 @@ from sandbox.guest.language.source import SourceRefused, parse
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Collection, Iterable
-    from types import CodeType
 
     from sandbox.outcome import CallSite, Refusal
 
@@ -56,13 +56,13 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
     deferred = deferred_calls(tree, names, bound) if "await" in code or "asyncio" in code else frozenset()
     flags = future_flags(tree) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     examples = _examples(source.nodes, bound, flags, limit_depth) if "doctest" in code else {}
-    returns = keep_value(tree)
+    returns = keep_value(tree, bound)
     LanguagePolicy(refusals, bound=bound, deferred=deferred).visit(tree)
     if refusals:
         return Program(text=source.text, code=None, sites=sites, refusals=refusals.sorted())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        compiled = compile(tree, FILENAME, "exec", flags=flags, dont_inherit=True)
+        compiled = _named(compile(tree, FILENAME, "exec", flags=flags, dont_inherit=True))
     return Program(
         text=source.text,
         code=compiled,
@@ -71,6 +71,17 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
         is_async=bool(compiled.co_flags & _COROUTINE),
         examples=examples,
     )
+
+
+def _named(code: CodeType) -> CodeType:
+    """Let the function that a program was made into show as the program itself."""
+    shown = [
+        each.replace(co_name=code.co_name, co_qualname=code.co_qualname)
+        if isinstance(each, CodeType) and each.co_name == MAIN
+        else each
+        for each in code.co_consts
+    ]
+    return code.replace(co_consts=tuple(shown)) if MAIN in code.co_names else code
 
 
 def _examples(

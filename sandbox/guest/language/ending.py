@@ -4,13 +4,29 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 #: Where the value is kept among the program's variables; no program can spell the name.
 VALUE = ".value"
 
 
-def keep_value(tree: ast.Module) -> bool:
-    """Rewrite the tree so that the value is kept. Returns whether the program has an ending that may give one."""
+#: The function that a program becomes where a plain exception would be seen: `return` inside of `with`.
+MAIN = ".main"
+
+
+def keep_value(tree: ast.Module, bound: Iterable[str] = ()) -> bool:
+    """Rewrite the tree so that the value is kept. Returns whether the program has an ending that may give one.
+
+    `bound` are all names that the program binds.
+    """
+    inner = _TopLevel()
+    inner.look(tree.body)
+    if inner.returns_in_with and not inner.yields:
+        _make_function(tree, sorted(bound), is_async=inner.awaits)
+        return True
     returns = _TopLevelReturns()
     returns.visit(tree)
     return _keep_last(tree) or returns.found
@@ -27,6 +43,65 @@ def _keep_last(tree: ast.Module) -> bool:
         tree.body.append(_assign(ast.Name("result", ast.Load()), last))
         return True
     return False
+
+
+def _make_function(tree: ast.Module, names: list[str], *, is_async: bool) -> None:
+    """Let the program be the body of a function whose names are all global, so that `return` is one."""
+    has_text = ast.get_docstring(tree, clean=False) is not None
+    head, body = tree.body[:has_text], [_Globalized().visit(statement) for statement in tree.body[has_text:]]
+    last = body[-1]
+    if isinstance(last, ast.Expr):
+        body[-1] = ast.copy_location(ast.Return(last.value), last)
+    elif isinstance(last, ast.Assign | ast.AugAssign) and "result" in _targets(last):
+        body.append(ast.copy_location(ast.Return(ast.Name("result", ast.Load())), last))
+    plain = [name for name in names if not name.startswith("__")]
+    declared: list[ast.stmt] = [ast.Global(plain)] if plain else []
+    code = f"{'async ' if is_async else ''}def main(): pass\nx = {'await ' if is_async else ''}main()"
+    function, value = ast.parse(code).body
+    function.name, function.body = MAIN, declared + body  # type: ignore[attr-defined]
+    for node in ast.walk(value):
+        if isinstance(node, ast.Name):
+            node.id = MAIN if node.id == "main" else VALUE
+    tree.body = [*head, function, value]
+    for node in (function, value, *declared):
+        ast.copy_location(node, body[0])
+        ast.fix_missing_locations(node)
+
+
+class _Globalized(ast.NodeTransformer):
+    """Takes out what a function cannot have: `global` where all is, annotations of global names."""
+
+    def _skip(self, node: ast.AST) -> ast.AST:
+        return node
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _skip
+
+    def visit_Global(self, node: ast.Global) -> ast.AST:
+        return ast.copy_location(ast.Pass(), node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if not isinstance(node.target, ast.Name):
+            return node
+        made: ast.stmt = ast.Pass() if node.value is None else ast.Assign(targets=[node.target], value=node.value)
+        return ast.copy_location(made, node)
+
+
+class _TopLevel:
+    """Looks through what is not inside of a function or a class."""
+
+    def __init__(self) -> None:
+        self.returns_in_with = self.awaits = self.yields = False
+
+    def look(self, nodes: Iterable[ast.AST], *, in_with: bool = False) -> None:
+        for node in nodes:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+                continue
+            self.returns_in_with |= in_with and isinstance(node, ast.Return)
+            self.awaits |= isinstance(node, ast.Await | ast.AsyncFor | ast.AsyncWith)
+            self.awaits |= bool(getattr(node, "is_async", 0))
+            self.yields |= isinstance(node, ast.Yield | ast.YieldFrom)
+            inner = in_with or isinstance(node, ast.With | ast.AsyncWith)
+            self.look(ast.iter_child_nodes(node), in_with=inner)
 
 
 def _targets(statement: ast.Assign | ast.AnnAssign | ast.AugAssign) -> list[str]:
