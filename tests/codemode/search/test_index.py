@@ -15,7 +15,11 @@ from codemode.search.query import Query
 from codemode.search.segment import read_segment
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from codemode.catalog.tool import Tool
+    from codemode.search.segment import Segment
+    from codemode.search.vocabulary import Reader
     from tests.codemode.search.conftest import ToolFactory
 
 

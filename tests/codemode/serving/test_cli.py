@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 
+from tests.codemode.search.embeddings_service import EmbeddingsService
+
 if TYPE_CHECKING:
     from tests.conftest import Gym
 
@@ -42,6 +44,47 @@ def test_search_for_nothing_known_says_so_with_exit_code_1(gym: Gym) -> None:
     ended = codemode("search", "qqqq zzzz", "--source", str(gym.document))
     assert ended.returncode == 1
     assert "no tool matches 'qqqq zzzz'" in ended.stdout
+
+
+def test_search_takes_filters_and_pages(gym: Gym) -> None:
+    searched = ["search", "member", "--source", str(gym.document), "--json", "--limit", "2"]
+    ended = codemode(*searched, "--effect", "destructive")
+    first = json.loads(ended.stdout)
+    second = json.loads(codemode(*searched, "--effect", "destructive", "--offset", "2").stdout)
+    ids = [hit["id"] for hit in (*first["hits"], *second["hits"])]
+    assert len(set(ids)) == 4
+    assert {hit["effect"] for hit in first["hits"]} == {"destructive"}
+    assert first["total"] == second["total"] > 4
+    assert all(hit["matched"] and hit["score"] for hit in first["hits"])
+    ended = codemode(*searched, "--tag", "membershps")
+    assert ended.returncode == 2
+    assert "no tool has the tag 'membershps'; nearest: memberships" in ended.stderr
+
+
+def test_embeddings_are_made_on_demand_and_used_from_then_on(gym: Gym, tmp_path: Path) -> None:
+    service = EmbeddingsService()
+    config = tmp_path / "codemode.yaml"
+    config.write_text(
+        f"sources: {{gym: {{location: {gym.document}, credentials: [{{kind: none}}]}}}}\n"
+        f"search: {{embeddings: {{kind: openai, model: m, base_url: {service.base_url}, api_key: {{env: KEY}}}}}}\n"
+        f"state_folder: {tmp_path}/state\ncache_folder: {tmp_path}/cache\n"
+    )
+    made = codemode("embed", "--config", str(config), KEY="a-key-of-mine")
+    assert made.returncode == 0, made.stderr
+    assert "137 tools are embedded" in made.stdout
+    asked = len(service.asked)
+    found = json.loads(codemode("search", "limousine", "--config", str(config), "--json", KEY="a-key-of-mine").stdout)
+    assert found["note"] == ""
+    assert service.asked[asked:] == [["list"], ["limousine"]]
+    service.misbehave = lambda *_: (401, {}, b"wrong key: a-key-of-mine")
+    refused = codemode("embed", "--config", str(config), KEY="a-key-of-mine")
+    assert refused.returncode == 1
+    assert "answered 401; look at search.embeddings.api_key" in refused.stdout
+    assert "a-key-of-mine" not in refused.stdout + refused.stderr
+    service.close()
+    none = codemode("embed", "--source", str(gym.document))
+    assert none.returncode == 2
+    assert "search.embeddings is not configured" in none.stderr
 
 
 def test_run_reads_a_program_from_standard_input(gym: Gym) -> None:
