@@ -46,6 +46,7 @@ bench: ## measurements beside the peers, in an environment of their own, printed
 
 escapes: $(INSTALLED) ## every escape attempt against each layer alone, as a table
 	$(BIN)/python tests/escapes/run.py
+	$(BIN)/python tests/escapes/run.py tests/escapes/own.yaml
 
 soak: $(INSTALLED) ## 100,000 programs, a tenth of them hostile or killed: nothing may be left behind
 	$(BIN)/python tests/soak/soak.py
