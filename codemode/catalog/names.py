@@ -143,6 +143,19 @@ def tool_ids(
     return ids
 
 
+def plain_paths(operation: OperationKey) -> tuple[str, ...]:
+    """Group and operation as anybody would guess them: by first tag, and by first segment of the path.
+
+    None where there is no operationId. An id is one of them unless a group is a heap; then they are its aliases.
+    """
+    whole = snake(_without_generated_tail(operation))
+    if not whole:
+        return ()
+    segment = identifier(next(iter(_named_segments(operation.path)), _NO_GROUP))
+    groups = dict.fromkeys((_tag_group(operation.tag) or segment, segment))
+    return tuple(f"{group}.{_own_words(group, whole)}" for group in groups)
+
+
 def long_name(namespace: str, id_: str, operation: OperationKey) -> str:
     """The id that an operation would have if ids could be of any length; empty where `id_` was not shortened."""
     group = id_.removeprefix(f"{namespace}.").rpartition(".")[0]
@@ -247,9 +260,12 @@ def _from_operation_id(namespace: str, group: str, operation: OperationKey) -> s
 
 
 def _operation_name(group: str, operation: OperationKey) -> str:
-    """The operationId in snake case, without the group that it repeats; empty where there is none."""
-    name = snake(_without_generated_tail(operation))
-    if not name or _repeats_path(operation):
+    """The operationId in snake case, without the group that it repeats; empty where there is none of its own."""
+    return "" if _repeats_path(operation) else _own_words(group, snake(_without_generated_tail(operation)))
+
+
+def _own_words(group: str, name: str) -> str:
+    if not name:
         return ""
     if _VERSIONED.search(group):
         name = name.replace(f"_{group.replace('.', '_')}_", "_", 1)  # replaceCoreV1NamespacedPod in core_v1

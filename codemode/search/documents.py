@@ -47,7 +47,11 @@ def fields_of(tool: Tool) -> tuple[str, ...]:
 def _names(tool: Tool) -> str:
     path = tool.path or tool.id
     known = squashed(tool.id)
-    others = [alias for alias in tool.aliases if squashed(alias) not in known]
+    others: list[str] = []
+    for alias in tool.aliases:
+        if squashed(alias) not in known:
+            others.append(alias)
+            known += squashed(alias)  # a name by another group says nothing new
     return _HUMP.sub("_", " ".join((path, *others)))
 
 

@@ -6,7 +6,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codemode.catalog.names import identifier, long_name, tool_ids
+from codemode.catalog.names import identifier, long_name, plain_paths, tool_ids
 from codemode.catalog.prose import first_sentence
 from codemode.catalog.tool import Details, Effect, Tool
 from codemode.sources.arguments import parameters_of, raw_parameters
@@ -121,13 +121,13 @@ def _effect(method: str) -> Effect:
 
 
 def _aliases(key: OperationKey, id_: str, source: str) -> tuple[str, ...]:
-    """Exact other names: the operationId, also as Python would write it, and the whole name of a shortened id."""
+    """Exact other names: the operationId, also as Python would write it, as one would guess it, and uncut."""
     operation_id = key.operation_id
     if not operation_id:
         return ()
     whole = long_name(source, id_, key)
-    names = dict.fromkeys((operation_id, identifier(operation_id), *((whole,) if whole else ())))
-    return tuple(name for name in names if name != id_.partition(".")[2])
+    names = dict.fromkeys((operation_id, identifier(operation_id), *plain_paths(key), whole))
+    return tuple(name for name in names if name and name != id_.partition(".")[2])
 
 
 def _split(path: str) -> tuple[str, tuple[tuple[str, str], ...]]:

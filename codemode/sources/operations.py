@@ -73,7 +73,7 @@ class ApiDocument:
         self.root: Mapping[str, Any] = root
         self.uri = uri
         self.dialect = _dialect(root, uri)
-        if not isinstance(root.get("paths") or {}, Mapping):
+        if not isinstance(root.get("paths"), (Mapping, type(None))):
             message = "`paths` is not a mapping"
             raise SourceError(message, location=uri, pointer="/paths")
         self.graph = Graph(

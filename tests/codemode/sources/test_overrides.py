@@ -114,9 +114,9 @@ def test_a_report_counts_and_warns() -> None:
     assert dict(report.groups) == {"orders": 4}
     assert (report.paged, report.servers) == (1, ("https://shop.test",))
     assert report.auth == (
-        "key: kind: api_key, name: X-Key, location: header",
-        "token: kind: bearer",
-        "oauth: kind: oauth2 (clientCredentials), or kind: bearer with a token",
+        "key: {kind: api_key, name: X-Key, location: header, value: …}",
+        "token: {kind: bearer, token: …}",
+        "oauth: {kind: oauth2, token_url: …, client_id: …, client_secret: …} # clientCredentials; or kind: bearer with a token",
     )
     assert [(pointer.rpartition(".")[2], reason.partition(":")[0]) for pointer, reason in report.warnings] == [
         ("#/components/schemas/No", "points to nothing"),
