@@ -31,7 +31,7 @@ ENDLESS = {
     "a large power": "10 ** 10 ** 8",
     "a regular expression": "import re\nre.match('(a*)*(b*)*$', 'a' * 60 + 'c')",
     "a sort": "sorted([3, 1, 2] * 10, key=lambda n: sum(range(10 ** 10)))",
-    "in C without the interpreter": "import ctypes\nctypes.CDLL(None).qsort(b'x' * 10 ** 7, 10 ** 7, 1, ctypes.CDLL(None).rand)",
+    "in C without the interpreter": "import ctypes\nc = ctypes.CDLL(None)\nc.qsort(b'x' * 10 ** 7, 10 ** 7, 1, c.rand)",
 }
 
 
