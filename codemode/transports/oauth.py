@@ -20,7 +20,7 @@ from codemode.transports.token_store import Tokens
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from codemode.transports.exchange import Exchange
+    from codemode.transports.exchange import Answer, Exchange
     from codemode.transports.token_store import TokenStore
 
 #: A token is replaced this long before it expires: requests take time to arrive.
@@ -184,16 +184,7 @@ async def ask_for_tokens(
 
     An answer whose error is among `pending` is given as it is: it means to ask again.
     """
-    sent = dict(fields)
-    client: tuple[Credential, ...] = ()
-    if grant.secret_in_body or not grant.client_secret:
-        sent["client_id"] = grant.client_id
-        if grant.client_secret:
-            sent["client_secret"] = grant.client_secret
-    else:  # both encoded as in a form (RFC 6749, 2.3.1)
-        client = (Credential.basic(quote_plus(grant.client_id), quote_plus(grant.client_secret)),)
-    headers = (("Accept", "application/json"), ("Content-Type", "application/x-www-form-urlencoded"))
-    answer = await exchange.send(HttpRequest("POST", url, headers, urlencode(sent).encode()), client)
+    answer = await post_as_client(grant, url, fields, exchange)
     data = _mapping(answer.body)
     if data.get("error") in pending:
         return data
@@ -203,6 +194,20 @@ async def ask_for_tokens(
         message = f"no access token: its endpoint answered {answer.status}{f' ({said})' if said else ''}"
         raise UpstreamError(message, status=answer.status)
     return data
+
+
+async def post_as_client(grant: Grant, url: str, fields: Mapping[str, str], exchange: Exchange) -> Answer:
+    """The answer to a form that is sent with the client's own credentials (RFC 6749, 2.3.1)."""
+    sent = dict(fields)
+    client: tuple[Credential, ...] = ()
+    if grant.secret_in_body or not grant.client_secret:
+        sent["client_id"] = grant.client_id
+        if grant.client_secret:
+            sent["client_secret"] = grant.client_secret
+    else:  # both encoded as in a form
+        client = (Credential.basic(quote_plus(grant.client_id), quote_plus(grant.client_secret)),)
+    headers = (("Accept", "application/json"), ("Content-Type", "application/x-www-form-urlencoded"))
+    return await exchange.send(HttpRequest("POST", url, headers, urlencode(sent).encode()), client)
 
 
 async def discover(issuer: str, exchange: Exchange) -> Mapping[str, str]:

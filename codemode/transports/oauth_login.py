@@ -21,9 +21,8 @@ from codemode.errors import ConfigurationError, UpstreamError, UpstreamTimeout
 from codemode.transports.addresses import Permitted, origin
 from codemode.transports.exchange import Exchange
 from codemode.transports.network import open_pool
-from codemode.transports.oauth import ask_for_tokens, discover, tokens_of
+from codemode.transports.oauth import ask_for_tokens, discover, post_as_client, tokens_of
 from codemode.transports.redaction import Redactor
-from codemode.transports.request import HttpRequest
 from codemode.transports.token_store import Tokens
 
 if TYPE_CHECKING:
@@ -91,9 +90,7 @@ async def log_in_by_device(login: Login, show: Callable[[str], None]) -> Tokens:
     async with _exchange(login) as exchange:
         endpoints = await _endpoints(login, exchange, "device_authorization_endpoint", login.device_url)
         asked = {"client_id": login.grant.client_id, **_wishes(login.grant)}
-        headers = (("Accept", "application/json"), ("Content-Type", "application/x-www-form-urlencoded"))
-        url = endpoints["device_authorization_endpoint"]
-        answer = await exchange.send(HttpRequest("POST", url, headers, urlencode(asked).encode()))
+        answer = await post_as_client(login.grant, endpoints["device_authorization_endpoint"], asked, exchange)
         try:
             data = json.loads(answer.body)
             device, code, where = data["device_code"], data["user_code"], data["verification_uri"]

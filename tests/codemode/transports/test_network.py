@@ -141,6 +141,20 @@ async def test_the_next_address_is_tried_where_one_does_not_answer() -> None:
         assert await _call(Reach("api", f"http://localhost:{port}"), Names(["127.0.0.2", "127.0.0.3"])) == "127.0.0.3 "
 
 
+async def test_localhost_is_called_wherever_the_system_says_it_is() -> None:
+    async with _server("127.0.0.1") as (port, heads):
+        transport = HttpTransport(Reach("api", f"http://LocalHost.:{port}"))
+        assert await transport.call(_tool(), {}) == "127.0.0.1 "
+        await transport.aclose()
+    assert f"Host: localhost:{port}\r\n" in heads[0]
+
+
+async def test_an_address_of_version_6_is_called() -> None:
+    async with _server("::1") as (port, heads):
+        assert await _call(Reach("api", f"http://[0:0::1]:{port}"), Names([])) == "::1 "
+    assert f"Host: [::1]:{port}\r\n" in heads[0]
+
+
 async def test_an_unknown_name_is_unreachable() -> None:
     with pytest.raises(UpstreamUnreachable, match=r"the name api\.test is not known: Name or service not known"):
         await _call(Reach("api", "http://api.test"), Names([]))
