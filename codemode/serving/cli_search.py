@@ -71,7 +71,7 @@ def embed(surface: Surface) -> None:
     async def work(service: CodeMode) -> int:
         progress = await service.settle_search((), 0)
         if progress is None:
-            message = "search.embeddings is not configured: docs/embeddings.md says how"
+            message = "search.embeddings is not configured: docs/how-to/embeddings.md says how"
             raise ConfigurationError(message)
         with show.console.status("") as status:
             while not progress.has_ended:
