@@ -22,6 +22,8 @@ _LAST_PORT = 65535
 #: What the parts of a URL before its path never hold, and what different parsers read differently.
 _AMBIGUOUS = re.compile(r"[\x00-\x20\x7f\\]")
 
+_AFTER_AUTHORITY = re.compile(r"[/?#]")
+
 #: A host that ends so is an IPv4 address to some resolvers (WHATWG URL, "ends in a number checker").
 _ENDS_IN_NUMBER = re.compile(r"(^|\.)(\d+|0x[0-9a-f]*)$")
 
@@ -120,9 +122,10 @@ class Permitted:
 
 def origin(url: str) -> Origin:
     """Scheme, host and port of an absolute URL. Raises ConfigurationError for anything else."""
-    text = url.partition("?")[0].partition("#")[0]
+    start, slashes, rest = url.partition("://")
     try:
-        if _AMBIGUOUS.search(text):
+        authority = _AFTER_AUTHORITY.split(rest, maxsplit=1)[0]
+        if _AMBIGUOUS.search(start + slashes + authority) or not url.isprintable():
             raise ValueError
         parsed = httpx2.URL(url)
         host = _canonical(parsed.raw_host.decode("ascii").lower())

@@ -26,6 +26,7 @@ from codemode.transports.addresses import (
         ("http://[0:0::1]:81/", ("http", "::1", 81)),
         ("http://bücher.example/", ("http", "xn--bcher-kva.example", 80)),
         ("http://example.com:/x", ("http", "example.com", 80)),
+        ("http://example.com/a b\\c?d e", ("http", "example.com", 80)),
     ],
 )
 def test_an_origin_is_compared_in_one_form(url: str, expected: tuple[str, str, int]) -> None:

@@ -340,8 +340,18 @@ async def test_a_service_that_is_not_there_is_unreachable_and_its_address_is_for
     assert "127.0.0.1" not in caught.value.for_model()
 
 
-async def test_a_redirect_to_another_host_is_never_followed(recorder: Recorder) -> None:
-    recorder.answer = lambda _: Answered(302, {"Location": "http://169.254.169.254/latest"}, b"")
+@pytest.mark.parametrize(
+    "location",
+    [
+        "http://169.254.169.254/latest", "//169.254.169.254/latest", "http://127.0.0.2:{port}/", "http://127.0.0.1:1/",
+        "https://127.0.0.1:{port}/", "http://2130706433:{port}/", "http://0x7f.1:{port}/", "http://u@127.0.0.1:{port}/",
+        "http://127.0.0.1:{port}@127.0.0.2/", "http://127.0.0.1:{port}\\@127.0.0.2/", "file:///etc/passwd",
+        "http://[::ffff:127.0.0.1]:{port}/",
+    ],
+)  # fmt: skip
+async def test_a_redirect_to_another_host_is_never_followed(recorder: Recorder, location: str) -> None:
+    target = location.replace("{port}", recorder.url.rpartition(":")[2])
+    recorder.answer = lambda _: Answered(302, {"Location": target}, b"")
     with pytest.raises(UpstreamError, match="a redirect to another host, which is never followed"):
         await _call(recorder, _tool(), authentication=always(Credential.bearer("secret-token")))
     assert len(recorder.received) == 1
