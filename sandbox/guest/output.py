@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
+from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.protocol.guest_messages import encode_output
 
 _CUT = "\n[output cut here: the limit is {limit:,} bytes; return data as the result instead of printing it]\n"
@@ -24,7 +25,7 @@ class Output:
 
     def write(self, text: str) -> None:
         """Take text. Raises TypeError for anything else."""
-        text = str.__str__(text)  # a subclass may lie about its length
+        text = IDENTITIES.steady(str.__str__(text))  # a subclass may lie about its length
         if self.was_cut or not text:
             return
         size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

@@ -20,7 +20,7 @@ from sandbox.guest.names.shared import restore_shared
 from sandbox.guest.names.zones import keep_zones
 from sandbox.guest.report import Failed, failure_of, refusal_of_source, refused, syntax_failure
 from sandbox.guest.run import Ended, Run
-from sandbox.guest.runtime.own import IDENTITIES
+from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.tables import forget_tables
 from sandbox.guest.tools import Record, parameters_of
 from sandbox.protocol.guest_messages import encode_final, encode_sites

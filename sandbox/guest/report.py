@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sandbox.guest.hints.errors import hint_for
 from sandbox.guest.hints.place import Place
 from sandbox.guest.hints.syntax import hint_for_syntax
+from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.traces import program_lines
 from sandbox.guest.values import ValueInvalid
 
@@ -210,7 +211,7 @@ def _excerpt(text: str, line: int | None, column: int | None) -> str:
 
 
 def _clean(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
+    return IDENTITIES.steady(text.encode("utf-8", "replace").decode())
 
 
 def failure_of(kind: str, message: str) -> dict[str, Any]:

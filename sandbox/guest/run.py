@@ -23,6 +23,7 @@ from sandbox.guest.output import Output, make_print
 from sandbox.guest.report import Reporter
 from sandbox.guest.runtime.access import Access
 from sandbox.guest.runtime.classes import Classes
+from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.metaclasses import hook
 from sandbox.guest.runtime.own import MARK, OwnClasses
 from sandbox.guest.tools import Tool, ToolCalls, ToolError
@@ -215,7 +216,8 @@ class Run:
                 )
                 if data is not None:
                     return data
-            return encode_result(value, limit_bytes=most, limit_depth=depth, has_named_tuples=has_named_tuples)
+            data = encode_result(value, limit_bytes=most, limit_depth=depth, has_named_tuples=has_named_tuples)
+            return IDENTITIES.steady_json(data)
         message = "the result is nested too deeply"
         raise ValueInvalid(message)
 

@@ -9,6 +9,7 @@ from sandbox.guest.concurrency.identity import PLACE
 from sandbox.guest.concurrency.loop import NumberedFuture
 from sandbox.guest.runtime.access import DATA, OPEN
 from sandbox.guest.runtime.copying import COPIED
+from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.shown_as import SHOWN_AS
 from sandbox.guest.values import ArgumentInvalid, encode_arguments
 
@@ -240,7 +241,7 @@ class ToolCalls:
                 raise TypeError(message)
             kwargs = {**named, **kwargs}
         try:
-            return encode_arguments(kwargs)
+            return IDENTITIES.steady_json(encode_arguments(kwargs))
         except ArgumentInvalid as error:
             message = f"{tool}(): {error}"
             raise TypeError(message) from None

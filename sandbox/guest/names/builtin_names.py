@@ -8,8 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.compilation import FILENAME
+from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.inspection import visible
-from sandbox.guest.runtime.own import IDENTITIES, MARK_NAME
+from sandbox.guest.runtime.own import MARK_NAME
 from sandbox.guest.runtime.tables import Table, table_names
 from sandbox.guest.runtime.types_seen import SeenType
 
@@ -71,7 +72,7 @@ def bound_builtins(access: Access, program_globals: dict[str, Any], print_: Call
 
 def seen_id(value: object, /) -> int:
     """Do what `id` does, with a number that is the same in every run."""
-    return 0x7F0000000000 + IDENTITIES.number(value) * 16
+    return IDENTITIES.shown(value)
 
 
 #: What C code imports by itself when a program calls it (`strftime` does), through the builtins of that program.

@@ -6,11 +6,12 @@ program's own from its first moment, before any hook of a base class runs.
 
 from __future__ import annotations
 
-import weakref
 from abc import ABCMeta
 from enum import EnumMeta
 from types import FunctionType, MethodType
 from typing import Any
+
+from sandbox.guest.runtime.identities import IDENTITIES
 
 MARK_NAME = "_abc_.own"
 
@@ -27,41 +28,6 @@ class Mark:
 MARK = Mark()
 
 
-class Identities:
-    """Numbers objects in the order in which somebody asks: addresses differ from run to run, these do not."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[int, object]] = {}
-        self._last = 0
-
-    def number(self, value: object) -> int:
-        """Return the number of an object, which no other object of the execution ever gets.
-
-        What cannot be watched until it is gone (text, numbers) is kept, so that its address belongs to nobody else.
-        """
-        address = id(value)
-        found = self._known.get(address)
-        if found is None:
-            self._last += 1
-            found = self._known[address] = (self._last, self._watch(value, address))
-        return found[0]
-
-    def _watch(self, value: object, address: int) -> object:
-        try:
-            return weakref.ref(value, lambda _: self._known.pop(address, None))
-        except TypeError:
-            return value
-
-    def clear(self) -> None:
-        """Forget all, at the start of an execution."""
-        self._known.clear()
-        self._last = 0
-
-
-#: One program runs in a process at a time; `serve` clears this before it starts one.
-IDENTITIES = Identities()
-
-
 class Object:
     """Stands between the program's own classes and `object`: what would show an address shows a number."""
 
@@ -72,7 +38,7 @@ class Object:
 
     def __repr__(self) -> str:
         kind = type(self)
-        return f"<{kind.__module__}.{kind.__qualname__} object at 0x{0x7F0000000000 + IDENTITIES.number(self) * 16:x}>"
+        return f"<{kind.__module__}.{kind.__qualname__} object at 0x{IDENTITIES.shown(self):x}>"
 
 
 def is_of_sandbox(kind: type) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-from sandbox.guest.runtime.own import Identities
+from sandbox.guest.runtime.identities import Identities
 from tests.sandbox.guest.host_double import run_guest
 
 
@@ -52,3 +52,35 @@ def test_a_program_that_watches_memory_runs_without_the_collector() -> None:
     finally:
         gc.enable()
         gc.collect()
+
+
+def test_addresses_in_text_become_numbers() -> None:
+    identities = Identities()
+    thing = Thing()
+    text = f"{thing!r} {print} {steps!r} {thing!r} at 0x12345678901 at 0xdead"
+
+    shown = identities.steady(text)
+
+    assert hex(id(thing)) not in shown
+    assert shown.count(f"at {hex(0x100000000010)}") == 2
+    assert shown.endswith("at 0x12345678901 at 0xdead")
+
+
+def steps() -> None:
+    """Something whose repr shows an address."""
+
+
+def test_what_leaves_a_program_shows_no_address() -> None:
+    code = (
+        "def f(): pass\nclass A: pass\nprint(f, A().__repr__, [f])\nns.op(text=str(f), n=id(f))\nassert repr(f)\nstr(f)"
+    )
+    first = run_guest(code, {"ns.op": lambda **given: None})
+    kept = [object() for _ in range(1000)]
+    again = run_guest(code, {"ns.op": lambda **given: None})
+
+    assert kept
+    assert first.value == again.value
+    assert first.value.startswith("<function f at 0x1000000000")
+    assert first.output == again.output
+    assert first.calls == again.calls
+    assert run_guest("def f(): pass\nraise ValueError(f)").failure["message"] == "<function f at 0x100000000010>"

@@ -1,0 +1,78 @@
+"""Numbers in the place of addresses: these differ from run to run, those do not."""
+
+from __future__ import annotations
+
+import re
+import weakref
+
+#: Where shown numbers begin. They look like addresses, and are none.
+BASE = 0x100000000000
+_STEP = 16
+_SHOWN = re.compile(r"(?<= at 0x)[0-9a-f]{9,16}(?![0-9a-f])")
+
+
+class Identities:
+    """Numbers objects in the order in which somebody asks."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[int, object]] = {}
+        self._in_text: dict[int, int] = {}
+        self._last = 0
+
+    def number(self, value: object) -> int:
+        """Return the number of an object, which no other object of the execution ever gets.
+
+        What cannot be watched until it is gone (text, numbers) is kept, so that its address belongs to nobody else.
+        """
+        address = id(value)
+        found = self._known.get(address)
+        if found is None:
+            found = self._known[address] = (self._next(), self._watch(value, address))
+        return found[0]
+
+    def shown(self, value: object) -> int:
+        """Return what stands for the address of an object: `id(value)` for programs."""
+        return BASE + self.number(value) * _STEP
+
+    def steady(self, text: str) -> str:
+        """Return a text with numbers in the place of addresses (`<function f at 0x…>`), by order of appearance."""
+        return _SHOWN.sub(self._instead, text) if " at 0x" in text else text
+
+    def clear(self) -> None:
+        """Forget all, at the start of an execution."""
+        self._known.clear()
+        self._in_text.clear()
+        self._last = 0
+
+    def steady_json(self, data: bytes) -> bytes:
+        """Do the same in JSON."""
+        return self.steady(data.decode()).encode() if b" at 0x" in data else data
+
+    def _next(self) -> int:
+        self._last += 1
+        return self._last
+
+    def _watch(self, value: object, address: int) -> object:
+        try:
+            return weakref.ref(value, lambda _: self._known.pop(address, None))
+        except TypeError:
+            return value
+
+    def _instead(self, found: re.Match[str]) -> str:
+        address = int(found[0], 16)
+        if address >> 36 not in _regions():
+            return found[0]  # nobody lives there: it is text of the program
+        known = self._known.get(address)
+        number = known[0] if known is not None else self._in_text.get(address)
+        if number is None:
+            number = self._in_text[address] = self._next()
+        return f"{BASE + number * _STEP:x}"
+
+
+def _regions() -> frozenset[int]:
+    """Return the parts of memory in which objects live: of the interpreter's own, of small and of large ones."""
+    return frozenset({id(type) >> 36, id(object()) >> 36, id(bytes(1 << 16)) >> 36})
+
+
+#: One program runs in a process at a time; `serve` clears this before it starts one.
+IDENTITIES = Identities()
