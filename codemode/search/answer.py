@@ -46,6 +46,7 @@ def render(
     leads = _leads(hits)
     for place, lead in enumerate(leads):
         page.lead(lead, of=len(leads) - place)
+    page.note(_repeated(hits))
     for hit in hits.hits:
         if hit not in leads:
             page.follow(hit)
@@ -87,6 +88,13 @@ class _Page:
         else:
             block = [stubs.bare(tool)]
         self._add(block, tool)
+
+    def note(self, lines: Iterable[str]) -> None:
+        """Lines that are no hits."""
+        for line in lines:
+            if _cost([line]) <= self.left:
+                self._blocks.append(line)
+                self.left -= _cost([line])
 
     def follow(self, hit: Hit) -> None:
         """One line, if there is room."""
@@ -132,11 +140,19 @@ def _cost(lines: Iterable[str]) -> int:
 
 
 def _leads(hits: Hits) -> list[Hit]:
-    """The first hit of each query."""
+    """The first hit of each query; on the first page without those whose best was found by another query too."""
     first: dict[int, Hit] = {}
     for hit in hits.hits:
         first.setdefault(hit.query, hit)
-    return [first[query] for query in sorted(first)]
+    return [first[query] for query in sorted(first) if hits.query.offset or first[query].tool.id == hits.best[query]]
+
+
+def _repeated(hits: Hits) -> Iterator[str]:
+    """Queries whose best hit stands where another query found it."""
+    led = {hit.query for hit in _leads(hits)}
+    for query, best in enumerate(hits.best):
+        if best and query not in led and not hits.query.offset:
+            yield f"# {_quoted(hits, query)}: {best}, above"
 
 
 def _heading(hit: Hit, hits: Hits) -> Iterator[str]:

@@ -134,11 +134,13 @@ class Index:
         similar, note = self._similar(asked.queries)
         lists = [self._found(*each, allowed) for each in zip(questions, asked.queries, similar, strict=True)]
         merged = _merge(lists)
-        page = merged[asked.offset : asked.offset + asked.limit]
+        length = asked.limit if asked.offset else max(asked.limit, len(asked.queries))
+        page = merged[asked.offset : asked.offset + length]
         return Hits(
             asked,
             tuple(self._hits(page, lists, questions)),
             len(merged),
+            best=tuple(self.tools[found.documents[0]].id if found.documents else "" for found in lists),
             confidence=tuple(found.confidence for found in lists),
             unsure=tuple(place for place, found in enumerate(lists) if found.documents and found.confidence < UNSURE),
             empty=tuple(place for place, found in enumerate(lists) if not found.documents),

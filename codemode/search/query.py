@@ -20,7 +20,8 @@ DEFAULT_LIMIT = 10
 class Query:
     """One or more searches in one go, one per step of a plan; filters hold for all of them.
 
-    `limit` hits are given from the place `offset` of the merged list on. Raises SearchInvalid for a negative one.
+    `limit` hits are given from the place `offset` of the merged list on, on the first page at least one for each
+    search. Raises SearchInvalid for a negative one.
     """
 
     queries: tuple[str, ...]
@@ -78,6 +79,7 @@ class Hit:
 class Hits:
     """The answer to a `Query`: one page of hits, best first, and how many there are in all.
 
+    `best` is, for each search, the id of its first hit ("" without one), which another search may have found as well;
     `confidence` is, for each search, how likely it is that its first hit can be right (0 to 1); `unsure` holds the
     places of those whose hits may all be wrong, `empty` of those that found nothing. `nearest` are the ids that come
     closest when there is no hit at all. `note` says what the answer lacks, such as embeddings that are not ready.
@@ -86,6 +88,7 @@ class Hits:
     query: Query
     hits: tuple[Hit, ...]
     total: int
+    best: tuple[str, ...] = ()
     confidence: tuple[float, ...] = ()
     unsure: tuple[int, ...] = ()
     empty: tuple[int, ...] = ()

@@ -110,11 +110,24 @@ def test_an_answer_keeps_within_its_budget_whatever_the_catalog(
 
 def test_every_query_of_many_has_its_best_hit(index: Index) -> None:
     queries = tuple(f"report on member and class number {number}" for number in range(20))
-    hits = index.search(Query(queries, limit=100))
+    hits = index.search(Query(queries))
     answer = render(hits)
     leads = {hit.query: hit.tool.id for hit in reversed(hits.hits)}
     assert len(leads) == 20
     assert all(f"{id_}(" in answer for id_ in leads.values())
+
+
+def test_a_query_whose_best_hit_another_found_names_it_and_leads_nothing_worse(index: Index) -> None:
+    hits = index.search(Query(("freeze a member", "gym.members.freeze", "create a class")))
+    assert hits.best == ("gym.members.freeze", "gym.members.freeze", "gym.classes.create")
+    lines = render(hits).splitlines()
+    assert [line for line in lines if line.startswith("# '")] == [
+        "# 'freeze a member'",
+        "# 'create a class'",
+        "# 'gym.members.freeze': gym.members.freeze, above",
+    ]
+    second = render(index.search(Query(("freeze a member", "gym.members.freeze"), offset=2, limit=4)))
+    assert "above" not in second
 
 
 def test_room_that_is_left_goes_to_the_whole_signatures_of_the_next_best(tool: ToolFactory) -> None:
