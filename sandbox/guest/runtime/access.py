@@ -34,6 +34,8 @@ OPEN: set[type] = set()
 DATA: set[type] = set()
 
 _SETTABLE = DEFINABLE - {"__match_args__", "__slots__", "__init_subclass__", "__class_getitem__", "__set_name__"}
+#: Names that only the program's own objects, and answers of tools, show.
+_WITHHELD = frozenset({"obj", "get_loop", "get_context", "set_loop"})
 _THROUGH_SUPER = frozenset({"__new__", "__setattr__", "__delattr__"})
 _MISSING: Any = object()
 _NEVER = (types.ModuleType, types.FrameType, types.TracebackType, types.CodeType, types.CellType)
@@ -77,25 +79,39 @@ class Access:
 
     def guarded(self, value: Any, name: str) -> Any:
         """Read one of the names in `attributes.GUARDED`."""
-        if type(value) is super:  # what comes next after a class of the program is the library's
-            bound: Any = value
-            value = bound.__self__
-        if name in ("format", "format_map"):
-            return self._format(value, name)
-        if isinstance(value, type) and issubclass(value, date) and name in ("now", "today", "utcnow"):
-            return self._clock_now(value, name) if not self._defines(value, name) else getattr(value, name)
-        if isinstance(value, ABCMeta) and name == "register" and not self._defines(value, name):
-            return self._register(value)
-        if name == "with_traceback" and isinstance(value, BaseException) and not self._defines(type(value), name):
-            return lambda trace: self._with_traceback(value, trace)
-        if name == "mro" and isinstance(value, type) and not self._defines(value, name):
-            return lambda: list(self.dunder(value, "__mro__"))
-        if value in self.own or type(value) in OPEN:
-            return getattr(value, name)
-        if name in ("obj", "get_loop", "get_context", "set_loop"):
+        if name in _WITHHELD and value not in self.own and type(value) not in OPEN:
             raise _missing(value, name)
         found = getattr(value, name)
+        return self._in_its_place(found, name)
+
+    def _in_its_place(self, found: Any, name: str) -> Any:
+        """Replace what must not be handed over by ours.
+
+        Decided by what was found, not by where: aliases, proxies, methods and `super()` stand for other objects.
+        """
+        if type(found) is types.BuiltinMethodType:
+            return self._instead_of_builtin(found, found.__self__, name)
+        if found is ABCMeta.register:
+            return lambda kind, subclass: self._register(kind)(subclass)
+        if type(found) is types.MethodType and found.__func__ is ABCMeta.register:
+            return self._register(found.__self__)
+        if type(found) is types.MethodDescriptorType and found.__objclass__ is str:
+            return getattr(self.formatting, name)
+        if type(found) is types.MethodDescriptorType and found.__objclass__ is BaseException:
+            return self._with_traceback
         return types.MappingProxyType(dict(found)) if type(found) is types.MappingProxyType else found
+
+    def _instead_of_builtin(self, found: Any, owner: Any, name: str) -> Any:
+        """Replace a method of C's, which is bound to `owner`."""
+        if issubclass(type(owner), str):
+            return self.formatting.bound(owner, name)
+        if issubclass(type(owner), BaseException):
+            return lambda trace: self._with_traceback(owner, trace)
+        if not issubclass(type(owner), type):
+            return found
+        if name == "mro":
+            return lambda: list(self.dunder(owner, "__mro__"))
+        return self._clock_now(owner, name) if issubclass(owner, date) else found
 
     def dunder(self, value: Any, name: str) -> Any:
         """Read `value.__name__`."""
@@ -213,20 +229,6 @@ class Access:
     def _with_traceback(self, error: BaseException, trace: Any) -> BaseException:
         self.setter(error).__traceback__ = trace
         return error
-
-    def _format(self, value: Any, name: str) -> Any:
-        """`format` of a text, or of the class of texts, unless a class of the program defines its own."""
-        kind = value if isinstance(value, type) else type(value)
-        if not issubclass(kind, str) or self._defines(kind, name):
-            return getattr(value, name)
-        return getattr(self.formatting, name) if value is kind else self.formatting.bound(value, name)
-
-    def _defines(self, kind: type, name: str) -> bool:
-        """Tell whether one of the program's own classes gives this attribute to the class."""
-        for base in type.__getattribute__(kind, "__mro__"):
-            if name in type.__getattribute__(base, "__dict__"):
-                return self.own.is_class(base)
-        return False
 
 
 def _exact_name(name: Any) -> str:

@@ -210,7 +210,11 @@ class Inspection:
         if value is SeenType and name == "__call__":  # `type.__call__(cls, …)` in a metaclass
             return lambda kind, /, *arguments, **options: ProgramType.__call__(kind, *arguments, **options)
         found = getattr(value, name)
-        return self._for_objects_of(value, found) if isinstance(value, type) else found
+        if isinstance(value, type):
+            return self._for_objects_of(value, found)
+        if type(found) is types.FunctionType and name != "__wrapped__" and not self._own.is_function(found):
+            raise self._missing(value, name)  # an alias or a proxy of a class: its methods would take any object
+        return found
 
     def _for_objects_of(self, kind: type, found: Any) -> Any:
         """Let what a class has by itself (from `@dataclass`, from the library) be called on its objects alone.
