@@ -55,7 +55,7 @@ class Channel:
     """One connection. `object_hook` makes the dicts of answers."""
 
     def __init__(self, connection: Connection, object_hook: Callable[[dict[str, Any]], Any]) -> None:
-        self._connection = connection
+        self.connection = connection
         self._scan = _scanner(object_hook)
         self._buffer = bytearray()
         self._calls: list[bytes] = []
@@ -137,7 +137,7 @@ class Channel:
         rest = memoryview(data)
         try:
             while rest:
-                rest = rest[self._connection.write(rest) :]
+                rest = rest[self.connection.write(rest) :]
         except OSError:
             raise HostGone from None
 
@@ -163,7 +163,7 @@ class Channel:
 
     def _read_some(self, size: int) -> bytes:
         try:
-            chunk = self._connection.read(size)
+            chunk = self.connection.read(size)
         except OSError:
             raise HostGone from None
         if not chunk:

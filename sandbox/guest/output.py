@@ -16,12 +16,15 @@ _FRAME = 512 * 1024
 class Output:
     """Collects printed text up to a limit in bytes; what comes after is dropped, and the output says so."""
 
-    def __init__(self, limit_bytes: int) -> None:
-        self._limit = limit_bytes
-        notice = len(_CUT.format(limit=limit_bytes))
-        self._room = max(0, limit_bytes - notice)
+    def __init__(self) -> None:
+        self._limit = self._room = 0
         self._parts: list[str] = []
         self.was_cut = False
+
+    def allow(self, limit_bytes: int) -> None:
+        """Set the limit."""
+        self._limit = limit_bytes
+        self._room = max(0, limit_bytes - len(_CUT.format(limit=limit_bytes)))
 
     def write(self, text: str) -> None:
         """Take text. Raises TypeError for anything else."""

@@ -34,25 +34,45 @@ RECURSION = 1_000
 
 def serve(descriptor: int) -> None:
     """Read one program from a connected socket, run it, and write how it ended. Returns when all is written."""
-    warnings.simplefilter("ignore")  # they would go to a standard error that nobody reads
-    converse(Descriptor(descriptor))
+    _serve_with(_waiting[0], descriptor)
 
 
-def converse(connection: Connection) -> None:
-    """Do the same over anything that reads and writes bytes."""
+def _serve_with(run: Run, descriptor: int) -> None:
+    run.channel.connection = Descriptor(descriptor)
+    _see_through(run)
+
+
+def _see_through(run: Run) -> None:
     limit = sys.getrecursionlimit()
     try:
-        fresh_context().run(_serve, Channel(connection, Record))
+        fresh_context().run(_serve, run)
     except HostGone:
         return
     finally:
         sys.setrecursionlimit(limit)
+
+
+def converse(connection: Connection) -> None:
+    """Do the same over anything that reads and writes bytes, and again for the next program in this process."""
+    try:
+        _see_through(_new_run(connection))
+    finally:
         restore_shared()
 
 
-def _serve(channel: Channel) -> None:
+#: The run of the one program that this process will serve, made before it comes.
+_waiting: list[Run] = []
+
+
+def _new_run(connection: Connection) -> Run:
     IDENTITIES.clear()
     forget_tables()
+    warnings.simplefilter("ignore")  # they would go to a standard error that nobody reads
+    return Run(Channel(connection, Record))
+
+
+def _serve(run: Run) -> None:
+    channel = run.channel
     message = channel.read()
     message["parameters"] = parameters_of(message["names"])
     message["names"] = list(message["parameters"])
@@ -60,12 +80,12 @@ def _serve(channel: Channel) -> None:
     if isinstance(compiled, Failed):
         _finish(channel, compiled.status, failure=compiled.failure)
         return
-    channel.send(encode_sites(compiled.sites))
-    if not channel.has_input:
+    if message["asks"]:  # whoever does not want the program to run ends the worker instead of answering
+        channel.send(encode_sites(compiled.sites))
         channel.flush()
-    channel.read()  # go: whoever does not want the program to run ends the worker instead
+        channel.read()
     sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION + 60 + _depth()))
-    run = Run(channel, message, compiled)
+    run.begin(message, compiled)
     ended = run.execute()
     _finish(channel, ended.status, value=ended.value, failure=ended.failure, notes=run.notes)
 
@@ -173,32 +193,34 @@ _REHEARSALS, _LEAST_REHEARSALS = 3, 12
 
 def rehearse() -> None:
     """Run a tiny program against nobody, so that the memory which a real one touches is this worker's own."""
-    _run_against_nobody(_frames(_LEAST))
+    _run_against_nobody(_frames(_LEAST), _waiting[0])
 
 
 def _rehearse_for_all() -> None:
     for _ in range(_REHEARSALS):
-        _run_against_nobody(_frames(_REHEARSAL))
+        _run_against_nobody(_frames(_REHEARSAL), _new_run(Descriptor(-1)))
+    _waiting[:] = [_new_run(Descriptor(-1))]
     for _ in range(_LEAST_REHEARSALS):
-        _run_against_nobody(_frames(_LEAST))
+        rehearse()
 
 
-def _run_against_nobody(frames: bytes) -> None:
+def _run_against_nobody(frames: bytes, run: Run) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         theirs.sendall(frames)
-        serve(ours.fileno())
+        _serve_with(run, ours.fileno())
         theirs.setblocking(False)
         theirs.recv(1 << 16)
+    run.forget()
     gc.collect(0)
 
 
 @cache
 def _frames(code: str) -> bytes:
     from sandbox.limits import Limits  # noqa: PLC0415  # not needed by a run
-    from sandbox.protocol.host_messages import encode_go, encode_run  # noqa: PLC0415
+    from sandbox.protocol.host_messages import encode_run  # noqa: PLC0415
 
-    return encode_run(code, names=["ns"], seed=b"\0" * 32, now=0, limits=Limits(), inputs={}) + encode_go()
+    return encode_run(code, names=[], seed=b"\0" * 32, now=0, limits=Limits(), inputs={}, asks=False)
 
 
 __all__ = ["Ended", "failure_of", "rehearse", "serve", "warm_up"]

@@ -68,30 +68,23 @@ class Ended:
 
 
 class Run:
-    """Runs one compiled program."""
+    """Runs one compiled program. It is made before the program is known, so that the fork server can make it once."""
 
-    def __init__(self, channel: Channel, message: dict[str, Any], program: Program) -> None:
-        self._program = program
-        self._channel = channel
-        self._limits = message["limits"]
+    _program: Program
+    _limits: dict[str, int]
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
         self.notes: list[str] = []
-        self._output = channel.output = Output(self._limits["output_bytes"])
-        self._clock = Clock(message["now"])
+        self._output = channel.output = Output()
+        self._clock = Clock()
         self._hub = Hub(channel, self._clock)
         self._loop = Loop(self._hub, self._note)
-        self._calls = ToolCalls(
-            self._hub,
-            self._loop,
-            channel,
-            self._limits["calls"],
-            parameters=message["parameters"],
-            note=self._note,
-        )
+        self._calls = ToolCalls(self._hub, self._loop, channel, self._note)
+        self._roots: tuple[str, ...] = ()
         self._variables: dict[str, Any] = {"__name__": "__main__"}
         own = OwnClasses(self._variables)
         access = Access(own, clock_now(self._clock))
-        seed = bytes.fromhex(message["seed"])
-        random.seed(seed)  # a few functions of the library draw from the shared generator
         self._scene = Scene(
             own=own,
             access=access,
@@ -100,21 +93,33 @@ class Run:
             loop=self._loop,
             calls=self._calls,
             output=self._output,
-            random=random.Random(seed),  # noqa: S311 - repeatable on purpose
-            seed=seed,
-            program_globals=self._variables,  # repeatable on purpose
+            random=random.Random(),  # noqa: S311 - repeatable on purpose
+            program_globals=self._variables,
             note=self._note,
-            is_async=program.is_async,
-            examples=program.examples,
         )
-        self._modules = Modules(self._scene, message["names"], self._root)
-        self._variables["__builtins__"] = self._builtins(message)
+        self._modules = Modules(self._scene, self._root)
+        self._variables["__builtins__"] = self._builtins()
+
+    def begin(self, message: dict[str, Any], program: Program) -> None:
+        """Take the program, and what the host said with it."""
+        self._program = program
+        self._limits = message["limits"]
+        self._output.allow(self._limits["output_bytes"])
+        self._clock.start(message["now"])
+        self._calls.begin(self._limits["calls"], message["parameters"])
+        self._scene.is_async, self._scene.examples = program.is_async, program.examples
+        self._roots = message["names"]
+        self._modules.begin(self._roots, bytes.fromhex(message["seed"]))
+        _bind_also({name: self._root(name) for name in self._roots})
         self._variables.update(message["inputs"])
-        self._reporter = Reporter(program, self._variables, message["names"])
+
+    def forget(self) -> None:
+        """Be as before the program: enough for one that only computes its value."""
+        self._variables.pop(VALUE, None)
 
     # --- names -----------------------------------------------------------------------------------------------------
 
-    def _builtins(self, message: dict[str, Any]) -> dict[str, Any]:
+    def _builtins(self) -> dict[str, Any]:
         scene = self._scene
         classes = Classes(scene.own)
         access = scene.access
@@ -123,7 +128,6 @@ class Run:
                 **bound_builtins(access, self._variables, make_print(self._output)),
                 "tools": self._root("tools"),
                 "ToolError": ToolError,
-                **{name: self._root(name) for name in message["names"]},
                 ".own": scene.own.known,
                 ".type": type,
                 ".private": access.private,
@@ -167,11 +171,14 @@ class Run:
         except HostGone:
             raise
         except MemoryError:
-            return Ended("out_of_memory", failure=self._reporter.out_of_memory())
+            return Ended("out_of_memory", failure=self._reporter().out_of_memory())
         except BaseException as error:  # noqa: BLE001  # all that a program raises is its outcome
-            return Ended("failed", failure=self._reporter.failure(error))
+            return Ended("failed", failure=self._reporter().failure(error))
         finally:
             uninstall()
+
+    def _reporter(self) -> Reporter:
+        return Reporter(self._program, self._variables, self._roots)
 
     def _value(self) -> tuple[Any, bool]:
         try:
@@ -222,8 +229,8 @@ class Run:
         raise ValueInvalid(message)
 
     def _send_part(self, data: bytes) -> None:
-        self._channel.send(data)
-        self._channel.flush()
+        self.channel.send(data)
+        self.channel.flush()
 
 
 def _bind(bound: dict[str, Any]) -> dict[str, Any]:
@@ -236,6 +243,11 @@ def _bind(bound: dict[str, Any]) -> dict[str, Any]:
     _bound_before[:] = bound
     _BUILTINS.update(bound)
     return _BUILTINS
+
+
+def _bind_also(bound: dict[str, Any]) -> None:
+    _bound_before.extend(bound)
+    _BUILTINS.update(bound)
 
 
 def _catchable() -> tuple[type[BaseException], ...]:

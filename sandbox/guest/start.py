@@ -56,7 +56,8 @@ class _HollowModules:
         vars(module).update(_HOLLOW[module.__name__], __all__=())
 
 
-sys.modules.update(dict.fromkeys(_ABSENT))  # type: ignore[arg-type]  # None: "there is no such module"
-sys.meta_path.insert(0, _HollowModules)
+if sys.argv[3] == "sandbox.guest.program":  # another program module may need them
+    sys.modules.update(dict.fromkeys(_ABSENT))  # type: ignore[arg-type]  # None: "there is no such module"
+    sys.meta_path.insert(0, _HollowModules)
 sys.path += sys.argv[4:]
 import_module(f"sandbox.guest.{sys.argv[1]}").main(int(sys.argv[2]), sys.argv[3])

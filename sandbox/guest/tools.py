@@ -191,26 +191,21 @@ class CallFuture(NumberedFuture):
 class ToolCalls:
     """Makes the calls of one program."""
 
-    def __init__(
-        self,
-        hub: Hub,
-        loop: Loop,
-        channel: Channel,
-        limit: int,
-        *,
-        parameters: Mapping[str, tuple[str, ...]],
-        note: Callable[[str], None],
-    ) -> None:
+    def __init__(self, hub: Hub, loop: Loop, channel: Channel, note: Callable[[str], None]) -> None:
         self._hub = hub
         self._loop = loop
         self._channel = channel
-        self._limit = limit
-        self._parameters = parameters
+        self._limit = 0
+        self._parameters: Mapping[str, tuple[str, ...]] = {}
         self._note = note
         self._last: tuple[str, bytes] = ("", b"")
         self._repeats = 0
         self._made = 0
         self.unstarted: list[PendingCall] = []
+
+    def begin(self, limit: int, parameters: Mapping[str, tuple[str, ...]]) -> None:
+        """Take the number of calls that a program may make, and what tools take where that is known."""
+        self._limit, self._parameters = limit, parameters
 
     def call(self, tool: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Make a call and block for its answer."""

@@ -77,7 +77,7 @@ class Pool:
         if (limits.memory_bytes, limits.cpu_s) != (self._limits.memory_bytes, self._limits.cpu_s):
             return None  # what the kernel enforces was set when the worker was forked
         while self._idle:
-            worker = self._idle.popleft()
+            worker = self._idle.pop()  # the one that was made last: its memory is still in the processor's caches
             if worker.is_usable:
                 return worker
             _logger.warning("a worker ended or spoke before it was given a program: %.2000r", worker.early)

@@ -144,10 +144,9 @@ class Sandbox:
             worker = pool.acquire(limits)
             try:
                 worker.send(frame)  # before all else: it begins while the host sets up the rest
-                outcome = await Session(program, worker).run()
+                return await Session(program, worker, self._layers).run()
             finally:
                 pool.release(worker)
-        return replace(outcome, isolation=self._layers)
 
     async def _ready_pool(self) -> Pool:
         async with self._starting:

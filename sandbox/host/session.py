@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sandbox.errors import GuestProtocolError, ProgramRefused
 from sandbox.host.calls import CallDesk
 from sandbox.host.endings import Ending, by_breach, by_death, by_final, by_processor_time, by_wall_clock
-from sandbox.outcome import Failure, Status, Usage
+from sandbox.outcome import Failure, Outcome, Status, Usage
 from sandbox.protocol.conversation import (
     CallsExhausted,
     Conversation,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sandbox.host.calls import CallHandler
     from sandbox.host.worker import Worker
     from sandbox.limits import Limits
-    from sandbox.outcome import CallSite, Outcome
+    from sandbox.outcome import CallSite
     from sandbox.protocol.control import Exit
     from sandbox.protocol.guest_messages import GuestMessage
 
@@ -60,20 +60,26 @@ class Program:
     preflight: Preflight | None = None
 
     def encode(self) -> bytes:
-        """Return the first frame; without a preflight the leave to run goes with it. Raises InvalidJson, TypeError."""
-        frame = encode_run(
-            self.code, names=self.names, seed=self.seed, now=self.now, limits=self.limits, inputs=self.inputs
+        """Return the first frame. Raises InvalidJson, TypeError."""
+        return encode_run(
+            self.code,
+            names=self.names,
+            seed=self.seed,
+            now=self.now,
+            limits=self.limits,
+            inputs=self.inputs,
+            asks=self.preflight is not None,
         )
-        return frame if self.preflight is not None else frame + encode_go()
 
 
 class Session:
     """Speaks with one worker about one program. `run` is the story; the rest answers what arrives meanwhile."""
 
-    def __init__(self, program: Program, worker: Worker) -> None:
+    def __init__(self, program: Program, worker: Worker, isolation: tuple[str, ...]) -> None:
         self._loop = asyncio.get_running_loop()
         self._program = program
         self._worker = worker
+        self._isolation = isolation
         self._started = time.monotonic()
         self._cpu_before = worker.cpu_s() or 0.0
         self._conversation = Conversation(program.limits, has_preflight=program.preflight is not None)
@@ -300,7 +306,18 @@ class Session:
         )
 
     def _outcome(self, ending: Ending, usage: Usage) -> Outcome:
-        return replace(ending.outcome(), output="".join(self._output), output_truncated=self._is_cut, usage=usage)
+        return Outcome(
+            status=ending.status,
+            value=ending.value,
+            has_value=ending.has_value,
+            output="".join(self._output),
+            output_truncated=self._is_cut,
+            failure=ending.failure,
+            usage=usage,
+            isolation=self._isolation,
+            limit=ending.limit,
+            notes=ending.notes,
+        )
 
 
 def _refused(refused: ProgramRefused) -> Ending:

@@ -4,7 +4,7 @@
        │                                  │
        └──final (refused, failed)─► ENDED └──final──► VALUE ──value──► ENDED
 
-Without a preflight the host sends `go` with the program, and the call sites lead from STARTED to RUNNING.
+Without a preflight nobody asks for the call sites: the conversation begins with RUNNING.
 While RUNNING the guest may send lists, which are parts of the value to come: the value is then a list too, and the
 last part. An empty one takes back those before it.
 
@@ -43,7 +43,7 @@ LEAST_MESSAGE = 512
 NO_PARTS = b"[]"
 
 _AFTER: dict[tuple[State, type], State] = {
-    (State.STARTED, Sites): State.ASKED,  # or RUNNING, where nobody looks at the call sites
+    (State.STARTED, Sites): State.ASKED,
     (State.STARTED, Final): State.ENDED,
     (State.RUNNING, Calls): State.RUNNING,
     (State.RUNNING, Output): State.RUNNING,
@@ -72,11 +72,10 @@ class Conversation:
     """Checks each frame of one guest against its budgets, the table, and what was said before."""
 
     def __init__(self, limits: Limits, *, has_preflight: bool = True) -> None:
-        self.state = State.STARTED
+        self.state = State.STARTED if has_preflight else State.RUNNING
         self.calls = 0
         self.output_bytes = 0
         self._limits = limits
-        self._has_preflight = has_preflight
         self._last_id = 0
         self._part_bytes = 0
         self._paths: set[str] = set()
@@ -107,8 +106,6 @@ class Conversation:
             self._admit_output(message)
         elif isinstance(message, Final) and message.has_value:
             self.state = State.VALUE
-        elif isinstance(message, Sites) and not self._has_preflight:
-            self.state = State.RUNNING
         return message
 
     def went(self) -> None:

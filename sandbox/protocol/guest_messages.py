@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from sandbox.errors import GuestProtocolError
 from sandbox.outcome import Call, CallSite, Failure, Refusal
-from sandbox.protocol.framing import frame
+from sandbox.protocol.framing import HEADER_BYTES, frame
 from sandbox.protocol.strict_json import InvalidJson, JsonValue, dumps, encode, loads
 
 if TYPE_CHECKING:
@@ -124,15 +124,32 @@ def encode_final(
 
     `failure` has the keys of `Failure`; `refusals` in it is a list of `[rule, message, line, column, hint]`.
     """
+    if status == "completed" and not notes:
+        end = _COMPLETED[value is not None]
+    else:
+        end = frame(_final(status, failure=failure, notes=notes, has_value=value is not None))
+    return end if value is None else end + frame(value)
+
+
+def _final(
+    status: str, *, failure: Mapping[str, JsonValue] | None = None, notes: Sequence[str] = (), has_value: bool
+) -> bytes:
     message = {
         "t": "final",
         "status": status,
-        "has_value": value is not None,
+        "has_value": has_value,
         "failure": dict(failure) if failure is not None else None,
         "notes": list(notes),
     }
-    end = frame(encode(message))
-    return end if value is None else end + frame(value)
+    return encode(message)
+
+
+#: How most programs end, by whether there is a value; and what the host reads in it.
+_COMPLETED = {has_value: frame(_final("completed", has_value=has_value)) for has_value in (False, True)}
+_USUAL = {
+    end[HEADER_BYTES:]: Final("completed", has_value=has_value, failure=None, notes=())
+    for has_value, end in _COMPLETED.items()
+}
 
 
 # --- the host's half: exact shapes, or GuestProtocolError -------------------------------------------------------
@@ -140,6 +157,9 @@ def encode_final(
 
 def decode_guest_message(body: bytes) -> GuestMessage:
     """Read one frame that is not a value. Raises GuestProtocolError; the message never quotes the guest at length."""
+    usual = _USUAL.get(body)
+    if usual is not None:
+        return usual
     try:
         message = loads(body)
     except InvalidJson as error:

@@ -1,7 +1,7 @@
 """What the host says: encoded by the host, decoded by the guest.
 
-    {"t":"run","code":str,"names":[…],"seed":hex64,"now":µs,"limits":{…},"inputs":{…}}    the first one
-    {"t":"go"}                                                                            the call sites are accepted
+    {"t":"run","code":str,"names":[…],"seed":hex64,"now":µs,"limits":{…},"inputs":{…},"asks":bool}
+    {"t":"go"}                                                               asked: the call sites are accepted
     {"t":"reply","id":n,"now":µs,"ok":value}                                              a call was answered
     {"t":"reply","id":n,"now":µs,"error":{"message","kind","status","body","retry_after_s"}}
     {"t":"tick","now":µs}                                                                 a timer is due
@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -38,17 +37,22 @@ def encode_run(
     now: int,
     limits: Limits,
     inputs: Mapping[str, JsonValue],
+    asks: bool = True,
 ) -> bytes:
-    """Return the frame that starts a program. Raises InvalidJson, TypeError for code or inputs that cannot cross."""
+    """Return the frame that starts a program. With `asks` the guest tells the call sites and waits for `go`.
+
+    Raises InvalidJson, TypeError for code or inputs that cannot cross.
+    """
     fields = (
         encode(code),
         encode(sorted(names)),
         seed.hex().encode(),
         now,
         _encode_limits(limits),
-        dumps(dict(inputs), depth=REPLY_DEPTH, digits=RESULT_DIGITS),
+        dumps(dict(inputs), depth=REPLY_DEPTH, digits=RESULT_DIGITS) if inputs else b"{}",
+        b"true" if asks else b"false",
     )
-    return frame(b'{"t":"run","code":%s,"names":%s,"seed":"%s","now":%d,"limits":%s,"inputs":%s}' % fields)
+    return frame(b'{"t":"run","code":%s,"names":%s,"seed":"%s","now":%d,"limits":%s,"inputs":%s,"asks":%s}' % fields)
 
 
 def encode_go() -> bytes:
@@ -91,9 +95,21 @@ def decode_host_message(body: bytes) -> dict[str, Any]:
     return message
 
 
+#: The limits that the guest keeps by itself, so that a program is told what it did; the host keeps all of them.
+_TOLD = (
+    "source_bytes",
+    "source_depth",
+    "output_bytes",
+    "result_bytes",
+    "result_depth",
+    "calls",
+    "frame_bytes",
+)
+
+
 @lru_cache(maxsize=64)
 def _encode_limits(limits: Limits) -> bytes:
-    return encode(asdict(limits))
+    return encode({name: getattr(limits, name) for name in _TOLD})
 
 
 def _marks(marks: Sequence[int]) -> bytes:

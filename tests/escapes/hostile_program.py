@@ -22,8 +22,9 @@ def rehearse() -> None:
 def serve(channel: int) -> None:
     """Take the steps in `code`; then tell what arrived, or wait to be killed."""
     message = _read(channel)
-    os.write(channel, encode_sites([]))
-    _read(channel)
+    if message["asks"]:
+        os.write(channel, encode_sites([]))
+        _read(channel)
     for step in json.loads(message["code"]):
         if step[0] == "raw":
             _write(channel, base64.b64decode(step[1]))

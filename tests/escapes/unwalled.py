@@ -33,6 +33,7 @@ import string
 
 from canaries import CREDENTIAL, ENVIRONMENT_SECRET, HOST_SECRET, MARKER, Canaries  # noqa: F401
 
+from sandbox.guest.channel import Descriptor
 from sandbox.limits import Limits
 from sandbox.protocol.guest_messages import Calls, Final, Sites, decode_guest_message
 from sandbox.protocol.host_messages import encode_go, encode_reply, encode_run, encode_value
@@ -142,7 +143,10 @@ def _be_engine(program, channel: int) -> None:
         return "result of tool"
 
     program.OFFERED = {"tool": tool, "call": tool, "obj": Shared()}
-    program.serve(channel)
+    if hasattr(program, "converse"):  # leaves the process as it found it, which `serve` need not
+        program.converse(Descriptor(channel))
+    else:
+        program.serve(channel)
     if not can or counter[0] < 0:
         os.write(1, b"")  # the names must be alive while the program runs
         os._exit(9)

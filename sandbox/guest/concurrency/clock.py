@@ -20,11 +20,14 @@ class Clock:
 
     __slots__ = ("_readings", "now_us", "started_us", "tired")
 
-    def __init__(self, now_us: int) -> None:
-        self.now_us = now_us
-        self.started_us = now_us
+    def __init__(self) -> None:
+        self.now_us = self.started_us = 0
         self.tired: Callable[[], None] = lambda: None
         self._readings = 0
+
+    def start(self, now_us: int) -> None:
+        """Set the time at which the program begins."""
+        self.now_us = self.started_us = now_us
 
     def read_us(self) -> int:
         """Return the time."""

@@ -12,10 +12,15 @@ if TYPE_CHECKING:
 _NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 
 
+_BINDING = frozenset({ast.Name, ast.alias, ast.arg, ast.MatchMapping, *_NAMED})
+
+
 def bound_names(nodes: Iterable[ast.AST]) -> Counter[str]:
     """Count the bindings of each name anywhere in the program: assignments, parameters, imports, definitions …"""
     found: Counter[str] = Counter()
     for node in nodes:
+        if type(node) not in _BINDING:
+            continue
         if isinstance(node, ast.Name):
             if not isinstance(node.ctx, ast.Load):
                 found[node.id] += 1

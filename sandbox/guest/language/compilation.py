@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import TYPE_CHECKING
@@ -50,19 +49,18 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
     source = parse(code, limit_bytes=limit_bytes, limit_depth=limit_depth)
     tree = source.tree
     bound = bound_names(source.nodes)
-    sites = tuple(call_sites(source.nodes, names, bound))
+    sites = tuple(call_sites(source.nodes, names, bound)) if ast.Call in source.kinds else ()
     refusals = Refusals()
-    shadowing_imports(source.nodes, names, refusals)
+    if ast.Import in source.kinds:
+        shadowing_imports(source.nodes, names, refusals)
     deferred = deferred_calls(tree, names, bound) if "await" in code or "asyncio" in code else frozenset()
     flags = future_flags(tree) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     examples = _examples(source.nodes, bound, flags, limit_depth) if "doctest" in code else {}
-    returns = keep_value(tree, bound)
+    returns = keep_value(tree, bound=bound, kinds=source.kinds)
     LanguagePolicy(refusals, bound=bound, deferred=deferred).visit(tree)
     if refusals:
         return Program(text=source.text, code=None, sites=sites, refusals=refusals.sorted())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        compiled = _named(compile(tree, FILENAME, "exec", flags=flags, dont_inherit=True))
+    compiled = _named(compile(tree, FILENAME, "exec", flags=flags, dont_inherit=True))
     return Program(
         text=source.text,
         code=compiled,
@@ -75,13 +73,15 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
 
 def _named(code: CodeType) -> CodeType:
     """Let the function that a program was made into show as the program itself."""
+    if MAIN not in code.co_names:
+        return code
     shown = [
         each.replace(co_name=code.co_name, co_qualname=code.co_qualname)
         if isinstance(each, CodeType) and each.co_name == MAIN
         else each
         for each in code.co_consts
     ]
-    return code.replace(co_consts=tuple(shown)) if MAIN in code.co_names else code
+    return code.replace(co_consts=tuple(shown))
 
 
 def _examples(
@@ -99,12 +99,10 @@ def _examples(
         LanguagePolicy(refusals, bound=bound + bound_names(source.nodes)).visit(source.tree)
         if refusals:
             return refusals.sorted()[0].message
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                code: CodeType = compile(source.tree, FILENAME, "exec", flags=flags & ~_AWAIT, dont_inherit=True)
-            except SyntaxError as error:
-                return str(error)
+        try:
+            code: CodeType = compile(source.tree, FILENAME, "exec", flags=flags & ~_AWAIT, dont_inherit=True)
+        except SyntaxError as error:
+            return str(error)
         return code
 
     return examples_of(nodes, compile_one)

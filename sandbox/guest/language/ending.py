@@ -7,7 +7,7 @@ import ast
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 #: Where the value is kept among the program's variables; no program can spell the name.
 VALUE = ".value"
@@ -17,11 +17,13 @@ VALUE = ".value"
 MAIN = ".main"
 
 
-def keep_value(tree: ast.Module, bound: Iterable[str] = ()) -> bool:
+def keep_value(tree: ast.Module, *, bound: Iterable[str], kinds: Collection[type[ast.AST]]) -> bool:
     """Rewrite the tree so that the value is kept. Returns whether the program has an ending that may give one.
 
-    `bound` are all names that the program binds.
+    `bound` are all names that the program binds, `kinds` the kinds of its nodes.
     """
+    if ast.Return not in kinds:
+        return _keep_last(tree)
     inner = _TopLevel()
     inner.look(tree.body)
     if inner.returns_in_with and not inner.yields:
@@ -40,7 +42,7 @@ def _keep_last(tree: ast.Module) -> bool:
         tree.body[-1] = _assign(last.value, last)
         return True
     if isinstance(last, ast.Assign | ast.AnnAssign | ast.AugAssign) and "result" in _targets(last):
-        tree.body.append(_assign(ast.Name("result", ast.Load()), last))
+        tree.body.append(_assign(ast.copy_location(ast.Name("result", ast.Load()), last), last))
         return True
     return False
 
@@ -110,8 +112,8 @@ def _targets(statement: ast.Assign | ast.AnnAssign | ast.AugAssign) -> list[str]
 
 
 def _assign(value: ast.expr, at: ast.stmt) -> ast.Assign:
-    statement = ast.Assign(targets=[ast.Name(VALUE, ast.Store())], value=value)
-    return ast.fix_missing_locations(ast.copy_location(statement, at))
+    target = ast.copy_location(ast.Name(VALUE, ast.Store()), at)
+    return ast.copy_location(ast.Assign(targets=[target], value=value), at)
 
 
 class _TopLevelReturns(ast.NodeTransformer):

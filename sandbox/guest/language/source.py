@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-import warnings
 from dataclasses import dataclass
 
 #: Deeper brackets than this end CPython's own parser ("too many nested parentheses" comes at 200).
@@ -17,6 +16,8 @@ MOST_NODES = 40_000
 _LONG_RUN = re.compile(
     r"(?:(?:\bnot\b|\blambda\b\s*\w*\s*:|\bawait\b|[-+~!])\s*){60}|(?:\*\*[\s\w.]+){60}|(?:\.\s*\w+\s*){200}"
 )
+#: No shorter text holds such a run, or brackets that deep.
+_SHORTEST_NEST = 60
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*[\w+.-]*[ \t]*$", re.MULTILINE)
 _STRING_OR_COMMENT = re.compile(
     # What is not closed ends with the line or the text: no program, and not to be looked through again and again.
@@ -45,12 +46,14 @@ class SourceRefused(Exception):
 class Source:
     """A program that parses: the text whose lines the tree counts, the tree, and all its nodes, level by level.
 
-    Each look at the program goes over `nodes`: finding them takes longer than looking.
+    Each look at the program goes over `nodes`: finding them takes longer than looking. `kinds` are their types: what
+    is not in it need not be looked for.
     """
 
     text: str
     tree: ast.Module
     nodes: tuple[ast.AST, ...]
+    kinds: frozenset[type[ast.AST]]
 
 
 def parse(code: str, *, limit_bytes: int, limit_depth: int) -> Source:
@@ -67,8 +70,10 @@ def parse(code: str, *, limit_bytes: int, limit_depth: int) -> Source:
             failure = failure or error
             continue
         nodes = _all_nodes(tree, limit_depth)
-        _check_growth(tree, nodes)
-        return Source(text, tree, nodes)
+        kinds = frozenset(map(type, nodes))
+        if not kinds.isdisjoint(_MAY_GROW):
+            _check_growth(tree, nodes)
+        return Source(text, tree, nodes, kinds)
     assert failure is not None  # noqa: S101  # there is always one reading
     raise failure
 
@@ -89,7 +94,7 @@ def _check_text(code: str, limit_bytes: int) -> None:
 def _readings(code: str) -> list[str]:
     """Return the texts that may be meant, likeliest first; each keeps the line numbers of the text as sent."""
     readings = [code]
-    fenced = _fenced(code)
+    fenced = _fenced(code) if "```" in code or "~~~" in code else None
     if fenced is not None:
         readings += [fenced, _dedented(fenced)]
     if code[:1] in " \t\n":
@@ -116,9 +121,7 @@ def _fenced(code: str) -> str | None:
 def _parse_one(text: str, limit_depth: int) -> ast.Module:
     check_nesting(text, limit_depth)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes and the like say nothing to a reader who sees errors only
-            return ast.parse(text, "<program>")
+        return ast.parse(text, "<program>")
     except (RecursionError, MemoryError):
         raise SourceRefused("the program is nested too deeply", "use intermediate variables") from None
     except ValueError as error:  # integers with more digits than CPython converts
@@ -127,6 +130,8 @@ def _parse_one(text: str, limit_depth: int) -> ast.Module:
 
 def check_nesting(text: str, limit_depth: int) -> None:
     """Count brackets and runs of prefix operators outside of strings, without parsing."""
+    if len(text) < _SHORTEST_NEST:
+        return
     bare = _STRING_OR_COMMENT.sub("''", text)
     depth = deepest = 0
     for character in re.findall(r"[()\[\]{}]", bare):
@@ -193,6 +198,9 @@ _GROWING: tuple[tuple[tuple[type, ...], int, str], ...] = (
     ((ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp), MOST_COMPREHENSIONS, "comprehensions"),
     ((ast.Try, ast.TryStar), MOST_FINALLYS, "try statements with finally"),
 )
+
+
+_MAY_GROW = frozenset(kind for kinds, _, _ in _GROWING for kind in kinds)
 
 
 def _children(level: list[ast.AST]) -> list[ast.AST]:

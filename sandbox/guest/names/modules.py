@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from copy import copy
 from difflib import get_close_matches
 from importlib import import_module
@@ -95,11 +96,16 @@ _STATELESS: dict[str, dict[str, Any]] = {}
 class Modules:
     """Answers the import statements of one program."""
 
-    def __init__(self, scene: Scene, roots: Collection[str], bind_root: Callable[[str], Any]) -> None:
+    def __init__(self, scene: Scene, bind_root: Callable[[str], Any]) -> None:
         self._scene = scene
-        self._roots = roots
+        self._roots: Collection[str] = ()
+        self._seed: bytes | None = None
         self._bind_root = bind_root
         self._tables: dict[str, Table] = {}
+
+    def begin(self, roots: Collection[str], seed: bytes) -> None:
+        """Take the names of the namespaces, and the seed of the execution."""
+        self._roots, self._seed = roots, seed
 
     def import_module(self, name: str, result: str) -> Any:
         """Do what `import name` does, and return what the name `result` stands for: `name` itself, or its root."""
@@ -150,6 +156,10 @@ class Modules:
         name = _WHOLE.get(name, name)
         found = self._tables.get(name)
         if found is None:
+            if self._seed is not None:  # at the first import: no program draws without one
+                self._scene.random.seed(self._seed)
+                random.seed(self._seed)  # a few functions of the library draw from the shared generator
+                self._seed = None
             found = self._tables[name] = self._make(name)
         return found
 

@@ -31,7 +31,6 @@ class Scene:
     calls: ToolCalls
     output: Output
     random: random.Random
-    seed: bytes
     program_globals: dict[str, Any]
     note: Callable[[str], None]
     is_async: bool = False

@@ -135,7 +135,8 @@ def execution() -> Run:
     assert program.refusals == ()
 
     def run() -> Run:
-        made = Run(Channel(host, Record), message, program)
+        made = Run(Channel(host, Record))
+        made.begin(message, program)
         ended = made.execute()
         assert ended.status == "completed", ended.failure
         return made

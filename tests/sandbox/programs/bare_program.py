@@ -28,8 +28,9 @@ def rehearse() -> None:
 def serve(channel: int) -> None:
     """Run one program with nothing in its way."""
     message = _read(channel)
-    os.write(channel, encode_sites([]))
-    _read(channel)
+    if message["asks"]:
+        os.write(channel, encode_sites([]))
+        _read(channel)
     printed = io.StringIO()
     sys.stdout = printed
     names = {"__name__": "__main__", "rpc_fd": channel, **(OFFERED or _offer(channel)), **message["inputs"]}
