@@ -2,8 +2,9 @@
 
 What makes a machine slow is many programs that begin at the same time; what waits for a service costs it nothing. So
 `running` programs are under way at most, but only as many as there are processors are at their beginning. The rest wait
-in a queue for each caller, taken in turn. A queue that does not empty is no help to anybody: once it has lasted for
-`wait_s`, requests wait for `busy_wait_s` only (Nichols and Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012).
+in a queue for each caller, taken in turn. A queue takes up a burst; one that does not empty only makes everybody late
+(Nichols and Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012). So once it has lasted for a second it is kept
+as short as keeps the processors busy, until nobody had to be refused for as long.
 """
 
 from __future__ import annotations
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from codemode.settings import LoadSettings
+
+#: Seconds after which a queue that did not empty is no burst any more.
+LASTING_S = 1.0
+
+#: Requests in the queue for each processor while there is more to do than can be done.
+SHORT_QUEUE = 2
 
 #: Callers whose rate is remembered.
 _REMEMBERED = 10_000
@@ -61,6 +68,7 @@ class Admission:
         self._queues: OrderedDict[str, deque[Turn]] = OrderedDict()
         self._waiting = 0
         self._last_empty = 0.0
+        self._busy_until = 0.0
         self._next_start: OrderedDict[str, float] = OrderedDict()
 
     @property
@@ -115,16 +123,12 @@ class Admission:
         turn.admitted.set_result(None)
 
     async def _wait(self, turn: Turn, loop: asyncio.AbstractEventLoop) -> None:
-        self._make_place(turn.caller)
-        if not self._waiting:
-            self._last_empty = loop.time()
-        is_busy = loop.time() - self._last_empty > self._settings.wait_s
-        wait_s = min(self._settings.wait_s, self._settings.busy_wait_s) if is_busy else self._settings.wait_s
+        self._make_place(turn.caller, loop.time())
         self._queues.setdefault(turn.caller, deque()).append(turn)
         self._waiting += 1
         self._admit_waiting()
         try:
-            async with asyncio.timeout(wait_s):
+            async with asyncio.timeout(self._settings.wait_s):
                 await turn.admitted
         except TimeoutError:
             if not _is_admitted(turn):
@@ -139,10 +143,15 @@ class Admission:
                 self._leave(turn)
             raise
 
-    def _make_place(self, caller: str) -> None:
+    def _make_place(self, caller: str, now: float) -> None:
         """Room for one more in the queue: if need be at the cost of whoever has most in it. Raises Overloaded."""
-        if self._waiting < self._settings.waiting:
+        if not self._waiting:
+            self._last_empty = now
+        is_busy = now < self._busy_until or now - self._last_empty > LASTING_S
+        short = min(SHORT_QUEUE * self._processors, self._settings.waiting)
+        if self._waiting < (short if is_busy else self._settings.waiting):
             return
+        self._busy_until = now + LASTING_S
         longest = max(self._queues, key=lambda other: len(self._queues[other]), default=caller)
         if self._waiting == 0 or len(self._queues[longest]) <= len(self._queues.get(caller, ())) + 1:
             raise Overloaded("the server has more to do than it can take on now")

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 WORK = ("/v1/search", "/v1/execute")
 
 
+#: How long an answer that there is no room is held back, and how many of them at one time.
+HELD_BACK_S = 0.2
+MOST_HELD_BACK = 1_000
+
+
 class _Refused(Exception):
     """A request that goes no further, with the answer to it."""
 
@@ -38,6 +43,7 @@ class Intake:
         self._admission = admission
         self._limit_bytes = limit_bytes
         self._body_s = body_s
+        self._held_back = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with its whole body and its turn, or answer it here."""
@@ -60,10 +66,20 @@ class Intake:
             async with self._admission.turn(caller.id if caller else "nobody") as state["turn"]:
                 await self._app(scope, receive, send)
         except Overloaded as overloaded:
+            await self._hold_back()
             wait = overloaded.retry_after_s
             answer = problem(429, "overloaded", f"{overloaded.reason}; try again in {wait} s", retry_after_s=wait)
             answer.headers["Retry-After"] = str(wait)
             raise _Refused(answer) from None
+
+    async def _hold_back(self) -> None:
+        """Let a refusal wait: who asks again at once, against all advice, must not take all the time there is."""
+        if self._held_back < MOST_HELD_BACK:
+            self._held_back += 1
+            try:
+                await asyncio.sleep(HELD_BACK_S)
+            finally:
+                self._held_back -= 1
 
     async def _whole_body(self, scope: Scope, receive: Receive) -> Message:
         too_large = f"a request body may have at most {self._limit_bytes:,} bytes"

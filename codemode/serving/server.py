@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from codemode.settings import ServerSettings, Settings
 
 
+#: Connections that wait to be taken; the kernel's own limit is 4,096 by default.
+BACKLOG = 2048
+
+
 def serve(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM. Raises ConfigurationError, SourceError or `sandbox.SandboxError` at start."""
     callers = Callers.of(settings)
@@ -56,6 +60,7 @@ async def _serve(settings: Settings, callers: Callers, listener: socket.socket) 
             timeout_graceful_shutdown=math.ceil(settings.server.drain_s),
             lifespan="on",
         )
+        listener.listen(BACKLOG)  # who reads the line below may connect
         address = listener.getsockname()
         show.errors.print(f"codemode serves {len(service.catalog)} tools on http://{_host(address)}:{address[1]}")
         if callers.is_open:

@@ -51,14 +51,13 @@ class TokenSettings(Section):
 class LoadSettings(Section):
     """How much is taken on at one time; what is beyond it is answered with 429.
 
-    `running` programs at one time, `waiting` requests in the queue, each for `wait_s` at most, or for `busy_wait_s`
-    while the queue has not been empty for that long (controlled delay). `per_key_…` hold for each caller.
+    `running` programs at one time, `waiting` requests in the queue, each for `wait_s` at most; a queue that does not
+    empty for a second is kept short. `per_key_…` hold for each caller.
     """
 
     running: int = Field(default=32, ge=1, le=1000)
     waiting: int = Field(default=128, ge=0, le=10_000)
-    wait_s: float = Field(default=2.0, ge=0, le=60)
-    busy_wait_s: float = Field(default=0.05, gt=0, le=60)
+    wait_s: float = Field(default=5.0, ge=0, le=60)
     per_key_running: int | None = Field(default=None, ge=1)
     per_key_rate_per_s: float | None = Field(default=None, gt=0)
 

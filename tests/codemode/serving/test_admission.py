@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from codemode.serving.admission import Admission, Overloaded
+from codemode.serving.admission import LASTING_S, SHORT_QUEUE, Admission, Overloaded
 from codemode.settings import LoadSettings
 
 
@@ -116,21 +116,31 @@ async def test_nobody_waits_for_longer_than_the_limit() -> None:
     await first
 
 
-async def test_a_queue_that_does_not_empty_is_left_sooner() -> None:
-    work = Work(admission(running=1, wait_s=0.6, busy_wait_s=0.001))
+async def test_a_queue_that_does_not_empty_is_kept_short_until_nobody_was_refused_for_as_long() -> None:
+    work = Work(admission(processors=1, running=1))
     first = work.start("a")
+    burst = [work.start("b") for _ in range(5)]
     await settled()
-    patient = work.start("b")
-    await asyncio.sleep(0.3)  # half of the time that one may wait
-    second = work.start("b")
+    assert work.admission.waiting == 5
+    await asyncio.sleep(LASTING_S + 0.05)
     with pytest.raises(Overloaded):
-        await patient
-    late = work.start("b")
+        await work.start("b")
+    work.end(0)
+    for place in range(1, 5):
+        work.end(place)
+    await asyncio.gather(first, *burst[:4])
+    short = [work.start("b") for _ in range(SHORT_QUEUE)]
+    await settled()
     with pytest.raises(Overloaded):
-        await late
-    assert not second.done()
+        await work.start("b")
     await work.end_all()
-    await asyncio.gather(first, second)
+    await asyncio.gather(burst[4], *short)
+    await asyncio.sleep(LASTING_S + 0.05)
+    again = [work.start("b") for _ in range(SHORT_QUEUE + 3)]
+    await settled()
+    assert work.admission.waiting == SHORT_QUEUE + 2
+    await work.end_all()
+    await asyncio.gather(*again)
 
 
 async def test_a_caller_runs_only_so_many_at_one_time_and_others_pass() -> None:
