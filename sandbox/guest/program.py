@@ -43,7 +43,7 @@ def _serve_with(run: Run, descriptor: int) -> None:
 
 
 def _see_through(run: Run) -> None:
-    limit = sys.getrecursionlimit()
+    limit, collects = sys.getrecursionlimit(), gc.isenabled()
     try:
         fresh_context().run(_serve, run)
     except HostGone:
