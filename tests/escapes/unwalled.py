@@ -82,8 +82,14 @@ def _judge(report: dict, healthy: object) -> dict:
         signs.append("hung")
     signs += report.get("signs", [])
     if report.get("state") is not None and report["state"] != healthy:
-        signs.append("tampered")
+        signs.append(f"tampered: {_difference(report['state'], healthy)}")
     return {"signs": signs, "status": report.get("status"), "says": report.get("says", "")}
+
+
+def _difference(state: object, healthy: object) -> str:
+    if not isinstance(state, list) or not isinstance(healthy, list):
+        return "the state cannot be read"
+    return "; ".join(f"{now!r:.80} was {before!r:.80}" for now, before in zip(state, healthy) if now != before)
 
 
 def _be_host(program, canaries: Canaries, code: str, report: socket.socket) -> None:
