@@ -179,7 +179,7 @@ class Exchange:
             raise self._broken(error, is_stale=True) from None
         headers: dict[str, str] = {}
         for raw, value in response.headers:
-            name, text = raw.decode("ascii").lower(), value.decode("utf-8", "surrogateescape")
+            name, text = raw.decode("ascii").lower(), _text(value)
             headers[name] = f"{headers[name]}, {text}" if name in headers else text
         try:
             is_stream = headers.get("content-type", "").startswith("text/event-stream")
@@ -250,6 +250,14 @@ def _halves(url: str) -> tuple[str, str, str]:
 def _whole_events(body: bytes) -> bytes:
     """The events of a stream that was left in the middle of one."""
     return body[: max(body.rfind(end) for end in (b"\n\n", b"\r\r", b"\n\r\n")) + 1]
+
+
+def _text(value: bytes) -> str:
+    """The value of a header: UTF-8 where it is some, else as it was meant before there was any (RFC 9110, 5.5)."""
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
 
 
 def _reason(error: Exception) -> str:

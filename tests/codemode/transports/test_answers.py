@@ -248,3 +248,19 @@ async def test_no_more_connections_than_calls_at_once(recorder: Recorder) -> Non
     await transport.aclose()
     assert all(isinstance(result, UpstreamError) for result in results)
     assert len(recorder.received) == 20
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [(b"caf\xc3\xa9.bin", "caf\u00e9.bin"), (b"caf\xe9.bin", "caf\u00e9.bin")]
+)
+async def test_names_in_headers_are_text(name: bytes, expected: str) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/zip\r\nContent-Length: 1\r\n")
+        writer.write(b'Content-Disposition: attachment; filename="' + name + b'"\r\n\r\nx')
+        await writer.drain()
+
+    async with listening(serve) as port:
+        transport = HttpTransport(Reach("api", f"http://127.0.0.1:{port}"))
+        assert (await transport.call(TOOL, {}))["name"] == expected
+        await transport.aclose()
