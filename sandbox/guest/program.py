@@ -50,6 +50,8 @@ def _see_through(run: Run) -> None:
         return
     finally:
         sys.setrecursionlimit(limit)
+        if collects:
+            gc.enable()
 
 
 def converse(connection: Connection) -> None:
