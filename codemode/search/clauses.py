@@ -36,8 +36,8 @@ _LOOKED_AT = 60  # characters after a joint in which an action must begin
 
 def clause_heads(question: Question, text: str, look: Look, scores: Column) -> list[int]:
     """The place of the best candidate of each clause, where a query has several and one answers most of it."""
-    spans = _spans(text)
-    if len(spans) == 1:
+    spans = _spans(text) if len(question.groups) >= 2 * _LEAST_WORDS else []
+    if len(spans) < 2:
         return []
     heads: list[int] = []
     for start, end in spans:

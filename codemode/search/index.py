@@ -20,7 +20,7 @@ from codemode.search.facets import Facets
 from codemode.search.groups import Interpreter
 from codemode.search.lookups import find_look_ups
 from codemode.search.meanings import MEANS_THE_SAME, with_nearest
-from codemode.search.postings import build_postings
+from codemode.search.postings import build_postings, rarity_of
 from codemode.search.profile import build_profile
 from codemode.search.query import DEFAULT_LIMIT, Hit, Hits, Query
 from codemode.search.ranking import Question, Ranker, weigh
@@ -76,6 +76,7 @@ class Index:
         compounds = pairs_of_names(documents, vocabulary)
         self._interpreter = Interpreter(vocabulary, postings, self.spelling, compounds, weights)
         self._scorer = Scorer(postings)
+        self._rarest = float(rarity_of(np.zeros(1, np.int64), postings.size, weights)[0])
         self._ranker = Ranker(documents, postings, self.profile, vocabulary)
 
     @classmethod
@@ -179,10 +180,10 @@ class Index:
             return _Found([], [], 0, 0.0)
         look = self._ranker.look(question, documents[:close], sums[:close])
         scores = weigh(look.features, self.weights.ranking)
+        sure = confidence(question.groups, look, sums, scores, self._rarest)
         if similar is not None:
             scores = scores + np.float32(self.weights.meaning) * similar[documents[:close]]
         order = np.argsort(-scores, kind="stable")
-        sure = confidence(look.features, scores, order)
         order = fill(order, clause_heads(question, text, look, scores), DEFAULT_LIMIT)
         behind = scores.min() * sums[close:] / max(float(sums[close:].max(initial=0)), _LEAST)
         return _Found(

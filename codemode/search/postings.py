@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Postings:
     """Term `t` is in `documents[starts[t]:starts[t + 1]]`, ascending, worth `impacts[...]` before its rarity.
 
-    `rarity[t]` is the inverse document frequency of the term: ln(1 + (N - n + 0.5) / (n + 0.5)).
+    `rarity[t]` is what `rarity_of` gives for the term.
     """
 
     size: int
@@ -39,8 +39,17 @@ def build_postings(documents: Segment, weights: Weights, terms: int) -> Postings
     found = np.bincount(keys, minlength=terms)
     starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(found)))
     order = _stable_order(keys)
-    rarity = np.log1p((size - found + 0.5) / (found + 0.5)).astype(np.float32) ** weights.rarity_power
-    return Postings(size, starts, holders[order], impacts[order], rarity)
+    return Postings(size, starts, holders[order], impacts[order], rarity_of(found, size, weights))
+
+
+def rarity_of(frequency: NDArray[np.int64], size: int, weights: Weights) -> NDArray[np.float32]:
+    """The inverse document frequency of terms that so many of `size` documents have, raised to a power.
+
+    ln(1 + (N - n + 0.5) / (n + 0.5)), as Lucene has it.
+    """
+    inverse = np.log1p((size - frequency + 0.5) / (frequency + 0.5))
+    rarity: NDArray[np.float32] = inverse.astype(np.float32) ** weights.rarity_power
+    return rarity
 
 
 def _worth(documents: Segment, weights: Weights) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
