@@ -16,6 +16,7 @@ from codemode.errors import (
 )
 from codemode.gateway.call import CallState, JudgedCall, ToolOutcome
 from codemode.gateway.policy import AccessPolicy, AccessRequest, Decision
+from codemode.transports.content import OWNER
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -113,6 +114,7 @@ class Gateway:
         tool = judged.tool
         if judged.error is not None or tool is None:
             return ToolOutcome(tool.id if tool else judged.call.tool, judged.state, error=judged.error)
+        owner = OWNER.set(judged.call.caller.id)
         try:
             value = await send(self._transports[tool.source], tool, judged.arguments)
         except UpstreamTimeout as error:
@@ -121,6 +123,8 @@ class Gateway:
             return ToolOutcome(tool.id, CallState.NOT_STARTED, error=error)
         except CallError as error:
             return ToolOutcome(tool.id, CallState.FAILED, error=error)
+        finally:
+            OWNER.reset(owner)
         return ToolOutcome(tool.id, CallState.COMMITTED, value=value)
 
 

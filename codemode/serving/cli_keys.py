@@ -57,7 +57,7 @@ def list_keys(
 ) -> None:
     """List all keys; the keys themselves are not kept."""
     with errors_as_exit_codes():
-        keys = key_file(surface.settings().state()).keys()
+        keys = key_file(surface.settings().state()).entries()
         if as_json:
             show.print_json([_public(key) for key in keys])
             return

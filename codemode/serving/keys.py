@@ -84,7 +84,7 @@ class KeyFile:
         matching = [key for key in self._keys if key.opens(digest, now)]
         return matching[0] if matching else None
 
-    def keys(self) -> tuple[StoredKey, ...]:
+    def entries(self) -> tuple[StoredKey, ...]:
         """All keys, oldest first. Raises ConfigurationError where the file cannot be read."""
         return _read(self._path)
 

@@ -6,6 +6,7 @@ import base64
 import binascii
 import secrets
 from collections import OrderedDict
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,21 +26,28 @@ class Content:
     name: str = ""
 
 
+#: Whose call is being made, by the caller's id: what it keeps is given back to nobody else.
+OWNER: ContextVar[str] = ContextVar("content_owner", default="")
+
+
 class ContentStore:
-    """Content by reference, bounded: the least recently used goes first. References cannot be guessed."""
+    """Content by reference, bounded: the least recently used goes first. References cannot be guessed.
+
+    A reference is good for its `OWNER` alone: for anybody else there is no such content.
+    """
 
     def __init__(self, limit_bytes: int = KEPT_BYTES) -> None:
         self._limit_bytes = limit_bytes
-        self._kept: OrderedDict[str, Content] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[str, Content]] = OrderedDict()
         self._size_bytes = 0
 
     def put(self, content: Content) -> dict[str, Any]:
         """Keep content; returns the JSON that a program gets for it."""
         key = f"c_{secrets.token_hex(16)}"
-        self._kept[key] = content
+        self._kept[key] = (OWNER.get(), content)
         self._size_bytes += len(content.data)
         while self._size_bytes > self._limit_bytes and len(self._kept) > 1:
-            _, dropped = self._kept.popitem(last=False)
+            _, (_, dropped) = self._kept.popitem(last=False)
             self._size_bytes -= len(dropped.data)
         reference: dict[str, Any] = {REFERENCE_KEY: key, "media_type": content.media_type}
         if content.name:
@@ -56,8 +64,8 @@ class ContentStore:
             except binascii.Error:
                 raise CallError("the value of '$base64' is not base64") from None
         key = value.get(REFERENCE_KEY) if isinstance(value, dict) else None
-        content = self._kept.get(key) if isinstance(key, str) else None
-        if content is None or key is None:
+        owner, content = self._kept.get(key, ("", None)) if isinstance(key, str) else ("", None)
+        if content is None or key is None or owner != OWNER.get():
             raise CallError("this content is no longer kept (or never was): download it again before passing it on")
         self._kept.move_to_end(key)
         return content

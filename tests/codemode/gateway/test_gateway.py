@@ -14,8 +14,10 @@ from codemode.errors import (
     UpstreamUnreachable,
 )
 from codemode.gateway.call import CallState, ToolCall
+from codemode.gateway.caller import Caller
 from codemode.gateway.gateway import Gateway
 from codemode.testing import RecordingTransport, make_tool
+from codemode.transports.content import Content, ContentStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,3 +78,24 @@ async def test_what_the_other_side_did_is_told_apart(error: CallError, state: Ca
     door, _ = gateway(error)
     outcome = await door.call(call(id=7))
     assert (outcome.state, outcome.error) == (state, error)
+
+
+async def test_content_is_given_back_to_its_owner_alone() -> None:
+    contents = ContentStore()
+    take = make_tool("files.take", {"content": {"type": "object"}})
+    give = make_tool("files.give")
+
+    def answer(tool: Tool, arguments: Mapping[str, Any]) -> Any:
+        if tool is give:
+            return contents.put(Content(b"secret"))
+        return contents.get(arguments["content"]).data.decode()
+
+    door = Gateway(Catalog((take, give)), {"fake": RecordingTransport(answer)})
+    ann, bob = Caller("ann"), Caller("bob")
+    kept = (await door.call(ToolCall("ex", "1", "files.give", {}, caller=ann))).value
+    mine, others = [
+        await door.call(ToolCall("ex", "1", "files.take", {"content": kept}, caller=caller)) for caller in (ann, bob)
+    ]
+    assert (mine.state, mine.value) == (CallState.COMMITTED, "secret")
+    assert others.state is CallState.FAILED
+    assert "no longer kept (or never was)" in str(others.error)
