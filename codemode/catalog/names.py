@@ -312,6 +312,8 @@ def _from_whole_operation_id(namespace: str, group: str, operation: OperationKey
 def _from_path_and_holes(namespace: str, group: str, operation: OperationKey) -> str:
     names = [snake(hole) for hole in _PLACEHOLDER.findall(operation.path)]
     base = _from_path(namespace, group, operation).rpartition(".")[2]
+    if operation.method.upper() == "POST" and base.startswith("update"):
+        base = base.replace("update", "create", 1)  # PATCH updates beside it
     name = "_".join([base, "by", *names]) if names else f"{base}_{operation.method.lower()}"
     return _fit(namespace, group, _legal(name))
 

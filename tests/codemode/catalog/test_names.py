@@ -238,3 +238,13 @@ def test_operation_ids_that_differ_in_case_alone_get_names_of_their_own() -> Non
         "POST /v1/charges/{charge}/refund": "api.charges.post_charges_charge_refund",
         "POST /v1/charges/{charge}/refunds": "api.charges.post_charges_charge_refunds",
     }
+
+
+def test_what_has_no_operation_id_is_told_apart_by_its_methods() -> None:
+    operations = [OperationKey(method, "/files/{path}", "", "files") for method in ("GET", "POST", "PATCH", "PUT")]
+    assert tool_ids("api", operations) == {
+        "GET /files/{path}": "api.files.get",
+        "POST /files/{path}": "api.files.create_by_path",
+        "PATCH /files/{path}": "api.files.update_by_path",
+        "PUT /files/{path}": "api.files.replace",
+    }

@@ -116,7 +116,8 @@ def test_a_report_counts_and_warns() -> None:
     assert report.auth == (
         "key: {kind: api_key, name: X-Key, location: header, value: …}",
         "token: {kind: bearer, token: …}",
-        "oauth: {kind: oauth2, token_url: …, client_id: …, client_secret: …} # clientCredentials; or kind: bearer with a token",
+        "oauth: {kind: oauth2, token_url: …, client_id: …, client_secret: …} # clientCredentials; "
+        "or kind: bearer with a token",
     )
     assert [(pointer.rpartition(".")[2], reason.partition(":")[0]) for pointer, reason in report.warnings] == [
         ("#/components/schemas/No", "points to nothing"),
