@@ -50,10 +50,35 @@ class Output:
         return b"".join(encode_output(piece, cut=self.was_cut and piece is pieces[-1]) for piece in pieces)
 
 
-class Stream(io.TextIOBase):
-    """`sys.stdout` and `sys.stderr`: both go to the output."""
+#: Characters of standard error that are kept: the beginning tells what went wrong.
+_MOST_ERRORS = 900
 
-    def __init__(self, output: Output, name: str) -> None:
+
+class Errors:
+    """Collects what goes to standard error, which is no output: its beginning becomes a remark."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._room = _MOST_ERRORS
+
+    def write(self, text: str) -> None:
+        """Take text. Raises TypeError for anything else."""
+        text = str.__str__(text)
+        if self._room > 0 and text:
+            self._parts.append(text[: self._room])
+            self._room -= len(text)
+
+    @property
+    def remark(self) -> str:
+        """What was written, as one remark; nothing if nothing was."""
+        text = IDENTITIES.steady("".join(self._parts)).strip()
+        return f"on standard error: {text}{' …' if self._room < 0 else ''}" if text else ""
+
+
+class Stream(io.TextIOBase):
+    """`sys.stdout` and `sys.stderr`."""
+
+    def __init__(self, output: Output | Errors, name: str) -> None:
         super().__init__()
         self.__dict__["_output"] = output
         self.__dict__["_name"] = name

@@ -19,7 +19,7 @@ from sandbox.guest.names.builtin_names import bound_builtins, static_builtins
 from sandbox.guest.names.modules import Modules
 from sandbox.guest.names.scene import Scene
 from sandbox.guest.names.time_names import clock_now
-from sandbox.guest.output import Output, make_print
+from sandbox.guest.output import Errors, Output, make_print
 from sandbox.guest.report import Reporter
 from sandbox.guest.runtime.access import Access
 from sandbox.guest.runtime.classes import Classes
@@ -77,6 +77,7 @@ class Run:
         self.channel = channel
         self.notes: list[str] = []
         self._output = channel.output = Output()
+        self._errors = Errors()
         self._clock = Clock()
         self._hub = Hub(channel, self._clock)
         self._loop = Loop(self._hub, self._note)
@@ -93,6 +94,7 @@ class Run:
             loop=self._loop,
             calls=self._calls,
             output=self._output,
+            errors=self._errors,
             random=random.Random(),  # noqa: S311 - repeatable on purpose
             program_globals=self._variables,
             note=self._note,
@@ -176,6 +178,8 @@ class Run:
             return Ended("failed", failure=self._reporter().failure(error))
         finally:
             uninstall()
+            if self._errors.remark:
+                self._note(self._errors.remark)
 
     def _reporter(self) -> Reporter:
         return Reporter(self._program, self._variables, self._roots)

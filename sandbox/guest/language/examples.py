@@ -10,7 +10,7 @@ import ast
 import inspect
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -42,9 +42,9 @@ def examples_of(
     """Map the docstrings of a program to their examples. `compile_one` gives code, or a text that says why not."""
     found = {}
     for node in nodes:
-        text = ast.get_docstring(node, clean=True) if isinstance(node, _DOCUMENTED) else None
+        text = ast.get_docstring(node, clean=False) if isinstance(node, _DOCUMENTED) else None
         if text is not None and ">>>" in text:
-            found[text] = tuple(_examples(text, compile_one))
+            found[docstring_key(text)] = tuple(_examples(text, _first_line(node), compile_one))
     return found
 
 
@@ -53,7 +53,12 @@ def docstring_key(text: str) -> str:
     return inspect.cleandoc(text)
 
 
-def _examples(text: str, compile_one: Callable[[str], CodeType | str]) -> Iterator[Example]:
+def _first_line(node: Any) -> int:
+    line: int = node.body[0].lineno
+    return line
+
+
+def _examples(text: str, first: int, compile_one: Callable[[str], CodeType | str]) -> Iterator[Example]:
     lines = text.expandtabs().split("\n")
     index = 0
     while index < len(lines):
@@ -73,7 +78,7 @@ def _examples(text: str, compile_one: Callable[[str], CodeType | str]) -> Iterat
             index += 1
         code = compile_one("\n".join(source))
         problem, made = (code, None) if isinstance(code, str) else ("", code)
-        yield Example("\n".join(source), "\n".join(want), start, _options(source), made, problem)
+        yield Example("\n".join(source), "\n".join(want), first + start, _options(source), made, problem)
 
 
 def _options(source: list[str]) -> tuple[str, ...]:

@@ -215,10 +215,10 @@ def _indented(text: str) -> str:
 
 
 def _failure(place: str, example: Example, got: str, error: BaseException | None) -> str:
-    head = f'{_LINE}\nFile "<program>", line {example.line + 1} of the text, in {place}\n'
+    head = f'{_LINE}\nFile "__main__", line {example.line}, in {place}\n'
     head += f"Failed example:\n{_indented(example.source)}"
     if error is not None:
-        return f"{head}Exception raised:\n    {_last_line(error)}\n"
+        return f"{head}Exception raised:\n    Traceback (most recent call last):\n    {_last_line(error)}\n"
     expected = f"Expected:\n{_indented(example.want)}" if example.want else "Expected nothing\n"
     shown = f"Got:\n{_indented(got.removesuffix(chr(10)))}" if got else "Got nothing\n"
     return head + expected + shown

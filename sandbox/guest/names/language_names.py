@@ -344,16 +344,19 @@ def _collections(scene: Scene) -> dict[str, Any]:
 
 
 def _contextlib(scene: Scene) -> dict[str, Any]:
-    @contextlib.contextmanager
-    def redirect_stdout(target: Any) -> Iterator[Any]:
-        """Send what is printed to another stream."""
-        write, scene.output.write = scene.output.write, target.write  # type: ignore[method-assign]
-        try:
-            yield target
-        finally:
-            scene.output.write = write  # type: ignore[method-assign]
+    def redirected(stream: Any) -> Any:
+        @contextlib.contextmanager
+        def redirect(target: Any) -> Iterator[Any]:
+            """Send what is written to another stream."""
+            write, stream.write = stream.write, target.write
+            try:
+                yield target
+            finally:
+                stream.write = write
 
-    return {"redirect_stdout": redirect_stdout, "redirect_stderr": contextlib.nullcontext}
+        return redirect
+
+    return {"redirect_stdout": redirected(scene.output), "redirect_stderr": redirected(scene.errors)}
 
 
 # --- inspect ------------------------------------------------------------------------------------

@@ -193,7 +193,7 @@ def _write(settings: _Settings, name: str, level: int, message: str, exc_info: A
     if exc_info:
         line += _error_lines(exc_info)
     if settings.stream is None:
-        settings.scene.output.write(line + "\n")
+        settings.scene.errors.write(line + "\n")
     else:
         settings.stream.write(line + "\n")
 

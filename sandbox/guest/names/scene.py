@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sandbox.guest.concurrency.hub import Hub
     from sandbox.guest.concurrency.loop import Loop
     from sandbox.guest.language.examples import Example
-    from sandbox.guest.output import Output
+    from sandbox.guest.output import Errors, Output
     from sandbox.guest.runtime.access import Access
     from sandbox.guest.runtime.own import OwnClasses
     from sandbox.guest.tools import ToolCalls
@@ -30,6 +30,7 @@ class Scene:
     loop: Loop
     calls: ToolCalls
     output: Output
+    errors: Errors
     random: random.Random
     program_globals: dict[str, Any]
     note: Callable[[str], None]

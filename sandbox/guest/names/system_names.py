@@ -38,7 +38,7 @@ def _sys(scene: Scene) -> dict[str, Any]:
         return sys.getsizeof(value)
 
     stdin = io.StringIO()
-    stdout, stderr = Stream(scene.output, "stdout"), Stream(scene.output, "stderr")
+    stdout, stderr = Stream(scene.output, "stdout"), Stream(scene.errors, "stderr")
     return {
         "maxsize": sys.maxsize,
         "maxunicode": sys.maxunicode,
@@ -146,7 +146,7 @@ def _lines(error: BaseException) -> list[str]:
 
 def _write(scene: Scene, file: Any, text: str) -> None:
     if file is None:
-        scene.output.write(text)
+        scene.errors.write(text)
     else:
         file.write(text)
 
@@ -154,7 +154,7 @@ def _write(scene: Scene, file: Any, text: str) -> None:
 def _warnings(scene: Scene) -> dict[str, Any]:
     def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **_: Any) -> None:
         kind = type(message) if isinstance(message, Warning) else category or UserWarning
-        scene.output.write(f"{kind.__name__}: {message}\n")
+        scene.errors.write(f"{kind.__name__}: {message}\n")
 
     return {
         "warn": warn,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import _string  # type: ignore[import-not-found]  # the parser that str.format itself uses
 import string
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.attributes import Decision, decide
@@ -39,7 +38,24 @@ class Formatting:
 
     def bound(self, text: str, name: str) -> Callable[..., str]:
         """Return the method of this text."""
-        return partial(self.format if name == "format" else self.format_map, text)
+        return _Bound(self.format if name == "format" else self.format_map, text, name)
+
+
+class _Bound:
+    """A method of one text."""
+
+    __slots__ = ("_function", "_name", "_text")
+
+    def __init__(self, function: Callable[..., str], text: str, name: str) -> None:
+        self._function = function
+        self._text = text
+        self._name = name
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> str:
+        return self._function(self._text, *args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<built-in method {self._name} of str object at {hex(id(self._text))}>"
 
 
 def formatter_class(get_attribute: Callable[[object, str], Any]) -> type:

@@ -252,6 +252,8 @@ class Inspection:
             if value in self._own:
                 return getattr(value, name)
             raise self._missing(value, name)
+        if value is SeenType:
+            return lambda kind, /, *arguments, **options: None  # it was made by `__new__`
         found = getattr(value, name)
         if self._own.is_function(found) or is_program_type(value):
             return found
@@ -266,6 +268,8 @@ class Inspection:
         return initialize
 
     def _constructor(self, value: Any, name: str) -> Any:
+        if value is SeenType:  # `type.__new__(mcls, …)` in a metaclass
+            return lambda kind, /, *arguments, **options: ProgramType.__new__(_metaclass(kind), *arguments, **options)
         return self.constructor(getattr(value, name))
 
     def constructor(self, found: Any) -> Any:
@@ -309,6 +313,12 @@ _FACTS_OF_CODE = frozenset({
     "co_name", "co_qualname", "co_varnames", "co_names", "co_freevars", "co_cellvars", "co_argcount",
     "co_posonlyargcount", "co_kwonlyargcount", "co_nlocals", "co_flags", "co_firstlineno", "co_filename",
 })  # fmt: skip
+
+
+def _metaclass(kind: Any) -> Any:
+    if not is_program_type(kind):
+        raise TypeError("type.__new__() takes a metaclass of this program; type(name, bases, dict) makes a class")
+    return kind
 
 
 def _is_shown(base: type, kind: type) -> bool:

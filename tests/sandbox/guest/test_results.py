@@ -102,7 +102,25 @@ def test_print_goes_to_the_output_in_all_its_forms() -> None:
         "b = io.StringIO()\nprint('inner', file=b)\nwith contextlib.redirect_stdout(b):\n    print('redirected')\nprint(b.getvalue())"
     )
 
-    assert ended.output == "1-2!e\nwinner\nredirected\n\n"
+    assert ended.output == "1-2!winner\nredirected\n\n"
+    assert ended.notes == ["on standard error: e"]
+
+
+def test_standard_error_is_no_output_and_its_beginning_a_note() -> None:
+    code = (
+        "import logging, warnings, traceback, sys, io, contextlib\nlogging.warning('low %s', 'disk')\n"
+        "warnings.warn('old')\ntry:\n    1 / 0\nexcept ZeroDivisionError:\n    traceback.print_exc()\n"
+        "with contextlib.redirect_stderr(io.StringIO()) as kept:\n    print('kept', file=sys.stderr)\n"
+        "print(kept.getvalue(), end='')\nsys.stderr.write('x' * 2000)"
+    )
+
+    ended = run_guest(code)
+
+    assert ended.output == "kept\n"
+    (note,) = ended.notes
+    assert note.startswith("on standard error: low disk\nUserWarning: old\nTraceback (most recent")
+    assert note.endswith("xxx …")
+    assert len(note) < 1_000
 
 
 def test_call_sites_are_told_before_anything_runs() -> None:
