@@ -10,15 +10,17 @@ import asyncio
 import logging
 import socket
 import ssl
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import httpcore2
+import httpx2
 
 from codemode.errors import ConfigurationError
 from codemode.transports.addresses import AddressKind, kind_of_address
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 
     from codemode.transports.addresses import Permitted
 
@@ -118,6 +120,54 @@ def open_pool(
         keepalive_expiry=KEEPALIVE_S,
         network_backend=PinnedBackend(permitted, resolve),
     )
+
+
+class PinnedTransport(httpx2.AsyncBaseTransport):
+    """A pool under httpx2's own client, for libraries that bring one."""
+
+    def __init__(self, pool: httpcore2.AsyncConnectionPool) -> None:
+        self._pool = pool
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request. Raises AddressNotAllowed, httpx2.TransportError."""
+        url = request.url
+        target = httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
+        if not isinstance(request.stream, httpx2.AsyncByteStream):
+            raise TypeError("a request of an asynchronous client")
+        sent = httpcore2.Request(
+            request.method, target, headers=request.headers.raw, content=request.stream, extensions=request.extensions
+        )
+        with _as_httpx2():
+            response = await self._pool.handle_async_request(sent)
+        return httpx2.Response(
+            response.status, headers=response.headers, stream=_Body(response), extensions=response.extensions
+        )
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._pool.aclose()
+
+
+class _Body(httpx2.AsyncByteStream):
+    def __init__(self, response: httpcore2.Response) -> None:
+        self._response = response
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        with _as_httpx2():
+            async for part in self._response.aiter_stream():
+                yield part
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
+
+
+@contextmanager
+def _as_httpx2() -> Iterator[None]:
+    """Errors of httpcore2 as those of the same name."""
+    try:
+        yield
+    except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError) as error:
+        raise getattr(httpx2, type(error).__name__)(str(error)) from None
 
 
 def _keep_answers_out_of_logs() -> None:

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import httpcore2
+import httpx2
 import pytest
 
 from codemode.errors import AddressNotAllowed, SourceError, UpstreamUnreachable
@@ -15,7 +16,7 @@ from codemode.sources.openapi import load_openapi
 from codemode.transports.addresses import Permitted, origin
 from codemode.transports.fetch import fetch_text
 from codemode.transports.http import HttpTransport, Reach
-from codemode.transports.network import PinnedBackend
+from codemode.transports.network import PinnedBackend, PinnedTransport, open_pool
 from tests.codemode.transports.sockets import listening
 
 if TYPE_CHECKING:
@@ -220,3 +221,21 @@ async def test_a_certificate_for_another_name_is_not_believed(authority: Path) -
         with pytest.raises(UpstreamUnreachable, match=r"not valid for 'other\.test'"):
             await _call(reach, Names([]))
     assert heads == []
+
+
+async def test_the_client_of_a_library_goes_where_calls_go() -> None:
+    async with _server("127.0.0.2") as (port, heads):
+        permitted = Permitted((origin(f"http://api.test:{port}"),), "127.0.0.2")
+        async with httpx2.AsyncClient(transport=PinnedTransport(open_pool(permitted))) as client:
+            answer = await client.post(f"http://api.test:{port}/x", json={"a": 1})
+            assert (answer.status_code, answer.json()) == (200, "127.0.0.2 ")
+            with pytest.raises(AddressNotAllowed):
+                await client.get(f"http://127.0.0.2:{port}/x")
+    assert len(heads) == 1
+
+
+async def test_the_client_of_a_library_sees_errors_of_its_own() -> None:
+    permitted = Permitted((origin("http://127.0.0.2:1"),))
+    async with httpx2.AsyncClient(transport=PinnedTransport(open_pool(permitted))) as client:
+        with pytest.raises(httpx2.ConnectError):
+            await client.get("http://127.0.0.2:1/")
