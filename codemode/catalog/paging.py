@@ -27,6 +27,8 @@ _CURSOR = (
     "cursor", "page_token", "next_token", "start_cursor", "continuation_token", "next_page_token", "page_cursor",
     "continue", "next_cursor", "marker", "start_key", "exclusive_start_key",
 )  # fmt: skip
+#: Alone, this may be anybody's token.
+_CURSOR_BESIDE_SIZE = ("token",)
 _AFTER = ("starting_after", "after", "after_id", "start_after")
 _ITEMS = (
     "items",
@@ -94,6 +96,8 @@ def paging_of(tool: Tool) -> Paging | None:
         "offset": _named(names, _OFFSET, "integer"),
     }
     size = _named(names, _SIZE, "integer")
+    if size is not None and found["cursor"] is None:
+        found["cursor"] = _named(names, _CURSOR_BESIDE_SIZE, "string")
     if not any(found.values()):
         return None
     default = size.schema.first("default") if size else None

@@ -125,7 +125,9 @@ class HttpTransport:
             message = f"{tool.id} has no pages: call it as it is"
             raise CallError(message)
         value, headers = await self._call(tool, arguments, credentials)
-        link = self._redactor_for(credentials).text(headers.get("link", ""))
+        address = headers.get("next-page", "")  # Kinto's, with the whole address
+        link = headers.get("link") or (f'<{address}>; rel="next"' if address else "")
+        link = self._redactor_for(credentials).text(link)
         return Page(value, items_of(paging, value), next_arguments(tool, paging, arguments, value, link))
 
     async def aclose(self) -> None:
