@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codemode.search import clauses, groups, index, salience, segment, text, vocabulary, wordlists
+from codemode.search import clauses, documents, groups, index, ranking, salience, segment, text, vocabulary, wordlists
 from codemode.search.documents import Field
 from codemode.search.weights import RANKING, Weights
 
@@ -27,6 +28,8 @@ WEIGHTS: dict[str, Weights] = {
     "less for actions": replace(PLAIN, action=1.0),
     "less for sentences of circumstance": replace(PLAIN, circumstance=1.0),
     "less for quoted values": replace(PLAIN, quoted=1.0),
+    "a list, where several things are named without an action": replace(PLAIN, implied=0.0),
+    "words in one piece or in two": replace(PLAIN, compound=0.0),
     "field weights (all 1)": replace(PLAIN, fields=(1.0,) * len(Field)),
     "making up for missing fields": replace(PLAIN, fill=0.0),
     "power of rarity": replace(PLAIN, rarity_power=1.0),
@@ -42,6 +45,13 @@ def ideas() -> dict[str, tuple[Weights, Callable[[], AbstractContextManager[None
         "splitting of identifiers": (PLAIN, partial(_changed, text, "surface_forms", _unsplit)),
         "stemming": (PLAIN, partial(_changed, text, "term", lambda surface: surface)),
         "stop words": (PLAIN, partial(_changed, wordlists, "stop_words", frozenset)),
+        "short forms read as the words they are short for": (
+            PLAIN,
+            partial(_changed, groups.Interpreter, "_spelled_out", lambda _, term: (term,)),
+        ),
+        "names in pieces alone": (PLAIN, partial(_changed, documents, "_HUMP", re.compile("(?!)"))),
+        "words that keep their endings": (PLAIN, partial(_changed, text, "_WHOLE", frozenset())),
+        "sums that saturate": (PLAIN, partial(_changed, ranking, "_saturated", lambda sums: sums)),
         "clauses": (PLAIN, partial(_changed, index, "clause_heads", lambda *_: [])),
         **{f"field: {field.name.lower()}": (_without(field), _as_is) for field in Field},
     }

@@ -100,8 +100,8 @@ class Interpreter:
     def _standing_for(self, word: Word, term: str) -> Group:
         """The group of a word, or of one of the words that it is short for; the short form counts as much as these."""
         group = self._meaning(word.surface, is_name=word.is_name)
-        number = self._frequent(term)
-        if term == word.term or number is None:
+        number = None if term == word.term else self._frequent(term)
+        if number is None:
             return group
         own, rarity = self._frequent(word.term), self._postings.rarity
         short = () if own is None else ((own, min(1.0, float(rarity[number] / rarity[own]))),)
@@ -124,7 +124,7 @@ class Interpreter:
         worths: dict[int, float] = {}
         own = self._frequent(term)
         corrected = ""
-        parts = self._compounds.get(surface, ())
+        parts = self._compounds.get(surface, ()) if self._weights.compound else ()
         worths.update((part, self._weights.compound) for part in parts if self._postings.frequency(part))
         if own is not None:
             worths[own] = 1.0

@@ -72,7 +72,7 @@ class Ranker:
         shares = answered.rarity / total
         anywhere = answered.cover.max(axis=0)
         features = {
-            "sum": np.log1p(sums * (_STEEPNESS / total)),
+            "sum": _saturated(sums / total),
             **self._covered(answered, candidates),
             "query_covered": anywhere @ shares,
             "words_found": np.count_nonzero(anywhere, axis=1) / np.float32(max(anywhere.shape[1], 1)),
@@ -152,7 +152,7 @@ class Ranker:
         lengths = np.bincount(owners, minlength=count)
         paired = (owners[1:] == owners[:-1]) & (places[1:] == places[:-1] + 1) & (places[:-1] >= 0)
         opens = np.zeros(count, np.float32)
-        first = np.flatnonzero(np.diff(owners, prepend=-1))
+        first = np.flatnonzero(_changes(owners))
         opens[owners[first]] = places[first] >= 0
         whole = np.maximum(np.bincount(owners, answered.rarity_of_names, minlength=count), _LEAST)
         said = answered.rarity_of_names * self._said(groups, answered.surfaces)
@@ -217,14 +217,27 @@ def _looking() -> int:
     return wordlists.actions()["list"]
 
 
+def _saturated(sums: Column) -> Column:
+    """Sums of which more and more count for less and less."""
+    saturated: Column = np.log1p(_STEEPNESS * sums)
+    return saturated
+
+
 def _around(cover: NDArray[np.float32], namespaces: NDArray[np.int32]) -> NDArray[np.float32]:
     """Candidates x groups: how well a group is answered by any candidate of the same namespace, parameters apart."""
     order = np.argsort(namespaces, kind="stable")
-    first = np.flatnonzero(np.diff(namespaces[order], prepend=-1))
-    together = np.maximum.reduceat(cover[_HEAD, :].max(axis=0)[order], first, axis=0)
+    first = _changes(namespaces[order])
+    together = np.maximum.reduceat(cover[_HEAD, :].max(axis=0)[order], np.flatnonzero(first), axis=0)
     around = np.empty(cover.shape[1:], np.float32)
-    around[order] = np.repeat(together, np.diff(first, append=len(order)), axis=0)
+    around[order] = together[np.cumsum(first) - 1]
     return around
+
+
+def _changes(values: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Where a value is not the one before it."""
+    changes = np.ones(len(values), bool)
+    np.not_equal(values[1:], values[:-1], out=changes[1:])
+    return changes
 
 
 def weigh(features: Mapping[str, Column], weights: Mapping[str, float]) -> NDArray[np.float32]:
