@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.cost import CostReport, measure
@@ -32,12 +32,12 @@ from codemode.search.usage import UsageLog
 from codemode.settings import DEFAULT_FILE, Secrets, Settings, load_settings, tokenizer_folder
 from codemode.sources.cache import CatalogCache
 from codemode.sources.given import GivenIds
-from codemode.sources.load import LoadedSource, bind_functions, load_source
+from codemode.sources.load import LoadedSource, bind_functions, load_source, with_definitions
 from codemode.transports.content import ContentStore
 from codemode.views import View, Views
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from codemode.gateway.gateway import Gateway
     from codemode.search.meanings import Progress
     from codemode.search.query import Hit
+    from codemode.transports.mcp import Definitions, McpTransport
 
 #: That measuring waits for the embeddings of its queries.
 EMBEDDING_S = 600.0
@@ -111,6 +112,8 @@ class CodeMode:
         self._usage = UsageLog(settings.state() / "usage.jsonl") if settings.search.record_usage else None
         self._executor = Executor(settings.sandbox, settings.limits)
         self.observers = Observers()
+        self._adopting = asyncio.Lock()
+        self._renewals: set[asyncio.Task[None]] = set()
         self._executor_started = asyncio.Lock()
         self._executor_runs = False
 
@@ -296,18 +299,52 @@ class CodeMode:
             given=GivenIds(self.settings.state() / "ids"),
             secrets=Secrets(),
             tokens=self.settings.tokens(),
+            servers=self.settings.servers(),
         )
         if not names and not self._functions:
             message = "there are no sources: name one under `sources:`, as `codemode sources add NAME LOCATION` does"
             raise ConfigurationError(message)
         self.observers = observers_of(self.settings.observe)
         bound = {name: bind_functions(name, target) for name, target in self._functions.items()}
-        loaded = await asyncio.gather(*(load(name, self.settings.sources[name]) for name in names))
-        self.sources = dict(zip(names, loaded, strict=True)) | bound
-        every = Catalog(tuple(tool for source in self.sources.values() for tool in source.tools))
-        self.catalog = enriched(every, self.settings)
-        digests = [source.surface.digest for source in self.sources.values()]
-        await asyncio.to_thread(self._finder.open, self.catalog, digests)
-        transports = {name: source.transport for name, source in self.sources.items()}
-        self._views = Views(self.catalog, self._finder, transports, self._shapes, self.policy)
+        loaded = await _all_or_none(load(name, self.settings.sources[name]) for name in names)
+        await self._adopt(dict(zip(names, loaded, strict=True)) | bound)
         require_known_tools(self.settings, self.policy, self.catalog)
+        for name, source in self.sources.items():
+            if name in self.settings.sources and self.settings.sources[name].is_mcp:
+                server = cast("McpTransport", source.transport)
+                server.on_change = partial(self._definitions_changed, name)
+
+    async def _adopt(self, sources: Mapping[str, LoadedSource]) -> None:
+        """Make these the sources from now on; an execution under way keeps the catalog that it began with."""
+        self.sources = sources
+        catalog = enriched(Catalog(tuple(tool for source in sources.values() for tool in source.tools)), self.settings)
+        await asyncio.to_thread(self._finder.open, catalog, [source.surface.digest for source in sources.values()])
+        self.catalog = catalog
+        transports = {name: source.transport for name, source in sources.items()}
+        self._views = Views(catalog, self._finder, transports, self._shapes, self.policy)
+
+    def _definitions_changed(self, name: str, definitions: Definitions) -> None:
+        """An MCP server has other tools than before: take them over beside what is going on."""
+        task = asyncio.create_task(self._renew(name, definitions))
+        self._renewals.add(task)
+        task.add_done_callback(self._renewals.discard)
+
+    async def _renew(self, name: str, definitions: Definitions) -> None:
+        async with self._adopting:
+            settings = self.settings.sources[name]
+            renewed = await asyncio.to_thread(
+                with_definitions, self.sources[name], settings, definitions, self.settings.servers()
+            )
+            await self._adopt({**self.sources, name: renewed})
+
+
+async def _all_or_none(loading: Iterable[Awaitable[LoadedSource]]) -> list[LoadedSource]:
+    """The sources; where one cannot be read the others are closed, and the first error is raised."""
+    ended = await asyncio.gather(*loading, return_exceptions=True)
+    errors = [one for one in ended if isinstance(one, BaseException)]
+    loaded = [one for one in ended if not isinstance(one, BaseException)]
+    if errors:
+        for source in loaded:
+            await source.transport.aclose()
+        raise errors[0]
+    return loaded

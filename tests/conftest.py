@@ -88,6 +88,7 @@ SLOW = (
     "codemode/serving/test_mcp_http.py",
     "codemode/serving/test_setup.py",
     "codemode/sources/test_callable.py",
+    "codemode/sources/test_mcp.py",
     "codemode/sources/test_openapi.py",
     "codemode/sources/test_read.py",
     "codemode/test_service.py",

@@ -20,7 +20,7 @@ from codemode.serving.surface import (
     on_surface,
     with_service,
 )
-from codemode.settings import DEFAULT_FILE, is_url, settings_for_document
+from codemode.settings import DEFAULT_FILE, is_url, load_settings, settings_for_document
 from codemode.sources.check import check_surface
 from codemode.sources.load import load_source
 
@@ -65,6 +65,32 @@ def remove(name: Name, config: Config = Path(DEFAULT_FILE)) -> None:
             message = f"the configuration {config} cannot be read: {error.strerror}"
             raise ConfigurationError(message) from None
         config.write_text(without_source(text, name), encoding="utf-8")
+
+
+@app.command("accept")
+def accept(
+    name: Name,
+    yes: Annotated[bool, typer.Option("--yes", help="Accept without asking.")] = False,  # noqa: FBT002
+    config: Config = Path(DEFAULT_FILE),
+) -> None:
+    """Accept what an MCP server now says of its tools, where that has changed since it was first seen."""
+    with errors_as_exit_codes():
+        settings = load_settings(config)
+        if name not in settings.sources or not settings.sources[name].is_mcp:
+            message = f"there is no MCP server {name!r} in {config}"
+            raise ConfigurationError(message)
+        from codemode.sources.mcp import AcceptedDefinitions
+        from codemode.sources.mcp_server import changed_definitions
+
+        changes = asyncio.run(changed_definitions(name, settings))
+        for change in changes:
+            show.console.print(show.plain(change.text), soft_wrap=True)
+        if not changes:
+            show.console.print("nothing has changed since it was accepted")
+        elif yes or typer.confirm(f"Accept {len(changes)} changed definitions?"):
+            AcceptedDefinitions(settings.servers()).accept(name, [change.definition for change in changes])
+        else:
+            raise typer.Exit(1)
 
 
 @app.command("list")

@@ -11,6 +11,7 @@ import yaml
 from pydantic import ValidationError
 
 from codemode.errors import ConfigurationError
+from codemode.settings.mcp_servers import servers_in
 from codemode.settings.mistakes import line_of, mistakes, unknown_names
 from codemode.settings.sections import Settings
 from codemode.settings.sources import PYTHON, is_url
@@ -51,6 +52,7 @@ def load_settings(path: str | Path = DEFAULT_FILE) -> Settings:
         lines = "\n".join(f"  line {line}: {text}" for line, text in mistakes(error, node))
         message = f"{file} is not a valid configuration:\n{lines}"
         raise ConfigurationError(message) from None
+    settings = _with_servers(settings, file.parent)
     if not settings.sources:
         message = f"{file} names no sources: `codemode sources add NAME LOCATION` writes one"
         raise ConfigurationError(message)
@@ -101,10 +103,23 @@ def _namespace(location: str) -> str:
     return next((w for w in words if re.fullmatch(r"[a-z][a-z0-9_]{0,31}", w) and w not in _GENERIC_NAMES), "api")
 
 
+def _with_servers(settings: Settings, folder: Path) -> Settings:
+    """The settings with the servers of `mcp_servers` among the sources. Raises ConfigurationError."""
+    sources = dict(settings.sources)
+    for named in settings.mcp_servers:
+        found = servers_in(folder / named.expanduser())
+        twice = sorted(found.keys() & sources.keys())
+        if twice:
+            message = f"mcp_servers: {named}: there is a source {twice[0]!r} already"
+            raise ConfigurationError(message)
+        sources |= found
+    return settings.model_copy(update={"sources": sources})
+
+
 def _anchored(settings: Settings, folder: Path) -> Settings:
     sources = {
         name: source
-        if is_url(source.location) or source.location.startswith(PYTHON)
+        if source.is_mcp or is_url(source.location) or source.location.startswith(PYTHON)
         else source.model_copy(update={"location": str(folder / Path(source.location).expanduser())})
         for name, source in settings.sources.items()
     }

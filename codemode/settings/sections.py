@@ -48,6 +48,7 @@ class Settings(Section):
     """The whole of `codemode.yaml`."""
 
     sources: dict[Namespace, SourceSettings] = Field(default_factory=dict)
+    mcp_servers: tuple[Path, ...] = ()
     limits: LimitSettings = LimitSettings()
     sandbox: SandboxSettings = SandboxSettings()
     search: SearchSettings = SearchSettings()
@@ -70,6 +71,10 @@ class Settings(Section):
     def tokens(self) -> Path:
         """Where the tokens of logins are kept."""
         return self.state() / "tokens"
+
+    def servers(self) -> Path:
+        """Where the accepted definitions of MCP servers are kept, and what servers say on standard error."""
+        return self.state() / "mcp"
 
     def cache(self) -> Path:
         """Where what can be made again is kept: `cache_folder`, else `codemode` in the user's cache directory."""

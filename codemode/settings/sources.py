@@ -6,9 +6,10 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from codemode.settings.credentials import ClientCertificate, CredentialSettings
+from codemode.settings.secrets import SecretReference
 from codemode.settings.section import Section
 
 #: How the location of an importable module begins.
@@ -21,11 +22,17 @@ class SourceSettings(Section):
     """One API surface.
 
     `location` is a file (relative to the configuration file), a URL, or Python code: `python:package.module`,
-    `python:package.module:name`, or a file that ends in `.py`.
+    `python:package.module:name`, or a file that ends in `.py`. An MCP server has `kind: mcp` with its URL as location
+    and `headers` for each request; or, instead of a location, the `command` that starts it, with `env` besides a
+    minimal environment, in `cwd`.
     """
 
-    location: str
-    kind: Literal["auto", "openapi", "python"] = "auto"
+    location: str = ""
+    kind: Literal["auto", "openapi", "python", "mcp"] = "auto"
+    command: tuple[str, ...] = ()
+    env: dict[str, SecretReference | str] = Field(default_factory=dict)
+    cwd: Path | None = None
+    headers: dict[str, SecretReference | str] = Field(default_factory=dict)
     base_url: str | None = None
     address: str | None = None
     credentials: tuple[CredentialSettings, ...] = ()
@@ -43,6 +50,21 @@ class SourceSettings(Section):
     describe: dict[str, str] = Field(default_factory=dict)
     effect: dict[str, EffectName] = Field(default_factory=dict)
     examples: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_place(self) -> SourceSettings:
+        if bool(self.location) == bool(self.command):
+            message = "give location: a file, a URL or Python code; or command: [PROGRAM, ARGUMENT …] of an MCP server"
+            raise ValueError(message)
+        if self.kind == "mcp" and self.location and not is_url(self.location):
+            message = "an MCP server is reached by its URL (location), or started by a command"
+            raise ValueError(message)
+        return self
+
+    @property
+    def is_mcp(self) -> bool:
+        """Whether it is an MCP server."""
+        return self.kind == "mcp" or bool(self.command)
 
     @property
     def caller_names(self) -> frozenset[str]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from codemode.sources.given import GivenIds
     from codemode.sources.loaded import Surface, Warned
     from codemode.transports.content import ContentStore
+    from codemode.transports.mcp import Definitions, McpTransport
 
 NAMESPACE = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
@@ -40,7 +41,7 @@ class LoadedSource:
 
     name: str
     surface: Surface
-    transport: HttpTransport | FunctionTransport
+    transport: HttpTransport | FunctionTransport | McpTransport
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -62,11 +63,22 @@ async def load_source(
     given: GivenIds | None = None,
     secrets: Secrets | None = None,
     tokens: Path | None = None,
+    servers: Path | None = None,
 ) -> LoadedSource:
     """Read a source. Raises SourceError or ConfigurationError, which name the file or URL and what to do.
 
-    `tokens` is the folder of logins, that of the default settings where it is not given.
+    `tokens` is the folder of logins, `servers` that of accepted definitions of MCP servers; those of the default
+    settings where they are not given.
     """
+    if settings.is_mcp:
+        from codemode.sources.mcp_server import load_mcp_server
+
+        folder = servers or Settings().servers()
+        surface, server = await load_mcp_server(
+            name, settings, folder=folder, secrets=secrets or Secrets(), contents=contents
+        )
+        tools = apply_overrides(surface.tools, _overrides(settings), source=name)
+        return LoadedSource(name, replace(surface, tools=tools), server)
     if is_python(settings.location):
         return bind_functions(name, import_target(settings.location), settings)
     authentication = await asyncio.to_thread(
@@ -132,6 +144,17 @@ def _certificate(settings: SourceSettings) -> tuple[str, str] | None:
 
 def _ca_file(settings: SourceSettings) -> str | None:
     return None if settings.ca_file is None else str(settings.ca_file)
+
+
+def with_definitions(
+    source: LoadedSource, settings: SourceSettings, definitions: Definitions, servers: Path
+) -> LoadedSource:
+    """An MCP server's source with the definitions that it gives now, which its operator may have to accept."""
+    from codemode.sources.mcp import AcceptedDefinitions, surface_of
+
+    surface = surface_of(source.name, definitions, AcceptedDefinitions(servers))
+    tools = apply_overrides(surface.tools, _overrides(settings), source=source.name)
+    return replace(source, surface=replace(surface, tools=tools))
 
 
 def _overrides(settings: SourceSettings) -> Overrides:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -40,7 +42,6 @@ def test_every_mistake_is_named_at_once_with_line_key_and_nearest_key(tmp_path: 
         load_settings(file)
     lines = str(caught.value).splitlines()[1:]
     assert lines == [
-        "  line 2: sources.gym.location: Field required",
         "  line 3: sources.gym.locaton: no such key; did you mean 'location'? valid: "
         + ", ".join(sorted(SourceSettings.model_fields)),
         "  line 5: sources.gym.credentials.0.api_key.value.envv: no such key; did you mean 'env'? valid: caller, "
@@ -131,3 +132,39 @@ def test_roles_and_sources_that_are_nowhere_else_are_named_with_line_and_nearest
         "  line 7: policy.rules.1.sources.0: there is no source 'gim'; did you mean 'gym'? valid: gym",
         "  line 10: server.keys.0.role: there is no role 'boss'; valid: default, support",
     ]
+
+
+@pytest.mark.parametrize("place", ["", "location: x, command: [y]", "kind: mcp, location: servers.json"])
+def test_a_source_has_one_place(tmp_path: Path, place: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"line 1: sources\.gym: (give location|an MCP server)"):
+        load_settings(write(tmp_path, f"sources: {{gym: {{{place}}}}}"))
+
+
+def test_servers_are_read_from_the_files_of_other_clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_TOKEN", "from-the-environment")
+    stdio = {"command": "npx", "args": ["-y", "server", "${FILES_HERE:-/data}"], "env": {"A": "${A_TOKEN}"}}
+    remote = {"type": "http", "url": "https://example.org/mcp", "headers": {"Authorization": "Bearer ${A_TOKEN}"}}
+    servers = {"file-system": stdio, "Remote": remote, "off": {"command": "x", "disabled": True}}
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+    sources = load_settings(write(tmp_path, "mcp_servers: [.mcp.json]")).sources
+    assert set(sources) == {"file_system", "remote"}
+    assert sources["file_system"].command == ("npx", "-y", "server", "/data")
+    assert sources["file_system"].env == {"A": "from-the-environment"}
+    assert sources["remote"].headers == {"Authorization": "Bearer from-the-environment"}
+    assert all(source.is_mcp for source in sources.values())
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "is not JSON"),
+        ("{}", "has no `mcpServers`"),
+        ('{"mcpServers": {"a": {}}}', "mcpServers.a: give location"),
+        ('{"mcpServers": {"a": 5}}', "mcpServers.a: is no object"),
+        ('{"mcpServers": {"gym": {"command": "x"}}}', "there is a source 'gym' already"),
+    ],
+)
+def test_a_file_of_servers_that_cannot_be_read_is_named(tmp_path: Path, content: str, said: str) -> None:
+    (tmp_path / "mcp.json").write_text(content, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=re.escape(said)):
+        load_settings(write(tmp_path, "mcp_servers: [mcp.json]\nsources: {gym: {location: x}}"))

@@ -119,7 +119,8 @@ async def test_progress_is_reported_while_a_program_runs(tmp_path: Path, monkeyp
     counter = Counter()
     heard: list[tuple[float, str | None]] = []
 
-    async def listen(progress: float, _total: float | None, message: str | None) -> None:
+    async def listen(progress: float, total: float | None, message: str | None) -> None:
+        assert total == 30
         heard.append((progress, message))
         if message and "slow.wait unknown" in message:
             counter.released.set()

@@ -18,6 +18,8 @@ from mcp.client.streamable_http import streamable_http_client
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+    from mcp_types import CallToolResult
+
     from tests.conftest import Gym
 
 COMMAND = str(Path(sys.executable).parent / "codemode")
@@ -42,12 +44,18 @@ cache_folder: cache
 KEYS = {"KEY_OF_ANN": "ann-has-this-key", "KEY_OF_BOB": "bob-has-this-one"}
 
 
+def text(result: CallToolResult) -> str:
+    (content,) = result.content
+    assert content.type == "text"
+    return content.text
+
+
 @pytest.fixture(scope="module")
 def server(gym: Gym, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of `/mcp`."""
     folder = tmp_path_factory.mktemp("served")
-    text = CONFIGURATION.format(document=gym.document, url=gym.url, token=gym.token_file)
-    (folder / "codemode.yaml").write_text(text, encoding="utf-8")
+    content = CONFIGURATION.format(document=gym.document, url=gym.url, token=gym.token_file)
+    (folder / "codemode.yaml").write_text(content, encoding="utf-8")
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), **KEYS}  # noqa: TID251
     with subprocess.Popen(
         [COMMAND, "serve"], cwd=folder, stderr=subprocess.PIPE, env=environment, text=True
@@ -77,7 +85,7 @@ async def test_a_client_with_a_key_searches_and_executes(server: str, era: str) 
     async with client_of(server, "KEY_OF_ANN", era) as client:
         assert [one.name for one in (await client.list_tools()).tools] == ["search", "execute"]
         found = await client.call_tool("search", {"queries": ["freeze a membership"]})
-        assert "gym.memberships.freeze_membership(" in found.content[0].text
+        assert "gym.memberships.freeze_membership(" in text(found)
         ended = await client.call_tool("execute", {"code": "gym.clients.get_clients_list(limit=1)['total'] > 0"})
         assert ended.structured_content["value"] is True
 
@@ -85,10 +93,10 @@ async def test_a_client_with_a_key_searches_and_executes(server: str, era: str) 
 async def test_a_client_sees_what_the_role_of_its_key_may_use(server: str) -> None:
     async with client_of(server, "KEY_OF_BOB") as client:
         found = await client.call_tool("search", {"queries": ["freeze a membership"]})
-        assert "freeze_membership" not in found.content[0].text
+        assert "freeze_membership" not in text(found)
         ended = await client.call_tool("execute", {"code": "gym.memberships.freeze_membership(clientId=1)"})
         assert ended.is_error
-        assert "there is no tool" in ended.content[0].text
+        assert "there is no tool" in text(ended)
 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer nobody"}])

@@ -1,0 +1,121 @@
+"""From the configuration of an MCP server to its tools and the transport that keeps in touch with it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass
+from difflib import ndiff
+from typing import TYPE_CHECKING
+
+from codemode.errors import ConfigurationError, SourceError
+from codemode.settings import ApiKeyCredential, BasicCredential, BearerCredential, SecretReference, Secrets
+from codemode.sources.loaded import Surface, Warned
+from codemode.sources.mcp import AcceptedDefinitions, digest, surface_of, told, tools_of
+from codemode.transports.credentials import Credential, Place
+from codemode.transports.mcp import McpTransport, at_url, started
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import mcp_types
+
+    from codemode.settings import Settings, SourceSettings
+    from codemode.transports.content import ContentStore
+
+
+async def load_mcp_server(
+    name: str, settings: SourceSettings, *, folder: Path, secrets: Secrets, contents: ContentStore | None = None
+) -> tuple[Surface, McpTransport]:
+    """Connect to a server and read its tools; `folder` keeps the accepted definitions and what servers say.
+
+    A server that is not there costs no other source: its tools are those of the last time, a warning says so, and the
+    transport goes on trying. Raises ConfigurationError for credentials that cannot be sent.
+    """
+    headers = await asyncio.to_thread(_headers, name, settings, secrets)
+    headers |= await asyncio.to_thread(_resolved, settings.headers, secrets)
+    env = await asyncio.to_thread(_resolved, settings.env, secrets)
+    connect = (
+        started(settings.command, env=env, cwd=settings.cwd, errors=folder / f"{name}.stderr.log")
+        if settings.command
+        else at_url(
+            settings.location,
+            headers=headers,
+            address=settings.address,
+            ca_file=None if settings.ca_file is None else str(settings.ca_file),
+        )
+    )
+    transport = McpTransport(
+        name,
+        connect,
+        timeout_s=settings.timeout_s,
+        concurrency=settings.concurrency,
+        contents=contents,
+        secrets=(*headers.values(), *env.values()),
+    )
+    accepted = AcceptedDefinitions(folder)
+    try:
+        definitions = await transport.start()
+        return await asyncio.to_thread(surface_of, name, definitions, accepted), transport
+    except SourceError as error:
+        tools, _ = tools_of(name, tuple(accepted.read(name).values()))
+        said = f"; its standard error is in {folder / f'{name}.stderr.log'}" if settings.command else ""
+        return Surface(tools, (Warned("", f"{error}{said}"),)), transport
+    except BaseException:
+        await transport.aclose()
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A definition that is not as it was accepted, and in a text what is different."""
+
+    definition: mcp_types.Tool
+    text: str
+
+
+async def changed_definitions(name: str, settings: Settings) -> list[Change]:
+    """Connect to a server and compare. Raises SourceError where it is not there."""
+    surface, transport = await load_mcp_server(
+        name, settings.sources[name], folder=settings.servers(), secrets=Secrets()
+    )
+    await transport.aclose()
+    if not transport.definitions:
+        raise SourceError(surface.warnings[0].reason)
+    known = AcceptedDefinitions(settings.servers()).read(name)
+    return [
+        Change(one, f"{one.name}:\n{_difference(known[one.name], one)}")
+        for one in transport.definitions
+        if one.name in known and digest(one) != digest(known[one.name])
+    ]
+
+
+def _difference(before: mcp_types.Tool, after: mcp_types.Tool) -> str:
+    old, new = (json.dumps(told(one), indent=2, ensure_ascii=False).splitlines() for one in (before, after))
+    return "\n".join(line for line in ndiff(old, new) if line.startswith(("+ ", "- ")))
+
+
+def _resolved(values: Mapping[str, SecretReference | str], secrets: Secrets) -> dict[str, str]:
+    return {key: secrets.text(value) if isinstance(value, SecretReference) else value for key, value in values.items()}
+
+
+def _headers(name: str, settings: SourceSettings, secrets: Secrets) -> dict[str, str]:
+    """The credentials that travel in headers: the others have no place in the protocol."""
+    credentials = []
+    for setting in settings.credentials:
+        match setting:
+            case BearerCredential() if setting.token.caller is None:
+                credentials.append(Credential.bearer(secrets.text(setting.token)))
+            case BasicCredential() if setting.password.caller is None:
+                credentials.append(Credential.basic(setting.username, secrets.text(setting.password)))
+            case ApiKeyCredential(location="header") if setting.value.caller is None:
+                value = secrets.text(setting.value)
+                credentials.append(Credential.api_key(Place.HEADER, setting.name, value, prefix=setting.prefix))
+            case _:
+                message = (
+                    f"sources.{name}.credentials: an MCP server takes bearer, basic and api_key in a header, of the"
+                    f" operator's own; not {setting.kind}"
+                )
+                raise ConfigurationError(message)
+    return {credential.name: credential.value for credential in credentials}

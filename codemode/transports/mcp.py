@@ -1,0 +1,317 @@
+"""Tools of an MCP server: one connection, made anew when it is lost, over which calls go.
+
+The protocol, in both eras, is that of the official SDK; its objects do not leave this module, but for the definitions
+that `McpTransport.start` returns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import json
+import logging
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import mcp_types
+from mcp import Client, MCPError, StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+from mcp_types import CONNECTION_CLOSED
+
+from codemode.catalog.tool import Effect
+from codemode.errors import CallError, SourceError, UpstreamError, UpstreamTimeout, UpstreamUnreachable
+from codemode.transports.addresses import Permitted, origin
+from codemode.transports.content import Content, ContentStore
+from codemode.transports.credentials import NOBODY, CallerCredentials
+from codemode.transports.network import PinnedTransport, open_pool
+from codemode.transports.pace import Pace
+from codemode.transports.redaction import Redactor
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
+
+    from codemode.catalog.tool import Tool
+
+    Definitions = tuple[mcp_types.Tool, ...]
+    Connect = Callable[[], AbstractAsyncContextManager[Any]]
+
+log = logging.getLogger(__name__)
+
+#: What a URL's server may take to answer a request that streams.
+_HTTP_TIMEOUT = httpx2.Timeout(30.0, read=300.0)
+
+#: Waits between attempts to connect again: the first, and the longest.
+FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 30.0
+
+#: Tools that one server may have: more is a server that never ends its list.
+MOST_TOOLS = 10_000
+
+
+def started(command: Sequence[str], *, env: Mapping[str, str], cwd: Path | None, errors: Path) -> Connect:
+    """Connections to a server that is started for each; what it says on standard error goes to a file."""
+
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Any]:
+        program, *arguments = command
+        parameters = StdioServerParameters(command=program, args=arguments, env=dict(env), cwd=cwd)
+        errors.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with errors.open("w", encoding="utf-8") as said:
+            async with stdio_client(parameters, errlog=said) as streams:
+                yield streams
+
+    return connect
+
+
+def at_url(url: str, *, headers: Mapping[str, str], address: str | None = None, ca_file: str | None = None) -> Connect:
+    """Connections to a server at a URL, over streamable HTTP; `address` is its host's IP address, if not its name's."""
+    permitted = Permitted((origin(url),), address)
+
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Any]:
+        pinned = PinnedTransport(open_pool(permitted, ca_file=ca_file))
+        async with (
+            httpx2.AsyncClient(headers=dict(headers), timeout=_HTTP_TIMEOUT, transport=pinned) as http,
+            streamable_http_client(url, http_client=http) as streams,
+        ):
+            yield streams
+
+    return connect
+
+
+class McpTransport:
+    """Calls the tools of one server. `connect` gives a new connection each time it is called.
+
+    `on_change` is given the definitions whenever the server says that they have changed, and after each new connection
+    with others than before.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        connect: Connect,
+        *,
+        timeout_s: float = 30.0,
+        concurrency: int = 32,
+        contents: ContentStore | None = None,
+        secrets: tuple[str, ...] = (),
+        on_change: Callable[[Definitions], None] = lambda _: None,
+    ) -> None:
+        self._source = source
+        self._connect = connect
+        self._timeout_s = timeout_s
+        self._pace = Pace(concurrency)
+        self._contents = contents or ContentStore()
+        self._redactor = Redactor(secrets)
+        self.on_change = on_change
+        self._definitions: Definitions = ()
+        self._client: Client | None = None
+        self._connected = asyncio.Event()
+        self._tried = asyncio.Event()
+        self._lost = asyncio.Event()
+        self._failure = ""
+        self._owner: asyncio.Task[None] | None = None
+
+    async def start(self) -> Definitions:
+        """Connect and list the tools. Raises SourceError where the first attempt fails; others go on until `aclose`."""
+        self._owner = asyncio.create_task(self._keep_connected(), name=f"mcp {self._source}")
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._tried.wait(), self._timeout_s)
+        if not self._connected.is_set():
+            reason = self._failure or f"gave no list of tools within {self._timeout_s:g} s"
+            message = f"the MCP server of {self._source} {self._redactor.text(reason)}"
+            raise SourceError(message)
+        return self._definitions
+
+    async def call(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY) -> Any:
+        """Call a tool; `tool.invocation` is its name at the server.
+
+        Returns the structured result, else the text (as data where it is JSON), else a list of the contents, with
+        images and resources as content references. Raises UpstreamError for a result that says it is an error,
+        UpstreamTimeout, UpstreamUnreachable.
+        """
+        by_wire_name = {parameter.name: parameter.wire_name for parameter in tool.parameters}
+        sent = {by_wire_name[name]: value for name, value in arguments.items()}
+        try:
+            async with asyncio.timeout(self._timeout_s), self._pace:
+                result = await self._sent(str(tool.invocation), sent, again=tool.effect is Effect.READ)
+        except TimeoutError:
+            if self._client is None:
+                raise self._unreachable() from None
+            message = f"{self._source} gave no answer within {self._timeout_s:g} s"
+            raise UpstreamTimeout(message) from None
+        value = self._value(result)
+        if result.is_error:
+            message = f"{self._source}: {value if isinstance(value, str) else json.dumps(value)}"
+            raise UpstreamError(self._redactor.text(message), body=self._redactor.value(value))
+        return self._redactor.value(value)
+
+    async def call_page(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY) -> Any:
+        """Raises CallError: what pages a server has, its arguments say."""
+        message = f"{tool.id} has no pages: call it as it is"
+        raise CallError(message)
+
+    @property
+    def definitions(self) -> Definitions:
+        """The tools as the server listed them last; none where it never did."""
+        return self._definitions
+
+    async def aclose(self) -> None:
+        """Close the connection; a server that was started for it ends."""
+        if self._owner is not None:
+            self._owner.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._owner
+            self._owner = None
+
+    async def _sent(self, name: str, arguments: dict[str, Any], *, again: bool) -> mcp_types.CallToolResult:
+        """The result; over a new connection once more where the old one was lost and `again` does no harm."""
+        client = await self._ready()
+        try:
+            return await client.call_tool(name, arguments)
+        except MCPError as error:
+            if error.code == CONNECTION_CLOSED:
+                if self._client is client:
+                    self._client = None
+                    self._connected.clear()
+                    self._lost.set()
+                if again:
+                    return await self._sent(name, arguments, again=False)
+                message = f"{self._source} closed the connection before it answered"
+                raise UpstreamTimeout(message) from None
+            message = f"{self._source}: {error.message}"
+            raise UpstreamError(self._redactor.text(message)) from None
+
+    async def _ready(self) -> Client:
+        await self._connected.wait()
+        if self._client is None:
+            raise self._unreachable()
+        return self._client
+
+    def _unreachable(self) -> UpstreamUnreachable:
+        message = f"the MCP server of {self._source} is not there: {self._redactor.text(self._failure)}"
+        return UpstreamUnreachable(message, source=self._source)
+
+    async def _keep_connected(self) -> None:
+        """The task that owns the connection: what opens it must be what closes it."""
+        wait_s = FIRST_WAIT_S
+        while True:
+            self._lost.clear()
+            try:
+                async with (
+                    Client(
+                        self._connect(), read_timeout_seconds=self._timeout_s, message_handler=self._heard, cache=None
+                    ) as client,
+                    _listening(client, self._relist),
+                ):
+                    await self._list(client)
+                    self._client = client
+                    self._connected.set()
+                    self._tried.set()
+                    wait_s = FIRST_WAIT_S
+                    await self._lost.wait()
+                self._failure = "closed the connection"
+            except Exception as error:  # noqa: BLE001 -- whatever a server does, the others are untouched
+                failure = f"cannot be reached: {_reason(error)}"
+                if failure != self._failure:  # said once, however often it is tried
+                    log.warning("the MCP server of %s %s", self._source, self._redactor.text(failure))
+                self._failure = failure
+            finally:
+                self._client = None
+                self._connected.clear()
+                self._tried.set()
+            await asyncio.sleep(wait_s)
+            wait_s = min(2 * wait_s, LONGEST_WAIT_S)
+
+    async def _list(self, client: Client) -> None:
+        """All pages of the list; a list that is not as before is handed on."""
+        found: list[mcp_types.Tool] = []
+        cursor: str | None = None
+        while True:
+            page = await client.list_tools(cursor=cursor)
+            found += page.tools
+            cursor = page.next_cursor
+            if not cursor or len(found) > MOST_TOOLS:
+                break
+        before, self._definitions = self._definitions, tuple(found[:MOST_TOOLS])
+        if self._tried.is_set() and before != self._definitions:
+            self.on_change(self._definitions)
+
+    async def _heard(self, message: object) -> None:
+        """A notification of the era with sessions."""
+        if isinstance(message, mcp_types.ToolListChangedNotification):
+            self._relisting = asyncio.create_task(self._relist())
+
+    async def _relist(self) -> None:
+        """Read the list again, beside the calls."""
+        if self._client is not None:
+            try:
+                await self._list(self._client)
+            except MCPError as error:
+                log.warning("the MCP server of %s gave no list after a change: %s", self._source, error.message)
+
+    def _value(self, result: mcp_types.CallToolResult) -> Any:
+        if result.structured_content is not None:
+            return result.structured_content
+        values = [self._block(block) for block in result.content]
+        if len(values) == 1:
+            return _data(values[0])
+        return values or None
+
+    def _block(self, block: mcp_types.ContentBlock) -> Any:
+        match block:
+            case mcp_types.TextContent():
+                return block.text
+            case mcp_types.ImageContent() | mcp_types.AudioContent():
+                return self._contents.put(Content(_bytes(block.data), block.mime_type))
+            case mcp_types.EmbeddedResource(resource=mcp_types.BlobResourceContents() as blob):
+                media_type = blob.mime_type or "application/octet-stream"
+                return self._contents.put(Content(_bytes(blob.blob), media_type, str(blob.uri)))
+            case mcp_types.EmbeddedResource(resource=mcp_types.TextResourceContents() as text):
+                return {"uri": str(text.uri), "text": text.text}
+            case _:
+                return block.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+@asynccontextmanager
+async def _listening(client: Client, changed: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+    """Listen for changes of the list of tools, in the era without sessions, while the block runs."""
+
+    async def listen() -> None:
+        with suppress(MCPError, ListenNotSupportedError, SubscriptionLost):
+            async with client.listen(tools_list_changed=True) as events:
+                async for _ in events:
+                    await changed()
+
+    listening = asyncio.create_task(listen())
+    try:
+        yield
+    finally:
+        listening.cancel()
+        await asyncio.gather(listening, return_exceptions=True)
+
+
+def _data(value: Any) -> Any:
+    """A text that is a JSON object or array as what it says; any other value as it is."""
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return value
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error:
+        return b""
+
+
+def _reason(error: BaseException) -> str:
+    """The first cause in a group of errors, in one line."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
