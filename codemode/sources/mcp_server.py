@@ -52,7 +52,7 @@ async def load_mcp_server(
         timeout_s=settings.timeout_s,
         concurrency=settings.concurrency,
         contents=contents,
-        secrets=(*headers.values(), *env.values()),
+        secrets=tuple(part for value in (*headers.values(), *env.values()) for part in (value, *value.split())),
     )
     accepted = AcceptedDefinitions(folder)
     try:
