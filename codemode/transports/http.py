@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 _UNAUTHORIZED = 401
 
+#: What helps where a document says of an operation that it takes no credentials, and it does.
+_UNASKED = 'no credential was sent, for the document asks for none here: `scheme: "*"` at one sends it with every call'
+
 #: Connections beyond those of calls: for tokens.
 _SPARE_CONNECTIONS = 4
 
@@ -185,7 +188,10 @@ class HttpTransport:
                 raise CancelledUnsent from None
             raise
         if answer.status >= 400:
-            raise answers.error_of(answer.body, answer.headers, answer.status, self._reach.source)
+            error = answers.error_of(answer.body, answer.headers, answer.status, self._reach.source)
+            if answer.status == _UNAUTHORIZED and not chosen and self._authentication.has_credentials:
+                error.args = (f"{error}; {_UNASKED}",)
+            raise error
         return answer
 
     async def _authorized(

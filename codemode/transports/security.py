@@ -128,6 +128,11 @@ class Authentication:
         """Of a service that asks for nothing, whatever its document says."""
         return cls(source, [Configured(SchemeKind.NONE, None)])
 
+    @property
+    def has_credentials(self) -> bool:
+        """Whether there is anything to send."""
+        return any(one.supply is not None for one in self.configured)
+
     def chosen(self, required: Requirements) -> tuple[Configured, ...]:
         """The credentials for an operation. Raises CredentialsMissing where no alternative is wholly configured.
 
@@ -163,10 +168,14 @@ class Authentication:
         written = [scheme.configuration(self._source) for scheme in first]
         lines = [f"    - {line}" for line in written if line.startswith("{")]
         lines = [*(["  credentials:"] if lines else []), *lines, *(f"  {line}" for line in written if line[0] != "{")]
+        other = (
+            f'`scheme: "{ALWAYS}"` at a credential that you have, if it will do'
+            if self.configured
+            else "`credentials: [{kind: none}]`, if this service asks for nothing"
+        )
         message = (
             f"{self._source} asks for {schemes} here, which is not configured; nothing was sent. Write under "
-            f"sources.{self._source} (or `credentials: [{{kind: none}}]`, if this service asks for nothing):\n"
-            + "\n".join(lines)
+            f"sources.{self._source} (or {other}):\n" + "\n".join(lines)
         )
         hint = f"the operator has not configured what {self._source} asks for here ({schemes})"
         return CredentialsMissing(message, hint=hint)

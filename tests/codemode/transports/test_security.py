@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from codemode.errors import ConfigurationError, CredentialsMissing
+from codemode.errors import ConfigurationError, CredentialsMissing, UpstreamError
 from codemode.settings import Secrets, SourceSettings
 from codemode.sources.authentication import authentication_of, check_schemes
 from codemode.sources.check import check_surface
 from codemode.sources.openapi import load_openapi
 from codemode.transports.credentials import CallerCredentials
 from codemode.transports.http import HttpTransport, Reach
+from tests.codemode.transports.recorder import Answered
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,7 +140,7 @@ async def test_what_is_missing_is_said_before_anything_is_sent(recorder: Recorde
         await _sent(recorder, surface, PASSWORD)
     assert str(caught.value) == (
         "api asks for Key and App, or Login here, which is not configured; nothing was sent. "
-        "Write under sources.api (or `credentials: [{kind: none}]`, if this service asks for nothing):\n"
+        'Write under sources.api (or `scheme: "*"` at a credential that you have, if it will do):\n'
         "  credentials:\n"
         "    - {kind: oauth2, token_url: https://x.test/token, client_id: …, client_secret: {env: API_LOGIN}}"
         " # clientCredentials; or kind: bearer with a token"
@@ -169,6 +170,20 @@ async def test_the_lines_to_write_are_those_of_the_scheme(recorder: Recorder, sc
     with pytest.raises(CredentialsMissing) as caught:
         await _sent(recorder, _surface([{scheme: []}]))
     assert str(caught.value).splitlines()[-1] == line
+    assert "(or `credentials: [{kind: none}]`, if this service asks for nothing)" in str(caught.value)
+
+
+async def test_a_document_that_forgets_what_is_asked_for_is_named(recorder: Recorder) -> None:
+    recorder.answer = lambda _: Answered(401, body=b'{"message": "who are you?"}')
+    with pytest.raises(UpstreamError) as caught:
+        await _sent(recorder, _surface([]), TOKEN)
+    assert str(caught.value) == (
+        "api answered 401 Unauthorized: who are you?; no credential was sent, for the document asks for none here: "
+        '`scheme: "*"` at one sends it with every call'
+    )
+    for credential in ({**TOKEN, "scheme": "*"}, {"kind": "none"}):
+        with pytest.raises(UpstreamError, match=r"who are you\?$"):
+            await _sent(recorder, _surface([]), credential)
 
 
 def test_a_credential_for_a_scheme_that_is_not_there_is_refused() -> None:
