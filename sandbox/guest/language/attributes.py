@@ -113,7 +113,7 @@ _FACTS = _names("""
     """)
 
 #: Methods that are wrapped where they are defined: the interpreter calls them with what a program may not see.
-HOOKS = frozenset({"__getattribute__", "__subclasshook__", "__subclasscheck__"})
+HOOKS = frozenset({"__getattribute__", "__getattr__", "__subclasshook__", "__subclasscheck__"})
 #: What may be assigned on the program's own objects, besides what a class of the program may define.
 ASSIGNABLE = _names("""
     __class__ __dict__ __name__ __qualname__ __module__ __wrapped__ __cause__ __context__ __suppress_context__
@@ -121,7 +121,7 @@ ASSIGNABLE = _names("""
     """)
 
 #: What a class of the program may define between two underscores.
-DEFINABLE = DUNDERS - _FACTS - {"__getattribute__"}
+DEFINABLE = DUNDERS - _FACTS - HOOKS
 
 #: What `super()` does not simply hand over, as it does the methods of the next class: reading these would pass the
 #: guards.

@@ -259,7 +259,8 @@ class LanguagePolicy(RestrictingNodeTransformer):
         if trust and first:
             _check_receiver_first(node, first)
         if in_class and node.name in HOOKS:
-            node.decorator_list.append(_load(".hook", node))
+            # outermost: another decorator may put anything in the place of the function
+            node.decorator_list.insert(0, _call(".hook", [ast.Constant(node.name)], node))
         return node
 
     visit_AsyncFunctionDef = visit_FunctionDef

@@ -115,13 +115,21 @@ def _is_marked(kind: type) -> bool:
 # --- methods that the interpreter calls with what a program may not see ---------------------------------------------
 
 
-def hook(function: Any) -> Any:
-    """Wrap `__getattribute__`, `__subclasshook__` and `__subclasscheck__` of the program.
+def hook(name: str) -> Callable[[Any], Any]:
+    """Return what wraps `__getattribute__`, `__getattr__`, `__subclasshook__` and `__subclasscheck__` of the program.
 
     The first is not asked for names between underscores, of which guards and `isinstance` think that they tell the
-    truth; the others do not see the class of classes.
+    truth; nor the second, where it is a class that is asked: patterns read `__match_args__` there, and the library
+    the fields from which it writes source. The others do not see the class of classes.
     """
-    return _HOOKS[function.__name__](function)
+
+    def wrap(value: Any) -> Any:
+        if isinstance(value, staticmethod):
+            message = f"{name} cannot be a static method"
+            raise TypeError(message)
+        return classmethod(_HOOKS[name](value.__func__)) if isinstance(value, classmethod) else _HOOKS[name](value)
+
+    return wrap
 
 
 def is_hook(value: Any) -> bool:
@@ -135,6 +143,16 @@ def _attribute_hook(function: Any) -> Any:
         return object.__getattribute__(self, name) if is_dunder(name) else function(self, name)
 
     return __getattribute__
+
+
+def _missing_hook(function: Any) -> Any:
+    def __getattr__(self: Any, name: str, /) -> Any:  # noqa: N807  # the name is looked for
+        if is_dunder(name) and issubclass(type(self), type):
+            message = f"type object {type.__getattribute__(self, '__name__')!r} has no attribute {name!r}"
+            raise AttributeError(message, name=name)
+        return function(self, name)
+
+    return __getattr__
 
 
 def _subclass_hook(function: Any) -> Any:
@@ -174,6 +192,7 @@ def _is_hidden(kind: Any) -> bool:
 
 _HOOKS: dict[str, Callable[[Any], Any]] = {
     "__getattribute__": _attribute_hook,
+    "__getattr__": _missing_hook,
     "__subclasshook__": _subclass_hook,
     "__subclasscheck__": _subclass_check,
 }
