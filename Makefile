@@ -4,8 +4,11 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
+SERVERS := .venv-servers
+SPECS ?= $(or $(CODEMODE_SHARED),../shared)/specs
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types format bench escapes soak fuzz clean
+.PHONY: help demo test check lint types format bench escapes soak fuzz callable servers clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -20,7 +23,7 @@ $(INSTALLED): pyproject.toml
 demo: $(INSTALLED) ## start the example services and run six programs against them
 	$(BIN)/codemode demo
 
-test: lint types ## lint, types and the whole suite
+test: lint types $(SERVERS)/small/.installed ## lint, types and the whole suite
 	$(BIN)/python -m pytest
 
 check: lint types ## the quick one: lint, types and the fast tests
@@ -55,6 +58,26 @@ fuzz: $(INSTALLED) ## three minutes: hostile bytes, hostile arguments, generated
 	$(BIN)/python tests/fuzz/frames.py --seconds 60
 	$(BIN)/python tests/fuzz/calls.py --seconds 60
 	$(BIN)/python tests/fuzz/programs.py --seconds 60
+	$(BIN)/python tests/fuzz/documents.py --rounds 1000 $(wildcard $(SPECS)/notion.json.xz $(SPECS)/docker-engine.yaml.xz)
+
+callable: $(INSTALLED) ## every operation of real documents called twice and judged by others' libraries (SPECS=folder)
+	$(BIN)/python -W ignore tests/callable/run.py $(wildcard $(SPECS)/*.json.xz $(SPECS)/*.yaml.xz $(SPECS)/*.json $(SPECS)/*.yaml)
+
+$(SERVERS)/%/.installed: pyproject.toml
+	$(PYTHON) -m venv $(SERVERS)/$*
+	$(SERVERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(SERVERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --group $(if $(filter small,$*),servers,server-$*)
+	touch $@
+
+$(SERVERS)/powerdns/.installed: # Debian's packages, unpacked and not installed
+	mkdir -p $(SERVERS)/powerdns/bin
+	cd $(SERVERS)/powerdns && apt-get download pdns-server pdns-backend-sqlite3 libluajit-5.1-2 libluajit-5.1-common
+	cd $(SERVERS)/powerdns && for package in *.deb; do dpkg -x $$package root; done
+	ln -sf ../root/usr/sbin/pdns_server $(SERVERS)/powerdns/bin/pdns_server
+	touch $@
+
+servers: $(INSTALLED) $(foreach server,small chroma prefect litellm powerdns,$(SERVERS)/$(server)/.installed) ## real work on six real services
+	$(BIN)/python -m pytest tests/servers
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist
+	rm -rf $(VENV) $(SERVERS) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist

@@ -1,9 +1,9 @@
-"""`codemode sources add | list | check | remove`: the API surfaces of a configuration file."""
+"""`codemode sources add | list | check | refresh | remove`: the API surfaces of a configuration file."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,12 +21,14 @@ from codemode.serving.surface import (
     with_service,
 )
 from codemode.settings import DEFAULT_FILE, is_url, load_settings, settings_for_document
+from codemode.sources.changes import LastSeen
 from codemode.sources.check import check_surface
 from codemode.sources.load import load_source
 
 if TYPE_CHECKING:
     from codemode.service import CodeMode
     from codemode.settings import SourceSettings
+    from codemode.sources.changes import Changes
     from codemode.sources.load import LoadedSource
 
 app = typer.Typer(no_args_is_help=True, help="The API surfaces of a configuration file.")
@@ -112,6 +114,31 @@ def list_sources(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -
     with_service(Surface(config), work)
 
 
+@app.command("refresh")
+def refresh(
+    names: Annotated[list[str] | None, typer.Argument(help="Sources to read again; none: all of them.")] = None,
+    as_json: AsJson = False,  # noqa: FBT002
+    config: Config = Path(DEFAULT_FILE),
+) -> None:
+    """Read sources again and name the operations that came, went, or changed since the last refresh."""
+
+    async def work(service: CodeMode) -> int:
+        unknown = set(names or ()) - set(service.sources)
+        if unknown:
+            message = f"there is no source {min(unknown)!r}; there are: {', '.join(service.sources) or 'none'}"
+            raise ConfigurationError(message)
+        seen = LastSeen(service.settings.state() / "seen")
+        found = {name: seen.changes(name, service.sources[name].tools) for name in names or service.sources}
+        if as_json:
+            show.print_json({name: None if changes is None else asdict(changes) for name, changes in found.items()})
+        else:
+            for name, changes in found.items():
+                _told(name, len(service.sources[name].tools), changes)
+        return 0
+
+    with_service(Surface(config), work)
+
+
 @app.command("check")
 @on_surface
 def check(
@@ -129,6 +156,22 @@ def check(
         return 0
 
     with_service(surface, work)
+
+
+def _told(name: str, operations: int, changes: Changes | None) -> None:
+    if changes is None:
+        show.console.print(f"{name}: {operations} operations, looked at for the first time", markup=False)
+        return
+    if not changes:
+        show.console.print(f"{name}: {operations} operations, none changed", markup=False)
+        return
+    for word, ids in (("added", changes.added), ("removed", changes.removed), ("changed", changes.changed)):
+        if ids:
+            show.console.print(f"{name}: {len(ids)} {word}", markup=False)
+        for id_ in ids[:SHOWN]:
+            show.console.print(f"  {id_}", markup=False, soft_wrap=True)
+        if len(ids) > SHOWN:
+            show.console.print(f"  … and {len(ids) - SHOWN} more (--json shows all)")
 
 
 async def _read(name: str, settings: SourceSettings) -> LoadedSource:

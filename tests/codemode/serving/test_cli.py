@@ -203,3 +203,22 @@ def test_a_terminal_that_cannot_show_a_character_gets_its_number(gym: Gym, tmp_p
     ended = codemode("run", str(program), "--json", "--source", str(gym.document), PYTHONIOENCODING="ascii")
     assert ended.returncode == 0, ended.stderr
     assert "caf\\xe9" in ended.stdout
+
+
+def test_a_refresh_names_what_changed_since_the_last(tmp_path: Path) -> None:
+    document = tmp_path / "pets.json"
+    config = tmp_path / "codemode.yaml"
+    config.write_text(
+        f"sources: {{pets: {{location: {document}, base_url: 'http://127.0.0.1:9'}}}}\n"
+        f"state_folder: {tmp_path / 'state'}\ncache_folder: {tmp_path / 'cache'}\n",
+        encoding="utf-8",
+    )
+    listing = {"get": {"operationId": "listPets"}}
+    document.write_text(json.dumps({"openapi": "3.1.0", "paths": {"/pets": listing}}), encoding="utf-8")
+    command = ("sources", "refresh", "--json", "--config", str(config))
+    assert json.loads(codemode(*command).stdout) == {"pets": None}
+    grown = {"/pets": {**listing, "post": {"operationId": "addPet"}}}
+    document.write_text(json.dumps({"openapi": "3.1.0", "paths": grown}), encoding="utf-8")
+    added = {"added": ["pets.pets.add_pet"], "removed": [], "changed": []}
+    assert json.loads(codemode(*command).stdout) == {"pets": added}
+    assert "there is no source 'nope'" in codemode("sources", "refresh", "nope", *command[2:]).stderr
