@@ -118,6 +118,8 @@ def _attribute(at: Situation) -> str:
 
 
 def _no_field(value: Any, name: str, text: str) -> str:
+    if hasattr(list, name):
+        return f"{text} is a dict: write {text}[key] = value to add to it; a list begins as []"
     if not isinstance(value, dict):
         return f'a dict is read by key: {text}["{name}"]'
     near = get_close_matches(name, [key for key in value if isinstance(key, str)], n=3)
@@ -246,10 +248,24 @@ def _list_as_dict(at: Situation) -> str:
 def _text_as_dict(at: Situation) -> str:
     node = at.node
     text = source(node.value) if isinstance(node, ast.Subscript) else "it"
+    owner = _dict_with_key(at, node.value) if isinstance(node, ast.Subscript) else None
+    if owner is not None:
+        return owner
     return (
         f"{text} is text, not a dict; if it holds JSON write json.loads({text}), "
         "if you loop over a dict use .items() or .values()"
     )
+
+
+def _dict_with_key(at: Situation, node: ast.AST) -> str | None:
+    """`for x in r: x["id"]`, where r is a dict: x is one of its keys."""
+    key = at.value(node)
+    for name, value in at.variables.items():
+        if type(value) is Record and isinstance(key, str) and key in value:
+            lists = [field for field, item in value.items() if isinstance(item, list)]
+            inside = f'loop over {name}["{lists[0]}"]' if lists else f"loop over {name}.items() or {name}.values()"
+            return f"{source(node)} is {key!r}, a key of the dict {name}: {inside}"
+    return None
 
 
 def _dates(at: Situation) -> str:
@@ -292,7 +308,22 @@ def _not_called(at: Situation) -> str:
     return ""
 
 
+def _loads(at: Situation) -> str:
+    return "it is data already (answers of tools are dicts and lists): leave json.loads out"
+
+
+def _tool_by_text(at: Situation) -> str:
+    return f"tools are called by their names, as in {at.names[0] if at.names else 'namespace'}.operation(name=value)"
+
+
+def _caught(at: Situation) -> str:
+    return "a failed call raises ToolError: write `except ToolError as e`, and look at e.status"
+
+
 _TYPE_RULES: list[tuple[str, Callable[[Situation], str]]] = [
+    (r"the JSON object must be str", _loads),
+    (r"^(call|call_tool|invoke|run|execute)\(\) takes keyword arguments only", _tool_by_text),
+    (r"catching classes that do not inherit from BaseException", _caught),
     (r"Future'|coroutine'|'Task'|PendingCall'|async_generator'|object can't be used in 'await'", _awaited),
     (r"'Tool'", _tool_used),
     (r"offset-naive and offset-aware", _dates),

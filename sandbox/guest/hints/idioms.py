@@ -25,6 +25,7 @@ NAMES: dict[str, str] = {
     "require": "write import",
     "fetch": "there is no network: call the bound operations",
     "this": "write self, as the first parameter of a method",
+    "datetime": "write `from datetime import datetime` first (or `import datetime`, for datetime.datetime)",
     "call_tool": "call the operation itself: namespace.group.operation(name=value)",
     "callTool": "call the operation itself: namespace.group.operation(name=value)",
     "pd": "there is no pandas: use lists of dicts, collections and statistics",

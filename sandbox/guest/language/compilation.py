@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sandbox.guest.language.bindings import bound_names
 from sandbox.guest.language.deferral import deferred_calls
-from sandbox.guest.language.ending import MAIN, keep_value
+from sandbox.guest.language.ending import MAIN, await_calls, keep_value
 from sandbox.guest.language.examples import Example, examples_of, show_values
 from sandbox.guest.language.imports import future_flags
 from sandbox.guest.language.policy import LanguagePolicy
@@ -56,7 +56,10 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
     deferred = deferred_calls(tree, names, bound) if "await" in code or "asyncio" in code else frozenset()
     flags = future_flags(tree) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     examples = _examples(source.nodes, bound, flags, limit_depth) if "doctest" in code else {}
-    returns = keep_value(tree, bound=bound, kinds=source.kinds)
+    kinds = source.kinds
+    if ast.AsyncFunctionDef in kinds and "asyncio.run" not in code and "run_until_complete" not in code:
+        await_calls(tree, bound)
+    returns = keep_value(tree, bound=bound, kinds=kinds)
     LanguagePolicy(refusals, bound=bound, deferred=deferred).visit(tree)
     if refusals:
         return Program(text=source.text, code=None, sites=sites, refusals=refusals.sorted())

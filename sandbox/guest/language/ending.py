@@ -7,10 +7,45 @@ import ast
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Collection, Iterable
 
 #: Where the value is kept among the program's variables; no program can spell the name.
 VALUE = ".value"
+
+
+def await_calls(tree: ast.Module, bound: Counter[str]) -> None:
+    """Await what a statement at the top level leaves un-awaited: `main()`, where `main` is an `async def`.
+
+    There is only one thing that it can mean; under CPython it does nothing, and says so.
+    """
+    functions = {
+        node.name for node in tree.body if isinstance(node, ast.AsyncFunctionDef) and bound[node.name] == 1
+    } - _with_yield(tree)
+    if functions:
+        _await_in(tree.body, functions)
+
+
+def _with_yield(tree: ast.Module) -> set[str]:
+    """Return the asynchronous generators, which cannot be awaited."""
+    return {
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.AsyncFunctionDef)
+        and (node.decorator_list or any(isinstance(each, ast.Yield) for each in ast.walk(node)))
+    }
+
+
+def _await_in(body: list[ast.stmt], functions: set[str]) -> None:
+    for statement in body:
+        if isinstance(statement, ast.If | ast.For | ast.While | ast.With | ast.Try):
+            for block in ("body", "orelse", "finalbody"):
+                _await_in(getattr(statement, block, []), functions)
+        if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+            continue
+        function = statement.value.func
+        if isinstance(function, ast.Name) and function.id in functions:
+            statement.value = ast.copy_location(ast.Await(statement.value), statement.value)
 
 
 #: The function that a program becomes where a plain exception would be seen: `return` inside of `with`.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest.concurrency.awaitables import Ready, awaitable, is_awaitable
 from sandbox.guest.concurrency.identity import PLACE
 from sandbox.guest.names.kinds import stand_in
-from sandbox.guest.tools import PendingCall
+from sandbox.guest.tools import PendingCall, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -30,7 +31,7 @@ def _asyncio(scene: Scene) -> dict[str, Any]:
     scene.hub.prepare()
     loop = scene.loop
     names = {name: getattr(asyncio, name) for name in _LIBRARY.split() if hasattr(asyncio, name)}
-    return {**names, **_kinds(loop), **_starting(loop), **_running(scene, loop)}
+    return {**names, **_kinds(loop), **_starting(scene, loop), **_running(scene, loop)}
 
 
 def _kinds(loop: Loop) -> dict[str, Any]:
@@ -62,12 +63,27 @@ def as_future(loop: Loop, value: Any) -> asyncio.Future[Any]:
     return future
 
 
-def _starting(loop: Loop) -> dict[str, Any]:
+def _count_plain(scene: Scene, values: tuple[Any, ...]) -> None:
+    """Say so when what should run in parallel has run already: calls that nobody followed to where they are awaited."""
+    plain = sum(type(value) is Record or type(value) is list for value in values)
+    if plain > 1:
+        scene.note(
+            f"{plain} calls that asyncio.gather was given had run before, one after another: call them inside of "
+            "gather, in a list of their own, or in `async def` functions that await them"
+        )
+
+
+def _starting(scene: Scene, loop: Loop) -> dict[str, Any]:
     start = partial(as_future, loop)
 
     def gather(*awaitables: Any, return_exceptions: bool = False) -> Any:
         known: dict[int, asyncio.Future[Any]] = {}
         futures = []
+        if len(awaitables) == 1 and isinstance(awaitables[0], list | tuple | set | Iterator):
+            kind = type(awaitables[0]).__name__
+            message = f"gather() takes the awaitables themselves, not a {kind} of them: write asyncio.gather(*calls)"
+            raise TypeError(message)
+        _count_plain(scene, awaitables)
         for value in awaitables:
             if id(value) not in known:
                 known[id(value)] = start(value)

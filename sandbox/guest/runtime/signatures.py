@@ -16,11 +16,7 @@ _MOST_WRAPPERS = 50
 
 def signature_of(value: Any, own: OwnClasses) -> inspect.Signature:
     """Return the signature of a function, method, class or callable object of the program. Raises ValueError."""
-    for _ in range(_MOST_WRAPPERS):
-        wrapped = value.__dict__.get("__wrapped__") if own.is_function(value) and type(value) is FunctionType else None
-        if wrapped is None:
-            break
-        value = wrapped
+    value = _unwrapped(value, own)
     bare = _bare(value, own)
     if bare is not None:
         return inspect.signature(bare)
@@ -64,10 +60,20 @@ def full_argument_specification(signature: inspect.Signature) -> FullArgSpec:
     )
 
 
+def _unwrapped(value: Any, own: OwnClasses) -> Any:
+    """Follow `functools.wraps` to the function that was decorated."""
+    for _ in range(_MOST_WRAPPERS):
+        wrapped = value.__dict__.get("__wrapped__") if own.is_function(value) and type(value) is FunctionType else None
+        if wrapped is None:
+            break
+        value = wrapped
+    return value
+
+
 def _bare(value: Any, own: OwnClasses) -> Any:
     """Return a function, method or partial like this one, without attributes that could lead the library elsewhere."""
     if type(value) is functools.partial:
-        inner = _bare(value.func, own)
+        inner = _bare(_unwrapped(value.func, own), own)
         return None if inner is None else functools.partial(inner, *value.args, **value.keywords)
     if type(value) is MethodType:
         return _bound(value.__func__) if type(value.__func__) is FunctionType and own.is_function(value) else None

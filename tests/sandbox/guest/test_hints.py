@@ -146,3 +146,37 @@ def test_importing_a_namespace_gives_the_namespace() -> None:
         run_guest("import ns\nfrom tools import ns as other\nns.list()['total'] + other.list()['total']", TOOLS).value
         == 2
     )
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("import json\njson.loads(ns.list(page=1))", "leave json.loads out"),
+        ("r = ns.list(page=1)\nfor x in r:\n    x['id']", "a key of the dict r"),
+        ("x = {}\nx.append(1)", "write x[key] = value"),
+        ("try:\n    1 / 0\nexcept 5:\n    pass", "except ToolError as e"),
+        ("await tools.call('ns.list', {})", "tools are called by their names, as in ns.operation"),
+        ("datetime.now()", "from datetime import datetime"),
+        ("x = ns?.list", "`?.` is JavaScript"),
+        ("if x = 5:\n    pass", "compare with =="),
+        ("import asyncio\nawait asyncio.gather([ns.list(page=1)])", "write asyncio.gather(*calls)"),
+    ],
+)
+def test_a_slip_of_a_model_is_answered_with_what_to_write(code: str, says: str) -> None:
+    assert says in run_guest(code, TOOLS).message
+
+
+def test_calls_that_should_have_run_in_parallel_and_did_not_are_remarked_upon() -> None:
+    code = (
+        "import asyncio\nclass Kept:\n    def __init__(self):\n"
+        "        self.calls = [ns.list(page=n) for n in range(3)]\n"
+        "len(await asyncio.gather(*Kept().calls))"
+    )
+
+    ended = run_guest(code, TOOLS)
+
+    assert ended.value == 3
+    assert ended.notes == [
+        "3 calls that asyncio.gather was given had run before, one after another: call them inside of gather, in a "
+        "list of their own, or in `async def` functions that await them"
+    ]

@@ -1,0 +1,67 @@
+"""What the library shares between programs cannot be changed, or is put back."""
+
+from __future__ import annotations
+
+import calendar
+import csv
+import re
+import textwrap
+
+import pytest
+
+from sandbox.guest import program
+from sandbox.guest.names.shared import freeze_class, restore_shared
+from tests.sandbox.guest.host_double import run_guest
+
+
+@pytest.fixture(autouse=True)
+def warm() -> None:
+    program.warm_up()
+
+
+@pytest.mark.parametrize("kind", [textwrap.TextWrapper, calendar.HTMLCalendar])
+def test_a_class_of_the_library_takes_no_attribute(kind: type) -> None:
+    with pytest.raises(TypeError, match="immutable type"):
+        kind.made_by_a_program = 1  # type: ignore[attr-defined]
+
+
+def test_freezing_a_class_leaves_its_objects_as_they_are() -> None:
+    class Frozen:
+        kept = 1
+
+    freeze_class(Frozen)
+    thing = Frozen()
+    thing.x = 2  # type: ignore[attr-defined]
+
+    with pytest.raises(TypeError, match="immutable type"):
+        Frozen.kept = 2
+    assert (Frozen.kept, thing.x) == (1, 2)  # type: ignore[attr-defined]
+
+
+def test_lists_of_classes_are_read_as_before() -> None:
+    assert list(calendar.HTMLCalendar.cssclasses) == ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+    assert textwrap.fill("a\tb\nc", 20) == "a       b c"
+
+
+def test_a_limit_that_a_program_set_is_put_back() -> None:
+    csv.field_size_limit(5)
+
+    restore_shared()
+
+    assert csv.field_size_limit() == 131_072
+
+
+def test_caches_forget_what_a_program_put_into_them() -> None:
+    first = re.compile("made by a program")
+
+    restore_shared()
+
+    assert re.compile("made by a program") is not first
+
+
+def test_the_next_program_finds_nothing_of_the_one_before() -> None:
+    run_guest("import csv, decimal\ncsv.field_size_limit(7)\ndecimal.getcontext().prec = 3")
+
+    ended = run_guest("import csv, decimal\ncsv.field_size_limit(), decimal.getcontext().prec")
+
+    assert ended.value == [131_072, 28]
