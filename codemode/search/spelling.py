@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 _SHORTEST = 4  # letters; shorter words have too many neighbours
 _TWO_EDITS_FROM = 8  # letters
-_MOST = 3  # corrections of one word
+_LONGEST = 255  # letters; longer words all count as this long
 
 
 class Spelling:
@@ -33,30 +34,32 @@ class Spelling:
         self._words = words
         self._terms = terms
         self.lengths, self.masks = shapes or _shapes(words)
+        self._by_length = np.argsort(self.lengths, kind="stable")
+        self._sorted_masks = self.masks[self._by_length]
+        self._starts = np.searchsorted(self.lengths[self._by_length], np.arange(_LONGEST + 2)).tolist()
 
     def corrections(self, word: str) -> list[tuple[str, int, int]]:
         """Nearest known words: (word, its term, edits), nearest first; empty when the word is too short."""
         if len(word) < _SHORTEST:
             return []
         edits = 2 if len(word) >= _TWO_EDITS_FROM else 1
-        found = []
-        for place in self._plausible(word, edits):
-            known = self._words[place]
-            distance = OSA.distance(word, known, score_cutoff=edits)
-            if distance <= edits:
-                found.append((known, int(self._terms[place]), distance))
-        return found
+        plausible = self._plausible(word, edits)
+        near = process.extract(
+            word, [self._words[place] for place in plausible], scorer=OSA.distance, score_cutoff=edits, limit=None
+        )
+        return [(known, int(self._terms[plausible[at]]), int(distance)) for known, distance, at in near]
 
     def _plausible(self, word: str, edits: int) -> list[int]:
-        near = np.abs(self.lengths.astype(np.int16) - len(word)) <= edits
-        places = np.flatnonzero(near)
-        differing = np.bitwise_count(self.masks[places] ^ np.uint64(_mask(word)))
-        kept: list[int] = places[differing <= 2 * edits].tolist()
+        """The places of the words of about the same length and letters."""
+        length = min(len(word), _LONGEST)
+        some = slice(self._starts[max(length - edits, 0)], self._starts[min(length + edits, _LONGEST) + 1])
+        differing = np.bitwise_count(self._sorted_masks[some] ^ np.uint64(_mask(word)))
+        kept: list[int] = self._by_length[some][differing <= 2 * edits].tolist()
         return kept
 
 
 def _shapes(words: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
-    lengths = np.fromiter((min(len(word), 255) for word in words), np.uint8, len(words))
+    lengths = np.fromiter((min(len(word), _LONGEST) for word in words), np.uint8, len(words))
     return lengths, np.fromiter(map(_mask, words), np.uint64, len(words))
 
 

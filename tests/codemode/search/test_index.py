@@ -158,6 +158,10 @@ def test_an_index_of_nothing_finds_nothing() -> None:
     assert Index.build(Catalog()).search("anything").hits == ()
 
 
+def test_a_word_of_a_thousand_letters_does_no_harm(index: Index) -> None:
+    assert found(index, "wheather " + "x" * 1_000)[0] == "weather.forecast.get"
+
+
 def test_a_search_without_words_finds_nothing(index: Index) -> None:
     assert index.search("").hits == ()
     assert index.search(Query(())).hits == ()

@@ -1,0 +1,59 @@
+"""Not sure is said where nothing may fit, and never takes a hit away."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from codemode.catalog.catalog import Catalog
+from codemode.search.index import Index
+from codemode.search.query import Query
+from codemode.sources.documents import parse_document
+from codemode.sources.openapi import load_openapi
+
+
+@pytest.fixture(scope="module")
+def gym() -> Index:
+    document = parse_document(
+        Path(str(files("api_specs.gym") / "openapi.yaml")).read_text(encoding="utf-8"), location=""
+    )
+    return Index.build(Catalog(load_openapi(document, name="gym").tools))
+
+
+@pytest.mark.parametrize(
+    "query", ["create a client", "freeze membership", "list invoices", "book a class", "get_clients_list"]
+)
+def test_what_there_is_a_tool_for_is_not_flagged(gym: Index, query: str) -> None:
+    assert gym.search(query).unsure == ()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "xq zzyzx brumf add",
+        "brokle wunt snarfing plomb",
+        "resize the virtual machine of a kubernetes node",
+        "mean orbital eccentricity of an asteroid",
+    ],
+)
+def test_what_there_is_no_tool_for_is_flagged_and_keeps_its_hits(gym: Index, query: str) -> None:
+    answer = gym.search(query)
+    assert answer.unsure == (0,)
+    assert answer.hits
+
+
+def test_each_search_of_several_has_its_own_flag(gym: Index) -> None:
+    answer = gym.search(Query(("freeze membership", "resize the virtual machine of a kubernetes node")))
+    assert answer.unsure == (1,)
+    assert answer.confidence[0] > answer.confidence[1]
+
+
+def test_an_exact_name_is_certain(gym: Index) -> None:
+    assert gym.search("gym.clients.delete_client").confidence == (1.0,)
+
+
+def test_without_the_right_tool_confidence_falls(gym: Index) -> None:
+    others = Index.build([tool for tool in gym.tools if "freeze" not in tool.id])
+    assert others.search("freeze membership").confidence < gym.search("freeze membership").confidence
