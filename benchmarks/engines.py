@@ -100,9 +100,10 @@ WORKLOADS: dict[str, tuple[str, float, int, Callable[[adapters.Engine], Awaitabl
     "nbody": ("ms", 1e3, 3, measure_compute("nbody")),
     "fannkuch": ("ms", 1e3, 3, measure_compute("fannkuch")),
     "text": ("ms", 1e3, 3, measure_compute("text")),
+    "objects": ("ms", 1e3, 3, measure_compute("objects")),
     "10 MB result": ("ms", 1e3, 6, measure_large),
 }
-_SLOW = {"smolagents": {"nbody", "fannkuch", "text", "10 MB result"}}
+_SLOW = {"smolagents": {"nbody", "fannkuch", "text", "objects", "10 MB result"}}
 
 
 def applies(engine: adapters.Engine, workload: str) -> bool:
@@ -127,7 +128,7 @@ async def measure_all(engines: list[adapters.Engine], rounds: int) -> tuple[Samp
                 if number % rarely or not applies(engine, workload) or (label(engine), workload) in problems:
                     continue
                 try:
-                    samples[workload][label(engine)].append(await asyncio.wait_for(measure(engine), 300))
+                    samples[workload][label(engine)].append(await asyncio.wait_for(measure(engine), 600))
                 except Exception as error:  # noqa: BLE001 - whatever a peer raises is its result
                     problems[label(engine), workload] = f"{type(error).__name__}: {str(error)[:200]}"
         print(f"round {number + 1} of {rounds}", file=sys.stderr, end="\r", flush=True)

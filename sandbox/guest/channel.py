@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import json.scanner
 import os
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sandbox.protocol.framing import HEADER, HEADER_BYTES
@@ -72,16 +72,10 @@ class Channel:
         """Whether calls have collected that the host does not know of."""
         return bool(self._calls)
 
-    @property
-    def has_input(self) -> bool:
-        """Whether the host has said more than was read, so that reading on does not wait."""
-        return bool(self._buffer)
-
     def call(self, path: str, tool: str, arguments: bytes, answer: Callable[[dict[str, Any]], None]) -> int:
         """Note a call, to be sent when the program waits. `answer` gets the message that answers it."""
         self._last_id += 1
-        head = encode([self._last_id, path, tool])
-        self._calls.append(head[:-1] + b"," + arguments + b"]")
+        self._calls.append(b'[%d,"%s",%s,%s]' % (self._last_id, path.encode(), _quoted(tool), arguments))
         self.in_flight[self._last_id] = answer
         return self._last_id
 
@@ -136,8 +130,8 @@ class Channel:
     def _write(self, data: bytes) -> None:
         rest = memoryview(data)
         try:
-            while rest:
-                rest = rest[self.connection.write(rest) :]
+            while (written := self.connection.write(rest)) < len(rest):
+                rest = rest[written:]
         except OSError:
             raise HostGone from None
 
@@ -169,6 +163,11 @@ class Channel:
         if not chunk:
             raise HostGone
         return chunk
+
+
+@lru_cache(maxsize=64)
+def _quoted(tool: str) -> bytes:
+    return encode(tool)
 
 
 @cache

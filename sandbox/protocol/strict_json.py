@@ -105,7 +105,8 @@ def check_shape(data: bytes, *, depth: int, digits: int) -> bool:
 
     Returns whether the parsed value has to be walked: a number may overflow, or a string hold a lone surrogate.
     """
-    check_depth(data, depth)
+    if data.count(b"[") + data.count(b"{") > depth:
+        check_depth(data, depth)
     if len(data) <= _SHORT and digits >= _SHORT:
         return _MAY_BE_UNREAL.search(data) is not None
     shapes = data.translate(_NUMBER_SHAPES)

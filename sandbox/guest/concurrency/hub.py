@@ -167,11 +167,16 @@ class Hub:
         self._fire_due()
         if self.ready or (slot is not None and slot.done):
             return
-        self._new_timers = [timer for timer in self._new_timers if not timer.cancelled]
+        if self._new_timers:
+            self._new_timers = [timer for timer in self._new_timers if not timer.cancelled]
         if not self.channel.in_flight and not self._timers and not self._new_timers and not self._unplaced:
             self._give_up(slot)
             return
-        self._tell_host()
+        if self._timers or self._new_timers or self._unplaced or self.channel.wake_told is not None:
+            self._tell_wishes()
+        elif self.channel.has_calls:
+            self.channel.send_calls(None, None)
+        self.channel.flush()
         message = self.channel.read()
         self.clock.advance(message["now"])
         for moment in message.get("marks", ()):
@@ -183,7 +188,7 @@ class Hub:
         else:
             self._fire_due()
 
-    def _tell_host(self) -> None:
+    def _tell_wishes(self) -> None:
         moments = [timer.when_us for group in self._unplaced for timer in group if not timer.cancelled]
         if self._timers:
             moments.append(self._timers[0][0])
@@ -194,7 +199,6 @@ class Hub:
             self._new_timers = []
         if delay is not None or wake != self.channel.wake_told or self.channel.has_calls:
             self.channel.send_calls(wake, delay)
-        self.channel.flush()
 
     # --- timers --------------------------------------------------------------------------------------------------
 
