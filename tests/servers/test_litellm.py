@@ -43,8 +43,8 @@ def litellm(tmp_path: Path) -> Iterator[Running]:
 async def test_models_are_listed_asked_counted_and_refused(litellm: Running, tmp_path: Path) -> None:
     secret = tmp_path / "key"
     secret.write_text(KEY, encoding="utf-8")
-    value = {"file": str(secret)}
-    credential = {"kind": "api_key", "name": "Authorization", "prefix": "Bearer ", "value": value}
+    # Its document gives five headers one name, so that only the last can be asked for: send it with every call.
+    credential = {"kind": "bearer", "token": {"file": str(secret)}, "scheme": "*"}
     async with litellm.codemode("proxy", "/openapi.json", base_url=litellm.url, credentials=[credential]) as service:
         assert len(service.catalog) > 500
         ids = {tool.key: tool.id for tool in service.catalog}
