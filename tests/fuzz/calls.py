@@ -201,6 +201,8 @@ makers = [
 LEFT_OUT = {"exit", "quit", "breakpoint"}
 _MOST_ARGUMENTS = 4
 _CALL_S = 0.5
+#: To look whether a class has changed takes longer than a call: so many calls are made between two looks.
+_BETWEEN_LOOKS = 20
 #: Objects of one class, the class among them, are alike: so many are looked into.
 _OF_ONE_CLASS = 3
 
@@ -220,7 +222,8 @@ def execution() -> Run:
     start = encode_run(code, names=["ns"], seed=b"\1" * 32, now=10**15, limits=Limits(calls=10**9), inputs={})
     compiled = compile_program(code, names=["ns"], limit_bytes=100_000, limit_depth=160)
     assert compiled.refusals == (), compiled.refusals
-    made = Run(Channel(host, Record), decode_host_message(start[4:]), compiled)
+    made = Run(Channel(host, Record))
+    made.begin({**decode_host_message(start[4:]), "parameters": {}}, compiled)
     ended = made.execute()
     assert ended.status == "completed", ended.failure
     return made
@@ -239,6 +242,7 @@ class Walk:
         self._kept: list[Any] = []
         self._looked_into: Counter[type] = Counter()
         self._shared = Shared()
+        self._recent: list[str] = []
         self.calls = 0
 
     def gather(self, starts: dict[str, Any], depth: int = 3) -> None:
@@ -286,7 +290,10 @@ class Walk:
             results += [error, *error.args]
         for value in [*results, *list(self._heard)]:
             self._check(call, value)
-        self._shared.check(call)
+        self._recent.append(call)
+        if len(self._recent) == _BETWEEN_LOOKS:
+            self._shared.check("; ".join(self._recent))
+            self._recent.clear()
         for value in results:
             if not isinstance(value, BaseException) and len(self._kept) < 20_000:
                 self.gather({f"{path}()": value}, depth=1)
