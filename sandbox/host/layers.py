@@ -29,13 +29,20 @@ REMEDIES = {
     "user": (
         "run as an ordinary user, or give root CAP_SETUID and CAP_SETGID (docker: --cap-add SETUID --cap-add SETGID)"
     ),
-    "capabilities": "the container must not refuse capset (Docker and Kubernetes allow it by default)",
+    "capabilities": (
+        "the container must not refuse capset (Docker and Kubernetes allow it by default; else: --security-opt"
+        " seccomp=unconfined, or a profile that allows it)"
+    ),
     "namespaces": (
         "user namespaces must be allowed: sysctl user.max_user_namespaces > 0 (and on Ubuntu"
         " kernel.apparmor_restrict_unprivileged_userns=0); docker: --security-opt seccomp=unconfined or a profile that"
         " allows unshare, mount and pivot_root"
     ),
-    "landlock": "the kernel needs 5.13 or newer with landlock among its security modules (lsm=landlock,...)",
+    "landlock": (
+        "the kernel needs 5.13 or newer with landlock among its security modules (lsm=landlock,...), and the container"
+        " must not refuse landlock_create_ruleset and landlock_restrict_self (docker: --security-opt"
+        " seccomp=unconfined, or a profile that allows them)"
+    ),
 }
 
 
