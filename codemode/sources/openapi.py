@@ -32,6 +32,9 @@ _SLASHED = re.compile(r"(^|[_-])(path|filepath|filename|file|dir|ref|basehead|br
 #: How documents say that a value is to be encoded, which matters where it holds slashes (GitLab, Cloudflare).
 _ENCODED = re.compile(r"url[ _-]?encoded|_encoded\b", re.IGNORECASE)
 
+#: What a pattern forbids: a slash in it is none that the value may have.
+_NEGATED = re.compile(r"\[\^(?:\\.|[^\]\\])*\]")
+
 
 def load_openapi(
     document: Any,
@@ -147,7 +150,10 @@ def _holds_slashes(node: Schema) -> bool:
     """Whether a Parameter Object says that its value may hold slashes, or shows one that does."""
     if node.get("x-multi-segment") is True or node.get("allowReserved") is True:
         return True
-    schema = node.at(node.get("schema")).resolved()
+    schema = (node.at(node.get("schema")) if "schema" in node.value else node).resolved()
+    pattern = schema.first("pattern")
+    if isinstance(pattern, str) and "/" in _NEGATED.sub("", pattern):
+        return True
     shown = [str(value) for value in (node.get("example"), schema.first("example"), schema.first("default"))]
     return (
         any("/" in text or "%2f" in text.lower() for text in shown)

@@ -113,3 +113,19 @@ def test_openapi_3_2_has_queries_further_methods_whole_queries_streams_and_a_nam
     assert list(items.resolved().properties()) == ["id"]
     (warned,) = surface.warnings
     assert warned.pointer == "/paths/~1x/additionalOperations/NO METHOD"
+
+
+@pytest.mark.parametrize(
+    ("parameter", "may"),
+    [
+        ({"schema": {"type": "string", "pattern": "arn:aws:[a-z]+:.*/.*"}}, True),
+        ({"schema": {"type": "string", "pattern": "^[^/]+$"}}, False),
+        ({"schema": {"type": "string", "example": "172.16.0.0%2F16"}}, True),
+        ({"schema": {"type": "string"}, "description": "The ID or URL-encoded path of the project"}, True),
+        ({"schema": {"type": "string"}, "description": "The ID of the project"}, False),
+    ],
+)
+def test_a_path_parameter_may_hold_slashes_where_the_document_shows_it(parameter: dict[str, Any], may: bool) -> None:
+    operation = {"parameters": [{"name": "project", "in": "path", "required": True, **parameter}]}
+    (tool,) = load_openapi({"openapi": "3.0.3", "paths": {"/x/{project}": {"get": operation}}}, name="api").tools
+    assert tool.invocation.slashed == ({"project"} if may else frozenset())
