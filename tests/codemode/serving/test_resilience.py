@@ -1,0 +1,193 @@
+"""`codemode serve` under what goes wrong around it: killed processes, a dead service, a full disk, and the end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.conftest import Gym
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+
+COMMAND = str(Path(sys.executable).parent / "codemode")
+KEY = {"Authorization": "Bearer a-key"}
+
+
+@contextmanager
+def serving(folder: Path, gym: Gym, *, sections: str = "", file_bytes: int | None = None) -> Iterator[tuple[str, int]]:
+    """A server in a process of its own: its address, and its process id. It may write so many bytes to any file."""
+    text = f"""
+sources:
+  gym:
+    location: {gym.document}
+    base_url: {gym.url}
+    credentials: [{{kind: bearer, token: {{file: {gym.token_file}}}}}]
+  dead:
+    location: {gym.document}
+    base_url: http://127.0.0.1:9
+    credentials: [{{kind: bearer, token: {{file: {gym.token_file}}}}}]
+state_folder: {folder}/state
+cache_folder: {folder}/cache
+{sections}
+"""
+    (folder / "codemode.yaml").write_text(text, encoding="utf-8")
+    log = folder / "log"
+
+    def limited() -> None:
+        if file_bytes is not None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write beyond it fails, as on a full disk
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
+
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "CODEMODE_API_KEY": "a-key"}  # noqa: TID251
+    command = [COMMAND, "serve", "--port", "0"]
+    with (
+        log.open("w") as errors,
+        subprocess.Popen(command, cwd=folder, env=environment, stderr=errors, preexec_fn=limited) as process,
+    ):
+        try:
+            yield _address(log, process), process.pid
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=60)
+
+
+def _address(log: Path, process: subprocess.Popen[bytes]) -> str:
+    while True:
+        text = log.read_text(encoding="utf-8")
+        if "http://127.0.0.1:" in text:
+            return "http://127.0.0.1:" + text.partition("http://127.0.0.1:")[2].split()[0]
+        assert process.poll() is None, text
+        os.sched_yield()
+
+
+#: A file takes so many bytes on the full disk: the line with the address, and little else.
+FULL_BYTES = 2_000
+KEYS = "server: {keys: [{env: CODEMODE_API_KEY}]}"
+
+
+def client(url: str) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(base_url=url, headers=KEY, timeout=60)
+
+
+async def run(http: httpx2.AsyncClient, code: str) -> dict[str, Any]:
+    answer = await http.post("/v1/execute", json={"code": code})
+    while answer.status_code == 429:  # as a client that does as it is told
+        await asyncio.sleep(float(answer.headers["retry-after"]))
+        answer = await http.post("/v1/execute", json={"code": code})
+    assert answer.status_code == 200, answer.text
+    outcome: dict[str, Any] = answer.json()
+    return outcome
+
+
+def descendants(process: int) -> list[int]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((folder / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
+        except (OSError, ValueError):
+            continue
+        if parent == process:
+            found += [int(folder.name), *descendants(int(folder.name))]
+    return found
+
+
+async def test_killed_workers_end_their_programs_and_no_other(tmp_path: Path, gym: Gym) -> None:
+    with serving(tmp_path, gym, sections=KEYS) as (url, process):
+        async with client(url) as http:
+            assert (await run(http, "1 + 1"))["value"] == 2
+            for _ in range(3):
+                load = [asyncio.create_task(run(http, "import time\ntime.sleep(0.5)\n'ended'")) for _ in range(6)]
+                await asyncio.sleep(0.2)
+                for number in descendants(process):
+                    try:
+                        os.kill(number, signal.SIGKILL)  # the fork server too
+                    except ProcessLookupError:
+                        continue
+                statuses = {outcome["status"] for outcome in await asyncio.gather(*load)}
+                assert statuses <= {"crashed", "completed"}
+                assert "crashed" in statuses
+                assert (await run(http, "gym.core.get_gym_info()['name'] and 2"))["value"] == 2
+            assert (await http.get("/readyz")).status_code == 200
+
+
+async def test_a_dead_service_is_said_and_the_others_are_served(tmp_path: Path, gym: Gym) -> None:
+    with serving(tmp_path, gym, sections=KEYS) as (url, _):
+        async with client(url) as http:
+            dead, alive = await asyncio.gather(
+                run(http, "dead.core.get_gym_info()"), run(http, "gym.core.get_gym_info()['name'] and 2")
+            )
+            assert (dead["status"], dead["calls"][0]["state"]) == ("failed", "not started")
+            assert "cannot be reached" in dead["failure"]["message"]
+            assert alive["value"] == 2
+            assert (await http.get("/readyz")).status_code == 200
+
+
+async def test_a_full_disk_leaves_the_service_serving(tmp_path: Path, gym: Gym) -> None:
+    with serving(tmp_path, gym, sections=KEYS, file_bytes=FULL_BYTES) as (url, _):
+        async with client(url) as http:
+            for number in range(30):
+                assert (await run(http, f"gym.core.get_gym_info()['name'] and {number}"))["value"] == number
+                answer = await http.post("/v1/search", json={"queries": ["freeze a membership"]})
+                assert answer.json()["hits"][0]["id"].endswith("freeze_membership")
+            assert (await http.get("/readyz")).status_code == 200
+    assert (tmp_path / "log").stat().st_size == FULL_BYTES  # nothing more could be written, not even that
+    for folder in ("state", "cache"):
+        assert all(file.stat().st_size <= FULL_BYTES for file in (tmp_path / folder).rglob("*") if file.is_file())
+
+
+async def test_a_server_that_is_told_to_stop_ends_what_it_runs_and_takes_nothing_new(tmp_path: Path, gym: Gym) -> None:
+    with serving(tmp_path, gym, sections=KEYS) as (url, process):
+        async with client(url) as http:
+            assert (await run(http, "1"))["value"] == 1
+            slow = asyncio.create_task(run(http, "import time\ntime.sleep(1.5)\n'ended'"))
+            await asyncio.sleep(0.3)
+            os.kill(process, signal.SIGTERM)
+            assert (await slow)["value"] == "ended"
+            port = int(url.rpartition(":")[2])
+            with pytest.raises(OSError, match="refused"), socket.create_connection(("127.0.0.1", port), timeout=5):
+                pass
+        await until_gone(process)
+
+
+async def test_draining_has_an_end(tmp_path: Path, gym: Gym) -> None:
+    sections = "server: {keys: [{env: CODEMODE_API_KEY}], drain_s: 1}"
+    with serving(tmp_path, gym, sections=sections) as (url, process):
+        async with client(url) as http:
+            assert (await run(http, "1"))["value"] == 1
+            slow = asyncio.create_task(run(http, "import time\ntime.sleep(25)"))
+            await asyncio.sleep(0.3)
+            children = descendants(process)
+            assert children
+            os.kill(process, signal.SIGTERM)
+            async with asyncio.timeout(15):
+                with pytest.raises((httpx2.HTTPError, AssertionError)):
+                    await slow
+                await until_gone(process, *children)
+
+
+async def until_gone(*processes: int) -> None:
+    """Wait until these have ended: none of them is ours, so that there is nothing but to look."""
+    while not all(map(_is_zombie, processes)):  # noqa: ASYNC110
+        await asyncio.sleep(0.05)
+
+
+def _is_zombie(process: int) -> bool:
+    try:
+        text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return True
+    return text.rpartition(")")[2].split()[0] == "Z"
