@@ -266,8 +266,8 @@ class CodeMode:
         return self._executor.isolation
 
     async def settle_search(self, queries: Sequence[str], timeout_s: float) -> Progress | None:
-        """Wait for embeddings, where there are any: for who is in no hurry. Says how far they are."""
-        await asyncio.to_thread(self._finder.settle, queries, timeout_s)
+        """Wait for embeddings, where there are any, until they fail: for who is in no hurry. Says how far they are."""
+        await asyncio.to_thread(self._finder.settle, queries, timeout_s, gives_up=True)
         return self._finder.embedded
 
     def evaluate_search(self, labelled: Path, *, change: Callable[[str], str] = str) -> Metrics:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from codemode.settings import SearchSettings
 
 _TOGETHER = 64  # queries in one request
+_LOOKED_EVERY_S = 0.1
 
 
 class Finder:
@@ -95,15 +96,21 @@ class Finder:
         """How far the embeddings are; None without any."""
         return None if self._meanings is None else self._meanings.progress
 
-    def settle(self, queries: Sequence[str], timeout_s: float) -> None:
-        """Wait for the embeddings of the tools and then of these queries, at most `timeout_s`, where there are any."""
-        begun = time.monotonic()
-        if self._meanings is None or self._queries is None:
+    def settle(self, queries: Sequence[str], timeout_s: float, *, gives_up: bool = False) -> None:
+        """Wait for the embeddings of the tools and then of these queries, at most `timeout_s`, where there are any.
+
+        `gives_up` at the first failure, although the service is asked again.
+        """
+        ends = time.monotonic() + timeout_s
+        meanings, vectors = self._meanings, self._queries
+        if meanings is None or vectors is None:
             return
-        if self._meanings.wait(timeout_s) and self._meanings.progress.is_ready:
+        while not meanings.wait(min(_LOOKED_EVERY_S, max(0.0, ends - time.monotonic()))):
+            if time.monotonic() >= ends or (gives_up and meanings.progress.problem):
+                return
+        if meanings.progress.is_ready:
             for start in range(0, len(queries), _TOGETHER):
-                left_s = max(0.0, timeout_s - (time.monotonic() - begun))
-                self._queries.of(queries[start : start + _TOGETHER], wait_s=left_s)
+                vectors.of(queries[start : start + _TOGETHER], wait_s=max(0.0, ends - time.monotonic()))
 
     def close(self) -> None:
         """End the work in the background."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,7 +20,7 @@ from codemode.serving.surface import AsJson, Surface, on_surface, with_service
 if TYPE_CHECKING:
     from codemode.service import CodeMode
 
-PATIENCE_S = 3.0  # that a person at a terminal waits for embeddings that are nearly there
+PATIENCE_S = 8.0  # that a person at a terminal waits for embeddings that are nearly there
 SHOWN_EVERY_S = 0.3
 
 app = typer.Typer()
@@ -77,7 +78,8 @@ def embed(surface: Surface) -> None:
             while not progress.has_ended:
                 told = f"; {progress.problem}, asked again" if progress.problem else ""
                 status.update(f"{progress.done:,} of {progress.total:,} tools embedded{told}")
-                progress = await service.settle_search((), SHOWN_EVERY_S) or progress
+                await asyncio.sleep(SHOWN_EVERY_S)
+                progress = await service.settle_search((), 0) or progress
         show.console.print(show.plain(progress.problem or f"{progress.total:,} tools are embedded"))
         return 0 if progress.is_ready else 1
 

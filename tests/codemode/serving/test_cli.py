@@ -17,6 +17,8 @@ import pytest
 from tests.codemode.search.embeddings_service import EmbeddingsService
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.conftest import Gym
 
 pytestmark = pytest.mark.slow
@@ -61,8 +63,17 @@ def test_search_takes_filters_and_pages(gym: Gym) -> None:
     assert "no tool has the tag 'membershps'; nearest: memberships" in ended.stderr
 
 
-def test_embeddings_are_made_on_demand_and_used_from_then_on(gym: Gym, tmp_path: Path) -> None:
-    service = EmbeddingsService()
+@pytest.fixture
+def embeddings_service() -> Iterator[EmbeddingsService]:
+    running = EmbeddingsService()
+    yield running
+    running.close()
+
+
+def test_embeddings_are_made_on_demand_and_used_from_then_on(
+    gym: Gym, tmp_path: Path, embeddings_service: EmbeddingsService
+) -> None:
+    service = embeddings_service
     config = tmp_path / "codemode.yaml"
     config.write_text(
         f"sources: {{gym: {{location: {gym.document}, credentials: [{{kind: none}}]}}}}\n"
@@ -81,7 +92,6 @@ def test_embeddings_are_made_on_demand_and_used_from_then_on(gym: Gym, tmp_path:
     assert refused.returncode == 1
     assert "answered 401; look at search.embeddings.api_key" in refused.stdout
     assert "a-key-of-mine" not in refused.stdout + refused.stderr
-    service.close()
     none = codemode("embed", "--source", str(gym.document))
     assert none.returncode == 2
     assert "search.embeddings is not configured" in none.stderr
