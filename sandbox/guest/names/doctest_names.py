@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sandbox.guest.language.examples import SHOW, docstring_key
 from sandbox.guest.language.variables import is_dunder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sized
 
     from sandbox.guest.language.examples import Example
     from sandbox.guest.names.scene import Scene
@@ -84,7 +85,7 @@ def _docstrings(scene: Scene, root: str) -> Iterator[tuple[str, str]]:
     for name, value in scene.program_globals.items():
         if getattr(value, "__module__", None) == "__main__":
             found |= _documented(scene, f"{root}.{name}", value)
-    return ((place, text) for place, text in sorted(found.items()) if isinstance(text, str))
+    return ((place, text if isinstance(text, str) else "") for place, text in sorted(found.items()))
 
 
 def _documented(scene: Scene, place: str, value: Any) -> dict[str, Any]:
@@ -184,16 +185,16 @@ class _Session:
         if self._verbose:
             self._print_passed()
         if failed:
-            lines = "".join(f"   {bad} of {count:3d} in {place}\n" for place, (bad, count) in failed.items())
-            self._print(f"{_LINE}\n{len(failed)} items had failures:\n{lines}")
+            lines = "".join(f" {bad:3d} of {count:3d} in {place}\n" for place, (bad, count) in failed.items())
+            self._print(f"{_LINE}\n{_number(failed, 'item')} had failures:\n{lines}")
         total = self.results()
         if self._verbose:
             self._print(
-                f"{total.attempted} tests in {len(self._counts)} items.\n"
+                f"{_number(total.attempted, 'test')} in {_number(self._counts, 'item')}.\n"
                 f"{total.attempted - total.failed} passed and {total.failed} failed.\n"
             )
         if total.failed:
-            self._print(f"***Test Failed*** {total.failed} failures.\n")
+            self._print(f"***Test Failed*** {_number(total.failed, 'failure')}.\n")
         elif self._verbose:
             self._print("Test passed.\n")
 
@@ -201,13 +202,19 @@ class _Session:
         empty = [place for place, count in self._counts.items() if not count[1]]
         passed = {place: count for place, count in self._counts.items() if count[1] and not count[0]}
         if empty:
-            self._print(f"{len(empty)} items had no tests:\n" + "".join(f"    {place}\n" for place in empty))
+            self._print(f"{_number(empty, 'item')} had no tests:\n" + "".join(f"    {place}\n" for place in empty))
         if passed:
-            lines = "".join(f"   {count:2d} tests in {place}\n" for place, (_, count) in passed.items())
-            self._print(f"{len(passed)} items passed all tests:\n{lines}")
+            lines = "".join(f" {_number(count, 'test', 3)} in {place}\n" for place, (_, count) in passed.items())
+            self._print(f"{_number(passed, 'item')} passed all tests:\n{lines}")
 
     def _print(self, text: str) -> None:
         self._scene.output.write(text)
+
+
+def _number(count: int | Sized, what: str, width: int = 0) -> str:
+    """Count things as the library of this Python does: the newer ones know a singular."""
+    number = count if isinstance(count, int) else len(count)
+    return f"{number:{width}d} {what}{'' if number == 1 and sys.version_info >= (3, 13) else 's'}"
 
 
 def _indented(text: str) -> str:
