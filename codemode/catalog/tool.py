@@ -65,7 +65,7 @@ class Tool:
     `parameters` come required first. `aliases` are exact other names (operationId, wire name). `retrieval_text` is for
     search alone; the model never sees it. `invocation` says how to reach it and is known to its transport only.
     `returns` is None where the result is not documented. `key` identifies the operation in its source (`GET /path`),
-    `tier` is a class of its author's (`core`).
+    `tier` is a class of the author's or the operator's.
     Instead of parameters, invocation and returns a function `details` may be given, which makes them when they are
     first asked for, and with it the `names` of the parameters where they are known already.
     """
@@ -181,6 +181,7 @@ class Tool:
         effect: Effect | None = None,
         tags: tuple[str, ...] | None = None,
         retrieval_text: str | None = None,
+        tier: str | None = None,
     ) -> Tool:
         """A tool that differs in these facts; the id it had stays an alias."""
         moved = id is not None and id != self.id
@@ -197,7 +198,7 @@ class Tool:
             retrieval_text=self.retrieval_text if retrieval_text is None else retrieval_text,
             deprecated=self.deprecated,
             key=self.key,
-            tier=self.tier,
+            tier=self.tier if tier is None else tier,
             names=self._names,
             details=lambda: self.details,
         )

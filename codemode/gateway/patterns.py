@@ -9,6 +9,8 @@ what forbids for any. `*` stands for a word in the first case and for anything i
 
 from __future__ import annotations
 
+import base64
+import binascii
 import html
 import json
 import re
@@ -17,6 +19,8 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 from urllib.parse import unquote
+
+from codemode.catalog.content import INLINE_KEY, REFERENCE_KEY
 
 ANYTHING = ("*", "**")
 
@@ -66,8 +70,8 @@ class ValuePattern:
         if self.text in ANYTHING:
             return True
         for leaf in leaves(value):
-            if isinstance(leaf, str) and len(leaf) > LONGEST_LOOKED_AT:
-                return True
+            if isinstance(leaf, str) and (len(leaf) > LONGEST_LOOKED_AT or leaf == REFERENCE_KEY):
+                return True  # what cannot be looked at may be anything
             if any(_found_in(self._folded, part) for part in _parts_of(leaf)):
                 return True
         return False
@@ -107,11 +111,20 @@ def leaves(value: Any) -> Iterator[Any]:
     while waiting:
         part = waiting.pop()
         if isinstance(part, Mapping):
-            waiting += [*part.values(), *part]
+            waiting += [*part.values(), *part, *_inline(part)]
         elif isinstance(part, list):
             waiting += part
         elif part is not None:
             yield part
+
+
+def _inline(part: Mapping[Any, Any]) -> list[str]:
+    """The text that is sent for bytes written out (`{"$base64": …}`)."""
+    written = part.get(INLINE_KEY)
+    try:
+        return [base64.b64decode(written).decode("utf-8", "replace")] if isinstance(written, str) else []
+    except binascii.Error:
+        return []
 
 
 def _readings(text: str) -> set[str] | None:

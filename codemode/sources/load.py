@@ -165,4 +165,5 @@ def _overrides(settings: SourceSettings) -> Overrides:
         describe=settings.describe,
         effect={pattern: Effect(effect) for pattern, effect in settings.effect.items()},
         examples=settings.examples,
+        tier=settings.tier,
     )

@@ -32,6 +32,7 @@ class Overrides:
     describe: Mapping[str, str] = field(default_factory=dict)
     effect: Mapping[str, Effect] = field(default_factory=dict)
     examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tier: Mapping[str, str] = field(default_factory=dict)
 
 
 def apply_overrides(tools: Iterable[Tool], overrides: Overrides, *, source: str) -> tuple[Tool, ...]:
@@ -42,21 +43,25 @@ def apply_overrides(tools: Iterable[Tool], overrides: Overrides, *, source: str)
     described = _single(overrides.describe, every, source, "describe")
     exemplified = _single(overrides.examples, every, source, "examples")
     effects = [(_Pattern(pattern), effect) for pattern, effect in overrides.effect.items()]
-    for pattern, _ in effects:
-        pattern.require(every, source, "effect")
+    tiers = [(_Pattern(pattern), tier) for pattern, tier in overrides.tier.items()]
+    for section, patterns in (("effect", effects), ("tier", tiers)):
+        for pattern, _ in patterns:
+            pattern.require(every, source, section)
     changed = []
     for tool in kept:
         effect = next((effect for pattern, effect in effects if pattern.fits(tool)), None)
-        is_same = effect is None and not any(tool.id in changes for changes in (renamed, described, exemplified))
+        tier = next((tier for pattern, tier in tiers if pattern.fits(tool)), None)
+        named = any(tool.id in changes for changes in (renamed, described, exemplified))
         path = _legal_path(renamed[tool.id], source) if tool.id in renamed else tool.path
         changed.append(
             tool
-            if is_same
+            if effect is None and tier is None and not named
             else tool.changed(
                 id=f"{tool.namespace}.{path}",
                 description=described.get(tool.id),
                 examples=exemplified.get(tool.id),
                 effect=effect,
+                tier=tier,
             )
         )
     return tuple(changed)

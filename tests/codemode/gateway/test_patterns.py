@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 from urllib.parse import quote
@@ -113,6 +114,14 @@ def test_what_may_reach_a_forbidden_address_may_fit(text: str) -> None:
 def test_a_forbidden_address_is_found_in_lists_and_names_of_fields() -> None:
     assert EVIL.may_fit([["a@own.org"], {"x@evil.org": True}])
     assert not EVIL.may_fit([["a@own.org"], {"evil.org": True}])
+
+
+def test_bytes_written_out_are_read_and_content_by_reference_may_be_anything() -> None:
+    assert EVIL.may_fit({"$base64": base64.b64encode(b"x@evil.org").decode()})
+    assert not EVIL.may_fit({"$base64": base64.b64encode(b"a@own.org").decode()})
+    assert not EVIL.may_fit({"$base64": "no base64"})
+    assert EVIL.may_fit({"$content": "c_1", "media_type": "text/plain"})
+    assert not OWN.surely_fits({"$base64": base64.b64encode(b"a@own.org").decode()})
 
 
 def test_a_path_does_not_walk_up() -> None:

@@ -125,3 +125,11 @@ def test_a_report_counts_and_warns() -> None:
         ("delete_order", "has no description"),
         ("list_orders", "is described in the same words as shop.orders.get_order"),
     ]
+
+
+def test_the_operator_sorts_operations_into_tiers() -> None:
+    overrides = Overrides(tier={"DELETE *": "careful", "orders.*": "usual"})
+    tiers = {tool.path: tool.tier for tool in apply_overrides(SURFACE.tools, overrides, source="shop")}
+    assert (tiers["orders.delete_order"], tiers["orders.list_orders"]) == ("careful", "usual")
+    with pytest.raises(ConfigurationError, match=r"sources\.shop\.tier: 'nothing' fits no operation"):
+        apply_overrides(SURFACE.tools, Overrides(tier={"nothing": "usual"}), source="shop")
