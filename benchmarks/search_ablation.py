@@ -42,7 +42,7 @@ def ideas() -> dict[str, tuple[Weights, Callable[[], AbstractContextManager[None
     """Every idea by name: the weights, and the surroundings in which an index without it is built and asked."""
     found = {WHOLE: (PLAIN, _as_is)} | {name: (weights, _as_is) for name, weights in WEIGHTS.items()}
     return found | {
-        "splitting of identifiers": (PLAIN, partial(_changed, text, "surface_forms", _unsplit)),
+        "splitting of identifiers outside names": (PLAIN, partial(_changed, text, "surface_forms", _unsplit)),
         "stemming": (PLAIN, partial(_changed, text, "term", lambda surface: surface)),
         "stop words": (PLAIN, partial(_changed, wordlists, "stop_words", frozenset)),
         "short forms read as the words they are short for": (
