@@ -239,3 +239,18 @@ class Tools:
 
 
 print(Tools.__dict__["twice"].__func__(4), Tools.__dict__["name"].__func__(Tools), Tools.name.__func__(Off))
+
+
+class Bound:
+    n = 3
+
+    @classmethod
+    def of_class(cls):
+        return cls.n
+
+    @property
+    def twice(self):
+        return self.n * 2
+
+
+print(Bound.__dict__["of_class"].__get__(None, Bound)(), Bound.__dict__["twice"].__get__(Bound(), Bound))

@@ -285,8 +285,14 @@ class Inspection:
 
         return construct
 
+    def _wraps_own(self, value: Any) -> bool:
+        """Tell whether a class method, static method or property holds functions of the program alone."""
+        if type(value) is property:
+            return all(each is None or self._own.is_function(each) for each in (value.fget, value.fset, value.fdel))
+        return type(value) in (classmethod, staticmethod) and self._own.is_function(value.__func__)
+
     def _descriptor(self, value: Any, name: str) -> Any:
-        if value in self._own or isinstance(value, types.FunctionType):
+        if value in self._own or isinstance(value, types.FunctionType) or self._wraps_own(value):
             return getattr(value, name)
         raise self._missing(value, name)
 
