@@ -23,6 +23,7 @@ from codemode.gateway.policy import AccessPolicy
 from codemode.observing.configured import observers_of
 from codemode.observing.observer import Observers, Started
 from codemode.search.answer import Detail, render
+from codemode.search.description import describe
 from codemode.search.enrichment import enriched
 from codemode.search.evaluation import Metrics, evaluate, read_labelled
 from codemode.search.finder import Finder
@@ -188,6 +189,19 @@ class CodeMode:
         )
         return SearchAnswer(text, hits.hits, hits.total, tuple(hits.query.queries[at] for at in hits.unsure), hits.note)
 
+    async def describe(self, name: str = "", *, caller: Caller = LOCAL) -> str:
+        """A namespace (with the operator's instructions), a group or a tool, as text within the configured budget.
+
+        Raises ToolNotFound, which names the nearest.
+        """
+        return describe(
+            name,
+            (await self.view(caller)).catalog,
+            budget_tokens=self.settings.search.budget_tokens,
+            instructions={source: settings.instructions for source, settings in self.settings.sources.items()},
+            observed=self._shapes.schema,
+        )
+
     async def execute(
         self,
         code: str,
@@ -238,10 +252,29 @@ class CodeMode:
 
         self.observers.started(execution)
         try:
-            outcome = await self._executor.run(code, gateway, caller, execution=execution.id, begun=begun, watch=called)
+            outcome = await self._executor.run(
+                code,
+                gateway,
+                caller,
+                execution=execution.id,
+                questions=self._questions(caller),
+                begun=begun,
+                watch=called,
+            )
         finally:
             self.observers.ended(execution, outcome)
         return outcome
+
+    def _questions(self, caller: Caller) -> Mapping[str, Callable[..., Awaitable[Any]]]:
+        """What a program may ask besides calling tools, in the view of its caller."""
+
+        async def search(queries: str | Sequence[str], namespace: str | None = None, detail: Detail = "auto") -> str:
+            return (await self.search(queries, namespace=namespace, detail=detail, caller=caller)).text
+
+        async def describe(name: str = "") -> str:
+            return await self.describe(name, caller=caller)
+
+        return {"search(queries, namespace, detail)": search, "describe(name)": describe}
 
     @property
     def caller_names(self) -> frozenset[str]:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
+from codemode.errors import CodeModeError
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.ledger import Ledger, unwatched
 from codemode.executions.preflight import check
 from codemode.executions.run import Run
 from codemode.gateway.caller import LOCAL
-from sandbox import Limits, Sandbox
+from sandbox import CallFailed, Limits, Sandbox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from codemode.executions.ledger import LedgerEntry
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway
     from codemode.settings import LimitSettings, SandboxSettings
-    from sandbox import CallSite
+    from sandbox import Call, CallSite
+
+    Question = Callable[..., Awaitable[Any]]
 
 MIB = 1024 * 1024
 
@@ -60,12 +64,14 @@ class Executor:
         caller: Caller = LOCAL,
         *,
         execution: str = "",
+        questions: Mapping[str, Question] = MappingProxyType({}),
         begun: Callable[[], None] = nothing,
         watch: Callable[[LedgerEntry], None] = unwatched,
     ) -> ExecutionOutcome:
         """Execute `code` with every tool of the gateway's catalog bound in its namespace.
 
-        `execution` is its id, a new one where none is given.
+        `execution` is its id, a new one where none is given. `questions` are functions that it finds beside the tools,
+        by their signature (`search(queries)`): they are no calls of tools, and stand in no ledger.
         `begun` is called when the program is compiled and about to run, if it comes to that; `watch` with each call
         when it is refused, sent, and ended.
         Never raises for what the program or a tool did. Raises `sandbox.SandboxError` where no program can run.
@@ -73,13 +79,20 @@ class Executor:
         run = Run(
             execution or new_execution(), gateway, caller, calls_in_flight=self._calls_in_flight, ledger=Ledger(watch)
         )
+        asked = {signature.partition("(")[0]: question for signature, question in questions.items()}
+        asked = {name: question for name, question in asked.items() if name not in gateway.catalog.namespaces}
+
+        async def answer(call: Call) -> Any:
+            question = asked.get(call.tool)
+            return await run.answer(call) if question is None else await _answered(question, call)
 
         async def preflight(sites: tuple[CallSite, ...]) -> None:
             begun()
-            check(sites, gateway.catalog)
+            check((site for site in sites if site.name not in asked), gateway.catalog)
 
-        names = tuple(gateway.catalog.namespaces)
-        ended = await self._sandbox.run(code, names=names, call=run.answer, preflight=preflight)
+        signatures = (signature for signature in questions if signature.partition("(")[0] in asked)
+        names = (*gateway.catalog.namespaces, *signatures)
+        ended = await self._sandbox.run(code, names=names, call=answer, preflight=preflight)
         return ExecutionOutcome(
             id=run.execution,
             status=ended.status,
@@ -94,6 +107,16 @@ class Executor:
             limit=ended.limit,
             notes=(*ended.notes, *run.ledger.notes()),
         )
+
+
+async def _answered(question: Question, call: Call) -> Any:
+    try:
+        return await question(**call.arguments)
+    except CodeModeError as error:
+        raise CallFailed(error.for_model(), kind=error.code) from None
+    except TypeError as error:
+        message = str(error).replace(getattr(question, "__qualname__", call.tool), call.tool)
+        raise CallFailed(message, kind="arguments_invalid") from None
 
 
 def _limits(settings: LimitSettings) -> Limits:

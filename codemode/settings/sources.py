@@ -50,6 +50,7 @@ class SourceSettings(Section):
     describe: dict[str, str] = Field(default_factory=dict)
     effect: dict[str, EffectName] = Field(default_factory=dict)
     examples: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    instructions: str = Field(default="", max_length=20_000)
     tier: dict[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="after")
