@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from codemode.catalog.tool import Effect
+    from codemode.catalog.tool import Effect, Tool
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.ledger import LedgerEntry
     from codemode.gateway.gateway import Gateway
@@ -115,6 +115,8 @@ class CodeMode:
         self.observers = Observers()
         self._adopting = asyncio.Lock()
         self._renewals: set[asyncio.Task[None]] = set()
+        self._running: set[asyncio.Event] = set()
+        self._contents = ContentStore()
         self._executor_started = asyncio.Lock()
         self._executor_runs = False
 
@@ -153,6 +155,7 @@ class CodeMode:
         """End the sandbox's processes and close the connections of all sources."""
         self._finder.close()
         await self._executor.aclose()
+        await asyncio.gather(*self._renewals, return_exceptions=True)
         self.observers.close()
         for source in self.sources.values():
             await source.transport.aclose()
@@ -251,6 +254,8 @@ class CodeMode:
             watch(entry)
 
         self.observers.started(execution)
+        over = asyncio.Event()
+        self._running.add(over)
         try:
             outcome = await self._executor.run(
                 code,
@@ -262,6 +267,8 @@ class CodeMode:
                 watch=called,
             )
         finally:
+            self._running.discard(over)
+            over.set()
             self.observers.ended(execution, outcome)
         return outcome
 
@@ -323,34 +330,62 @@ class CodeMode:
         """What the catalog costs a model as native tools, and as two tools, in tokens."""
         return measure(self.catalog, local_tokenizer(tokenizer_folder()))
 
+    async def reload(self, settings: Settings | None = None) -> None:
+        """Read all sources anew, with other sources and another policy if `settings` have them.
+
+        Nothing is dropped: an execution under way keeps the catalog and the connections that it began with, which are
+        closed once the last of these has ended. Where a source cannot be read all stays as it was, and the error is
+        raised (SourceError, ConfigurationError). Sandbox, limits, server and folders stay those of the start.
+        """
+        async with self._adopting:
+            wanted = self.settings
+            if settings is not None:
+                wanted = wanted.model_copy(update={"sources": settings.sources, "policy": settings.policy})
+            loaded = await self._read(wanted)
+            policy = AccessPolicy(wanted.policy)
+            try:
+                require_known_tools(wanted, policy, Catalog(_tools(loaded)))
+            except ConfigurationError:
+                await _close_after((), loaded)
+                raise
+            retired, running = self.sources, set(self._running)
+            self.settings, self.policy = wanted, policy
+            await self._adopt(loaded)
+            task = asyncio.create_task(_close_after(running, retired))
+            self._renewals.add(task)
+            task.add_done_callback(self._renewals.discard)
+
     async def _load(self) -> None:
-        names = tuple(self.settings.sources)
+        self.observers = observers_of(self.settings.observe)
+        await self._adopt(await self._read(self.settings))
+        require_known_tools(self.settings, self.policy, self.catalog)
+
+    async def _read(self, settings: Settings) -> dict[str, LoadedSource]:
+        names = tuple(settings.sources)
         load = partial(
             load_source,
-            cache=CatalogCache(self.settings.cache() / "catalogs"),
-            contents=ContentStore(),
-            given=GivenIds(self.settings.state() / "ids"),
+            cache=CatalogCache(settings.cache() / "catalogs"),
+            contents=self._contents,
+            given=GivenIds(settings.state() / "ids"),
             secrets=Secrets(),
-            tokens=self.settings.tokens(),
-            servers=self.settings.servers(),
+            tokens=settings.tokens(),
+            servers=settings.servers(),
         )
         if not names and not self._functions:
             message = "there are no sources: name one under `sources:`, as `codemode sources add NAME LOCATION` does"
             raise ConfigurationError(message)
-        self.observers = observers_of(self.settings.observe)
         bound = {name: bind_functions(name, target) for name, target in self._functions.items()}
-        loaded = await _all_or_none(load(name, self.settings.sources[name]) for name in names)
-        await self._adopt(dict(zip(names, loaded, strict=True)) | bound)
-        require_known_tools(self.settings, self.policy, self.catalog)
-        for name, source in self.sources.items():
-            if name in self.settings.sources and self.settings.sources[name].is_mcp:
+        loaded = await _all_or_none(load(name, settings.sources[name]) for name in names)
+        for name, source in zip(names, loaded, strict=True):
+            if settings.sources[name].is_mcp:
                 server = cast("McpTransport", source.transport)
                 server.on_change = partial(self._definitions_changed, name)
+        return dict(zip(names, loaded, strict=True)) | bound
 
     async def _adopt(self, sources: Mapping[str, LoadedSource]) -> None:
         """Make these the sources from now on; an execution under way keeps the catalog that it began with."""
         self.sources = sources
-        catalog = enriched(Catalog(tuple(tool for source in sources.values() for tool in source.tools)), self.settings)
+        catalog = enriched(Catalog(_tools(sources)), self.settings)
         await asyncio.to_thread(self._finder.open, catalog, [source.surface.digest for source in sources.values()])
         self.catalog = catalog
         transports = {name: source.transport for name, source in sources.items()}
@@ -364,11 +399,17 @@ class CodeMode:
 
     async def _renew(self, name: str, definitions: Definitions) -> None:
         async with self._adopting:
-            settings = self.settings.sources[name]
+            settings = self.settings.sources.get(name)
+            if settings is None or name not in self.sources:
+                return  # it was taken out meanwhile
             renewed = await asyncio.to_thread(
                 with_definitions, self.sources[name], settings, definitions, self.settings.servers()
             )
             await self._adopt({**self.sources, name: renewed})
+
+
+def _tools(sources: Mapping[str, LoadedSource]) -> tuple[Tool, ...]:
+    return tuple(tool for source in sources.values() for tool in source.tools)
 
 
 async def _all_or_none(loading: Iterable[Awaitable[LoadedSource]]) -> list[LoadedSource]:
@@ -381,3 +422,11 @@ async def _all_or_none(loading: Iterable[Awaitable[LoadedSource]]) -> list[Loade
             await source.transport.aclose()
         raise errors[0]
     return loaded
+
+
+async def _close_after(running: Iterable[asyncio.Event], retired: Mapping[str, LoadedSource]) -> None:
+    """Close the connections of sources that were replaced, once what began with them has ended."""
+    for execution in running:
+        await execution.wait()
+    for source in retired.values():
+        await source.transport.aclose()

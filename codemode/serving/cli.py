@@ -140,7 +140,8 @@ def serve(
         changes: dict[str, Any] = {"host": host} if host else {}
         if port >= 0:
             changes["port"] = port
-        serve_http(settings.model_copy(update={"server": settings.server.model_copy(update=changes)}))
+        own = settings.model_copy(update={"server": settings.server.model_copy(update=changes)})
+        serve_http(own, surface.settings)
 
 
 @app.command()

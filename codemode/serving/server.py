@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import logging
 import math
+import signal
 import socket
 from typing import TYPE_CHECKING
 
 import uvicorn
 
-from codemode.errors import ConfigurationError
+from codemode.errors import CodeModeError, ConfigurationError
 from codemode.observing.logs import write_logs
 from codemode.service import CodeMode
 from codemode.serving import console as show
@@ -18,17 +20,23 @@ from codemode.serving.callers import Callers
 from codemode.serving.http import create_app
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
     from codemode.settings import ServerSettings, Settings
 
 
+log = logging.getLogger(__name__)
+
 #: Connections that wait to be taken; the kernel's own limit is 4,096 by default.
 BACKLOG = 2048
 
 
-def serve(settings: Settings) -> None:
-    """Serve until SIGINT or SIGTERM. Raises ConfigurationError, SourceError or `sandbox.SandboxError` at start."""
+def serve(settings: Settings, read: Callable[[], Settings]) -> None:
+    """Serve until SIGINT or SIGTERM. Raises ConfigurationError, SourceError or `sandbox.SandboxError` at start.
+
+    A SIGHUP reads sources and policy anew, from what `read` then gives; where that fails all stays as it is.
+    """
     callers = Callers.of(settings)
     if callers.is_open and not is_loopback(settings.server.host):
         message = (
@@ -37,7 +45,7 @@ def serve(settings: Settings) -> None:
             "or listen on 127.0.0.1"
         )
         raise ConfigurationError(message)
-    asyncio.run(_serve(settings, callers, bind(settings.server)))
+    asyncio.run(_serve(settings, read, callers, bind(settings.server)))
 
 
 class _DrainingServer(uvicorn.Server):
@@ -49,10 +57,27 @@ class _DrainingServer(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-async def _serve(settings: Settings, callers: Callers, listener: socket.socket) -> None:
+async def _reload(service: CodeMode, read: Callable[[], Settings]) -> None:
+    try:
+        await service.reload(await asyncio.to_thread(read))
+    except CodeModeError as error:
+        log.error("all stays as it was: %s", error)
+    else:
+        log.info("read anew", extra={"sources": len(service.sources), "tools": len(service.catalog)})
+
+
+async def _serve(settings: Settings, read: Callable[[], Settings], callers: Callers, listener: socket.socket) -> None:
     write_logs(settings.observe.log)
+    reloads: set[asyncio.Task[None]] = set()
     async with CodeMode.from_settings(settings) as service:
         await service.start_sandbox()
+
+        def reload() -> None:
+            task = asyncio.create_task(_reload(service, read))
+            reloads.add(task)
+            task.add_done_callback(reloads.discard)
+
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
         config = uvicorn.Config(
             create_app(service, callers),
             log_level="warning",

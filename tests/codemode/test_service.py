@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from codemode.errors import SourceError
+from codemode.errors import ConfigurationError, SourceError
 from codemode.service import CodeMode
 from codemode.settings import Settings
 
@@ -162,3 +162,57 @@ async def test_a_document_that_cannot_be_read_leaves_nothing_behind(tmp_path: Pa
     with pytest.raises(SourceError, match=r"bad\.json"):
         async with CodeMode.from_settings(settings):
             pytest.fail("it was entered")
+
+
+class Gate:
+    """A tool that says when it was reached, and answers when it is opened."""
+
+    def __init__(self) -> None:
+        self.reached = asyncio.Event()
+        self.opened = asyncio.Event()
+
+    async def wait(self) -> None:
+        """Wait until it is opened."""
+        self.reached.set()
+        await self.opened.wait()
+
+
+def _pets(*operations: str) -> str:
+    paths = {f"/{name}": {"get": {"operationId": name, "tags": ["things"], "responses": {}}} for name in operations}
+    return json.dumps({"openapi": "3.1.0", "info": {"title": "Bad", "version": "1"}, "paths": paths})
+
+
+async def test_a_reload_drops_nothing_and_an_execution_keeps_what_it_began_with(tmp_path: Path) -> None:
+    file = tmp_path / "bad.json"
+    file.write_text(_pets("ok"), encoding="utf-8")
+    gate = Gate()
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    source = {"location": str(file), "base_url": f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"}
+    content = {"sources": {"bad": source}, "state_folder": tmp_path / "state", "cache_folder": tmp_path / "cache"}
+    settings = Settings.model_validate(content)
+    async with server, CodeMode.from_settings(settings, functions={"gate": gate}) as service:
+        running = asyncio.create_task(service.execute("gate.wait()\nbad.things.ok()"))
+        await gate.reached.wait()
+        file.write_text(_pets("empty"), encoding="utf-8")
+        await service.reload()
+        assert {tool.id for tool in service.catalog.tools} == {"bad.things.empty", "gate.wait"}
+        assert (await service.search("empty")).hits[0].tool.id == "bad.things.empty"
+        gate.opened.set()
+        assert (await running).value == {"n": 1}
+        assert (await service.execute("bad.things.ok()")).status == "refused"
+        assert (await service.execute("bad.things.empty()")).ok
+
+
+async def test_a_reload_that_fails_changes_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "bad.json"
+    file.write_text(_pets("ok"), encoding="utf-8")
+    content = {"sources": {"bad": {"location": str(file)}}, "state_folder": tmp_path, "cache_folder": tmp_path}
+    settings = Settings.model_validate(content)
+    async with CodeMode.from_settings(settings) as service:
+        policy = {"rules": [{"tools": "bad.no_such.tool", "decision": "deny"}]}
+        for broken, other in (("{", None), (_pets("ok"), Settings.model_validate({**content, "policy": policy}))):
+            file.write_text(broken, encoding="utf-8")
+            with pytest.raises((SourceError, ConfigurationError)):
+                await service.reload(other)
+            assert {tool.id for tool in service.catalog.tools} == {"bad.things.ok"}
+            assert service.settings == settings

@@ -183,7 +183,7 @@ def test_search_is_measured_on_labelled_queries(gym: Gym) -> None:
     assert measured["with typos"]["recall_10"] > 0.75
 
 
-def test_serve_answers_until_it_is_told_to_stop(gym: Gym) -> None:
+def test_serve_answers_reads_anew_and_ends_as_it_is_told(gym: Gym) -> None:
     command = [COMMAND, "serve", "--port", "0", *on(gym)]
     environment = {"PATH": os.environ["PATH"], "GYM_TOKEN": "a-token-for-tests", "CODEMODE_API_KEY": "a-key"}  # noqa: TID251
     with subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, text=True) as process:
@@ -196,6 +196,10 @@ def test_serve_answers_until_it_is_told_to_stop(gym: Gym) -> None:
         body = {"code": "gym.core.get_gym_info()['name']"}
         answer = httpx2.post(f"{url}/v1/execute", json=body, headers={"Authorization": "Bearer a-key"}, timeout=30)
         assert answer.json()["status"] == "completed"
+        process.send_signal(signal.SIGHUP)
+        while "read anew" not in (line := process.stderr.readline()):
+            assert line, "the server ended"
+        assert "tools=137" in line
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=30)
 
