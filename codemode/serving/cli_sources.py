@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from codemode.errors import ConfigurationError
+from codemode.errors import ConfigurationError, SourceError
 from codemode.serving import console as show
 from codemode.serving.configuration_file import with_source, without_source
 from codemode.serving.surface import (
@@ -20,14 +21,21 @@ from codemode.serving.surface import (
     on_surface,
     with_service,
 )
-from codemode.settings import DEFAULT_FILE, is_url, load_settings, settings_for_document
+from codemode.settings import (
+    DEFAULT_FILE,
+    PYTHON,
+    SourceSettings,
+    is_python,
+    is_url,
+    load_settings,
+    settings_for_document,
+)
 from codemode.sources.changes import LastSeen
 from codemode.sources.check import check_surface
 from codemode.sources.load import load_source
 
 if TYPE_CHECKING:
     from codemode.service import CodeMode
-    from codemode.settings import SourceSettings
     from codemode.sources.changes import Changes
     from codemode.sources.load import LoadedSource
 
@@ -36,24 +44,34 @@ Name = Annotated[str, typer.Argument(help="The namespace of the source.")]
 #: Remarks of one kind that are printed before the rest is only counted.
 SHOWN = 20
 
+#: Seconds that a URL has to answer as an MCP server where it gives no document.
+MCP_ASKED_S = 15.0
+
 
 @app.command("add")
 def add(
     name: Name,
-    location: Annotated[str, typer.Argument(help="A document: a path or a URL.")],
+    location: Annotated[
+        str, typer.Argument(help="A document (a path or a URL), Python code, the URL of an MCP server, or its command.")
+    ],
+    arguments: Annotated[list[str] | None, typer.Argument(help="After --: arguments of the command.")] = None,
     base_url: Annotated[str, typer.Option("--base-url", help="Where its operations are answered.")] = "",
     bearer_env: Annotated[str, typer.Option("--bearer-env", help="Environment variable with a bearer token.")] = "",
     config: Config = Path(DEFAULT_FILE),
 ) -> None:
-    """Read a document, report what it gives, and add it to the configuration."""
+    """Read a source, report what it gives, and add it to the configuration. What it is, is found out."""
     with errors_as_exit_codes():
-        settings = settings_for_document(location, base_url=base_url, name=name).sources[name]
-        source = asyncio.run(_read(name, settings))
-        base = base_url or next(iter(_absolute(source)), "")
+        if arguments or _is_command(location):
+            settings = SourceSettings(command=(location, *(arguments or ())))
+        else:
+            settings = settings_for_document(location, base_url=base_url, name=name).sources[name]
+        settings, source = asyncio.run(_found(name, settings))
+        is_document = not settings.is_mcp and not is_python(settings.location)
+        base = (base_url or next(iter(_absolute(source)), "")) if is_document else ""
         text = config.read_text(encoding="utf-8") if config.exists() else ""
-        config.write_text(with_source(text, name, _entry(location, base, bearer_env, config)), encoding="utf-8")
+        config.write_text(with_source(text, name, _entry(settings, base, bearer_env, config)), encoding="utf-8")
         _report(name, source)
-        if not base:
+        if is_document and not base:
             show.errors.print(f"the document names no server: set sources.{name}.base_url in {config}", style="yellow")
 
 
@@ -184,8 +202,37 @@ def _absolute(source: LoadedSource) -> list[str]:
     return [url for url in source.surface.servers if is_url(url) and "{" not in url]
 
 
-def _entry(location: str, base_url: str, bearer_env: str, config: Path) -> dict[str, Any]:
-    entry: dict[str, Any] = {"location": location if is_url(location) else _relative(location, config)}
+def _is_command(location: str) -> bool:
+    """Whether a location is a program to start: neither an address nor a file that can be read as a source."""
+    is_file = Path(location).suffix.lower() in (".yaml", ".yml", ".json", ".py")
+    return not (is_url(location) or is_python(location) or is_file) and shutil.which(location) is not None
+
+
+async def _found(name: str, settings: SourceSettings) -> tuple[SourceSettings, LoadedSource]:
+    """The source; a URL that gives no API document is asked whether it is an MCP server."""
+    try:
+        source = await _read(name, settings)
+    except SourceError as error:
+        if not is_url(settings.location):
+            raise
+        server = SourceSettings(kind="mcp", location=settings.location, timeout_s=MCP_ASKED_S)
+        source = await _read(name, server)
+        if not source.tools:
+            raise error from None
+        return server, source
+    if settings.is_mcp and not source.tools:
+        raise SourceError(source.warnings[0].reason if source.warnings else "has no tools", location=name)
+    return settings, source
+
+
+def _entry(settings: SourceSettings, base_url: str, bearer_env: str, config: Path) -> dict[str, Any]:
+    location = settings.location
+    if settings.command:
+        return {"command": list(settings.command)}
+    is_kept = is_url(location) or location.startswith(PYTHON)
+    entry: dict[str, Any] = {"location": location if is_kept else _relative(location, config)}
+    if settings.is_mcp:
+        entry["kind"] = "mcp"
     if base_url:
         entry["base_url"] = base_url
     if bearer_env:

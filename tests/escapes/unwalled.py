@@ -89,7 +89,9 @@ def _judge(report: dict, healthy: object) -> dict:
 def _difference(state: object, healthy: object) -> str:
     if not isinstance(state, list) or not isinstance(healthy, list):
         return "the state cannot be read"
-    return "; ".join(f"{now!r:.80} was {before!r:.80}" for now, before in zip(state, healthy) if now != before)
+    return "; ".join(
+        f"{now!r:.80} was {before!r:.80}" for now, before in zip(state, healthy, strict=False) if now != before
+    )
 
 
 def _be_host(program, canaries: Canaries, code: str, report: socket.socket) -> None:

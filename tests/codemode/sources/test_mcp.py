@@ -17,7 +17,7 @@ from codemode import CodeMode
 from codemode.catalog import stubs
 from codemode.catalog.tool import Effect
 from codemode.serving.cli_sources import app
-from codemode.settings import Settings
+from codemode.settings import Settings, load_settings
 from codemode.sources.mcp import AcceptedDefinitions, effect_of, surface_of
 
 if TYPE_CHECKING:
@@ -182,6 +182,18 @@ def test_the_operator_sees_what_changed_and_accepts_it(offer: Callable[..., Sett
     assert CliRunner().invoke(app, ["accept", "files", "--yes", "--config", str(config)]).exit_code == 0
     last = CliRunner().invoke(app, ["accept", "files", "--config", str(config)])
     assert "nothing has changed" in last.output
+
+
+def test_a_server_is_added_by_its_command(offer: Callable[..., Settings], tmp_path: Path) -> None:
+    program, *arguments = offer(definition("act")).sources["files"].command
+    config = tmp_path / "codemode.yaml"
+    added = CliRunner().invoke(app, ["add", "files", "--config", str(config), program, "--", *arguments])
+    assert added.exit_code == 0, added.output
+    assert "1 operations (1 write)" in added.output
+    assert load_settings(config).sources["files"].command == (program, *arguments)
+    dead = CliRunner().invoke(app, ["add", "dead", "--config", str(config), "false", "--", "x"])
+    assert dead.exit_code == 3
+    assert set(load_settings(config).sources) == {"files"}
 
 
 @pytest.mark.parametrize(
