@@ -39,7 +39,7 @@ PROGRAM = "sum(n * n for n in range(100))"
 BODY = b'{"code": "' + PROGRAM.encode() + b'"}'
 OPEN_LOADS = (0.5, 0.8, 1.0, 1.5, 2.0)
 CLOSED_CLIENTS = (1, 2, 4, 8, 16)
-CONNECTIONS = 64  # of the open loop; more requests wait in the client, and their wait counts
+CONNECTIONS = 256  # of the open loop; more requests wait in the client, and their wait counts
 WARM_UP_S = 2.0
 
 

@@ -22,9 +22,12 @@ if TYPE_CHECKING:
 WORK = ("/v1/search", "/v1/execute")
 
 
-#: How long an answer that there is no room is held back, and how many of them at one time.
-HELD_BACK_S = 0.2
-MOST_HELD_BACK = 1_000
+#: Answers a second that there is no room: about as many as cost a tenth of a processor. What is beyond them waits.
+REFUSALS_PER_S = 500
+
+#: Seconds that such an answer is held back at least and at most.
+SHORTEST_WAIT_S = 0.02
+LONGEST_WAIT_S = 1.0
 
 
 class _Refused(Exception):
@@ -74,12 +77,11 @@ class Intake:
 
     async def _hold_back(self) -> None:
         """Let a refusal wait: who asks again at once, against all advice, must not take all the time there is."""
-        if self._held_back < MOST_HELD_BACK:
-            self._held_back += 1
-            try:
-                await asyncio.sleep(HELD_BACK_S)
-            finally:
-                self._held_back -= 1
+        self._held_back += 1
+        try:
+            await asyncio.sleep(min(max(self._held_back / REFUSALS_PER_S, SHORTEST_WAIT_S), LONGEST_WAIT_S))
+        finally:
+            self._held_back -= 1
 
     async def _whole_body(self, scope: Scope, receive: Receive) -> Message:
         too_large = f"a request body may have at most {self._limit_bytes:,} bytes"

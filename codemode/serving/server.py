@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ipaddress
 import logging
 import math
@@ -85,6 +86,8 @@ async def _serve(settings: Settings, read: Callable[[], Settings], callers: Call
             timeout_graceful_shutdown=math.ceil(settings.server.drain_s),
             lifespan="on",
         )
+        gc.collect()
+        gc.freeze()  # what is loaded by now stays: no collection needs to look at it, which takes 0.1 s and more
         listener.listen(BACKLOG)  # who reads the line below may connect
         address = listener.getsockname()
         show.errors.print(f"codemode serves {len(service.catalog)} tools on http://{_host(address)}:{address[1]}")
