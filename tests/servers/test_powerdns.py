@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,7 +24,7 @@ def powerdns(tmp_path: Path) -> Iterator[Running]:
     pdns = program("powerdns", "pdns_server")
     share = INSTALLED / "powerdns" / "root" / "usr"
     schema = share / "share/pdns-backend-sqlite3/schema/schema.sqlite3.sql"
-    with sqlite3.connect(tmp_path / "zones.db") as database:
+    with closing(sqlite3.connect(tmp_path / "zones.db")) as database:
         database.executescript(schema.read_text(encoding="utf-8"))
     libraries = next(share.glob("lib/*-linux-gnu"))
     port = free_port()

@@ -82,7 +82,11 @@ def test_a_denied_call_names_the_rule() -> None:
 def test_secrets_are_in_no_part_of_an_entry() -> None:
     ledger = Ledger()
     caller = Caller("key:1", secrets=("the-callers-key",))
-    secret = {"word": "hunter2x", "extra": {"pin": 998877, "note": "hunter2x too"}, "api_key": "abcdefgh"}
+    secret: dict[str, Any] = {
+        "word": "hunter2x",
+        "extra": {"pin": 998877, "note": "hunter2x too"},
+        "api_key": "abcdefgh",
+    }
     ledger.take(judged(tool=LOGIN, caller=caller, name="ann the-callers-key", max_tokens=4096, **secret))
     ledger.send("1")
     answer = {
