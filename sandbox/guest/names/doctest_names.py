@@ -130,7 +130,8 @@ class _Session:
                     tried += 1
                     failed += not self._passes(place, example, flags)
         finally:
-            variables.clear()
+            for name in variables.keys() - before.keys():  # never cleared: what goes may run code that needs the rest
+                variables.pop(name, None)
             variables.update(before)
         self._counts[place] = (failed, tried)
 

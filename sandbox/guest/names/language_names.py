@@ -289,7 +289,7 @@ def _dataclass(target: Any = None, /, **options: Any) -> Any:
         for name in annotations:
             _check_field_name(name)
         target.__annotations__ = annotations  # the program holds the old one
-    return _with_plain_match_args(dataclasses.dataclass(**options)(target))
+    return _with_match_args(dataclasses.dataclass(**{**options, "match_args": False})(target), options)
 
 
 _dataclass.__name__ = "dataclass"
@@ -299,15 +299,34 @@ def _make_dataclass(
     name: str, fields: Any, bases: tuple[Any, ...], namespace: dict[str, Any], options: dict[str, Any]
 ) -> Any:
     options.pop("module", None)
-    made = dataclasses.make_dataclass(name, fields, bases=bases, namespace=namespace, **options)
+    made = dataclasses.make_dataclass(
+        name, fields, bases=bases, namespace=namespace, **{**options, "match_args": False}
+    )
     made.__module__ = "__main__"
-    return _with_plain_match_args(made)
+    return _with_match_args(made, options)
+
+
+def _with_match_args(made: Any, options: dict[str, Any]) -> Any:
+    """Say what patterns read by position. The library would first say more, and keep it in a class that it replaces."""
+    if options.get("match_args", True) and "__match_args__" not in type.__getattribute__(made, "__dict__"):
+        fields = type.__getattribute__(made, "__dict__")["__dataclass_fields__"].values()
+        names = (field.name for field in fields if field.init and not field.kw_only and _is_parameter(field))
+        type.__setattr__(made, "__match_args__", _plain(names))
+    return made
+
+
+def _is_parameter(field: Any) -> bool:
+    return field._field_type is not dataclasses._FIELD_CLASSVAR  # type: ignore[attr-defined]
+
+
+def _plain(names: Any) -> tuple[str, ...]:
+    return tuple(itertools.takewhile(lambda name: decide(name) is Decision.PLAIN, names))
 
 
 def _with_plain_match_args(made: Any) -> Any:
     """Keep what patterns may read by position: they read without a guard, and a Protocol may call anything its own."""
     names = vars(made).get("__match_args__", ())
-    plain = tuple(itertools.takewhile(lambda name: decide(name) is Decision.PLAIN, names))
+    plain = _plain(names)
     if plain != names:
         setattr(made, "__match_args__", plain)  # noqa: B010  # a final name to the type checker
     return made

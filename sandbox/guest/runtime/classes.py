@@ -8,8 +8,7 @@ import types
 import typing
 from typing import Any
 
-from sandbox.guest.language.attributes import Decision, decide
-from sandbox.guest.runtime.metaclasses import ProgramABCMeta, ProgramType, is_program_type
+from sandbox.guest.runtime.metaclasses import ProgramABCMeta, ProgramType, check_patterns, is_program_type
 from sandbox.guest.runtime.own import Object, OwnClasses
 from sandbox.guest.runtime.types_seen import SeenType
 
@@ -69,7 +68,7 @@ class Classes:
         for base in bases:
             self._check(base)
         if any(isinstance(base, abc.ABCMeta) for base in bases):
-            _check_patterns(bases)
+            check_patterns(bases)
         if all(base is object for base in bases):
             return (Object,)
         if len(bases) == 1 and bases[0] is abc.ABC:
@@ -101,15 +100,6 @@ def is_vetted(base: Any) -> bool:
     if base in _BUILTIN_BASES or base in BASES:
         return True
     return issubclass(base, Exception) and not issubclass(base, BaseExceptionGroup)
-
-
-def _check_patterns(bases: tuple[Any, ...]) -> None:
-    """Refuse an abstract class with fields that patterns would read: anything may be an instance of a Protocol."""
-    for base in bases:
-        for name in getattr(base, "__match_args__", ()) if isinstance(base, type) else ():
-            if decide(name) is not Decision.PLAIN:
-                message = f"{base.__name__} has a field {name!r} and cannot be mixed with an abstract class: rename it"
-                raise TypeError(message)
 
 
 ProgramType._sandbox_bases = staticmethod(Classes(OwnClasses({})).bases)

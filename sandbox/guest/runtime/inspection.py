@@ -191,19 +191,23 @@ class Inspection:
 
     def _plain_get(self, value: Any, name: str) -> Any:
         """`object.__getattribute__(self, …)`: past a hook of the program's class, by the same decisions."""
-        if not self._own.is_instance(value) or isinstance(value, type) or decide(name) is not Decision.PLAIN:
+        if type(name) is not str or not self._own.is_instance(value) or isinstance(value, type):
+            return self._get(value, name)
+        if decide(name) is not Decision.PLAIN:
             return self._get(value, name)
         return object.__getattribute__(value, name)
 
     def _plain_set(self, value: Any, name: str, new: Any) -> None:
         """`object.__setattr__(self, …)`: past a hook of the program's class, as frozen dataclasses do."""
-        if not self._own.is_instance(value) or str(name).startswith("__"):
-            raise self._missing(value, str(name))
+        name = str.__str__(name)  # a subclass may lie about its characters
+        if not self._own.is_instance(value) or name.startswith("__"):
+            raise self._missing(value, name)
         object.__setattr__(value, name, new)
 
     def _plain_delete(self, value: Any, name: str) -> None:
-        if not self._own.is_instance(value) or str(name).startswith("__"):
-            raise self._missing(value, str(name))
+        name = str.__str__(name)  # a subclass may lie about its characters
+        if not self._own.is_instance(value) or name.startswith("__"):
+            raise self._missing(value, name)
         object.__delattr__(value, name)
 
     def _method(self, value: Any, name: str) -> Any:

@@ -9,7 +9,13 @@ from __future__ import annotations
 import typing
 from abc import ABC, ABCMeta
 from enum import EnumMeta
-from types import FunctionType
+from types import (
+    BuiltinMethodType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodWrapperType,
+    WrapperDescriptorType,
+)
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.attributes import DEFINABLE, HOOKS, OURS, Decision, decide
@@ -34,13 +40,13 @@ class ProgramType(type):
 
     def __new__(mcls, name: Any, bases: Any = (), namespace: Any = (), /, **options: Any) -> Any:
         """Make a class. Raises TypeError for what a class statement could not make."""
-        for base in type.__getattribute__(mcls, "__mro__"):
-            if "mro" in type.__getattribute__(base, "__dict__") and base is not type:
-                raise TypeError("a metaclass cannot define mro() here: name the bases in their order")
         bases = ProgramType._sandbox_bases(*bases)
         if any(isinstance(base, type) and issubclass(base, type) for base in bases):
             raise TypeError("a metaclass cannot have a metaclass of its own here")
-        return super().__new__(mcls, str.__str__(name), bases, checked_namespace(namespace), **options)
+        check_patterns(bases)
+        names = checked_namespace(namespace)
+        _check_metaclass(mcls)  # last: what was read before may have changed it
+        return super().__new__(mcls, str.__str__(name), bases, names, **options)
 
     def __init__(cls, name: Any, bases: Any = (), namespace: Any = (), /, **options: Any) -> None:
         """Take what the program hands on; `__init_subclass__` had the options."""
@@ -48,6 +54,8 @@ class ProgramType(type):
 
     def __call__(cls, /, *arguments: Any, **options: Any) -> Any:
         """Make an object of the class."""
+        if not is_program_type(type(cls)):
+            raise TypeError("type.__call__() takes a class whose metaclass this program defined")
         return super().__call__(*arguments, **options)
 
 
@@ -58,6 +66,29 @@ class ProgramABCMeta(ProgramType, ABCMeta):
 def is_program_type(value: Any) -> bool:
     """Tell whether a value is a metaclass that the program defined."""
     return isinstance(value, type) and issubclass(value, ProgramType) and _is_marked(value)
+
+
+def _check_metaclass(kind: type) -> None:
+    for base in type.__getattribute__(kind, "__mro__"):
+        names = type.__getattribute__(base, "__dict__")
+        if base is type or (issubclass(base, ProgramType) and not _is_marked(base)):
+            continue
+        if "mro" in names:
+            raise TypeError("a metaclass cannot define mro() here: name the bases in their order")
+        if "__getattribute__" in names and _is_marked(base):
+            raise TypeError("a metaclass cannot define __getattribute__ here: use __getattr__")
+
+
+def check_patterns(bases: tuple[Any, ...]) -> None:
+    """Refuse fields that patterns would read in a class which may call anything its instance."""
+    for base in bases:
+        for name in getattr(base, "__match_args__", ()) if isinstance(base, type) else ():
+            if decide(name) is not Decision.PLAIN:
+                message = (
+                    f"{base.__name__} has a field {name!r} and cannot be mixed with an abstract class or a metaclass: "
+                    "rename it"
+                )
+                raise TypeError(message)
 
 
 def make_class(name: Any, bases: Any, namespace: Any, options: dict[str, Any]) -> Any:
@@ -94,7 +125,7 @@ def _check_name(name: Any, value: Any) -> None:
     if name == MARK_NAME:
         return
     if is_dunder(name):
-        is_allowed = name in DEFINABLE or name in _COMPILED or (name in HOOKS and is_hook(value))
+        is_allowed = name in DEFINABLE or name in _COMPILED or (name in HOOKS and _is_hook(name, value))
     else:
         is_allowed = not name.startswith(OURS) and not is_reserved(name)
     if not is_allowed:
@@ -132,17 +163,39 @@ def hook(name: str) -> Callable[[Any], Any]:
     return wrap
 
 
-def is_hook(value: Any) -> bool:
-    """Tell whether a value is such a wrapped method."""
-    value = value.__func__ if isinstance(value, classmethod | staticmethod) else value
-    return type(value) is FunctionType and value.__globals__ is globals() and value.__name__ in _HOOKS
+def _is_hook(name: str, value: Any) -> bool:
+    """Tell whether a value is such a wrapped method, and of this name: each lets through what the others do not."""
+    value = value.__func__ if type(value) is classmethod else value
+    return type(value) is FunctionType and value.__globals__ is globals() and value.__name__ == name
 
 
 def _attribute_hook(function: Any) -> Any:
     def __getattribute__(self: Any, name: str, /) -> Any:  # noqa: N807  # the name is looked for
-        return object.__getattribute__(self, name) if is_dunder(name) else function(self, name)
+        name = str.__str__(name)
+        return _fact(self, name) if is_dunder(name) else function(self, name)
 
     return __getattribute__
+
+
+#: Methods of C's, bound or not, and descriptors: these do not look at what they are given.
+_RAW = (BuiltinMethodType, MethodWrapperType, FunctionType, MethodDescriptorType, WrapperDescriptorType)
+
+
+def _fact(value: Any, name: str) -> Any:
+    """Read a name between underscores past a hook. The program may call the hook by hand: it gets nothing from it."""
+    if issubclass(type(value), type) or not _is_marked(type(value)):
+        raise TypeError("__getattribute__() takes an object of this program")
+    found = object.__getattribute__(value, name)
+    if name == "__traceback__":
+        return None
+    if type(found) in _RAW or (decide(name) is not Decision.DUNDER and name not in _ASKED):
+        message = f"{type(value).__name__!r} object has no attribute {name!r}"
+        raise AttributeError(message, name=name)
+    return dict(found) if type(found) is dict and name != "__dict__" else found
+
+
+#: What the library asks objects for, besides what programs may read.
+_ASKED = frozenset({"__isabstractmethod__", "__dataclass_params__", "__weakref__"})
 
 
 def _missing_hook(function: Any) -> Any:
