@@ -84,6 +84,7 @@ SLOW = (
     "codemode/search/test_quality.py",
     "codemode/serving/test_cli.py",
     "codemode/serving/test_cli_auth.py",
+    "codemode/serving/test_every_command.py",
     "codemode/serving/test_mcp.py",
     "codemode/serving/test_mcp_http.py",
     "codemode/serving/test_setup.py",

@@ -56,12 +56,12 @@ def options(
 
 
 @app.command()
-def demo() -> None:
+def demo(as_json: AsJson = False) -> None:  # noqa: FBT002
     """Start the example services and run six programs against them."""
     from codemode.serving.demo import run_demo
 
     with errors_as_exit_codes():
-        raise typer.Exit(asyncio.run(run_demo()))
+        raise typer.Exit(asyncio.run(run_demo(as_json=as_json)))
 
 
 @app.command()

@@ -29,6 +29,7 @@ Name = Annotated[str, typer.Argument(help="The namespace of the source.")]
 def login(
     name: Name,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address only.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
     config: Config = Path(DEFAULT_FILE),
 ) -> None:
     """Log in, in a browser or on another device, and keep the tokens."""
@@ -49,17 +50,23 @@ def login(
         except OSError as error:
             message = f"the tokens cannot be kept in {settings.tokens()}: {error.strerror}"
             raise ConfigurationError(message) from None
-        show.errors.print(f"logged in at {name}")
+        if as_json:
+            show.print_json({"source": name, "logged_in": True})
+        else:
+            show.errors.print(f"logged in at {name}")
 
 
 @app.command("logout")
-def logout(name: Name, config: Config = Path(DEFAULT_FILE)) -> None:
+def logout(name: Name, as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
     """Forget the tokens of a source. The service itself is not told."""
     with errors_as_exit_codes():
         settings = load_settings(config)
         _login_of(name, settings)
         had = TokenStore(settings.tokens(), name).remove()
-        show.errors.print(f"logged out of {name}" if had else f"nobody was logged in at {name}")
+        if as_json:
+            show.print_json({"source": name, "had_tokens": had})
+        else:
+            show.errors.print(f"logged out of {name}" if had else f"nobody was logged in at {name}")
 
 
 @app.command("status")

@@ -66,7 +66,10 @@ def search(
 
 @app.command()
 @on_surface
-def embed(surface: Surface) -> None:
+def embed(
+    surface: Surface,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
     """Make the embeddings of all tools now, as `search.embeddings` asks for them, and show how far they are."""
 
     async def work(service: CodeMode) -> int:
@@ -74,13 +77,16 @@ def embed(surface: Surface) -> None:
         if progress is None:
             message = "search.embeddings is not configured: docs/how-to/embeddings.md says how"
             raise ConfigurationError(message)
-        with show.console.status("") as status:
+        with show.errors.status("") as status:
             while not progress.has_ended:
                 told = f"; {progress.problem}, asked again" if progress.problem else ""
                 status.update(f"{progress.done:,} of {progress.total:,} tools embedded{told}")
                 await asyncio.sleep(SHOWN_EVERY_S)
                 progress = await service.settle_search((), 0) or progress
-        show.console.print(show.plain(progress.problem or f"{progress.total:,} tools are embedded"))
+        if as_json:
+            show.print_json({"total": progress.total, "done": progress.done, "problem": progress.problem})
+        else:
+            show.console.print(show.plain(progress.problem or f"{progress.total:,} tools are embedded"))
         return 0 if progress.is_ready else 1
 
     with_service(surface, work)
@@ -112,11 +118,16 @@ def search_eval(
 def search_tune(
     surface: Surface,
     file: Labelled,
+    as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Propose ranking weights from labelled queries, cross-validated; put them under `search.ranking`."""
 
     async def work(service: CodeMode) -> int:
         proposal = service.propose_weights(file)
+        if as_json:
+            measured = {"now": asdict(proposal.before), "proposed": asdict(proposal.after)}
+            show.print_json({**measured, "ranking": dict(proposal.changed) if proposal.worthwhile else {}})
+            return 0 if proposal.worthwhile else 1
         show.console.print(_table({"now": proposal.before, "proposed, held out": proposal.after}))
         if not proposal.worthwhile:
             show.console.print("keep the weights as they are: no change holds on queries that were left out")

@@ -57,6 +57,7 @@ def add(
     arguments: Annotated[list[str] | None, typer.Argument(help="After --: arguments of the command.")] = None,
     base_url: Annotated[str, typer.Option("--base-url", help="Where its operations are answered.")] = "",
     bearer_env: Annotated[str, typer.Option("--bearer-env", help="Environment variable with a bearer token.")] = "",
+    as_json: AsJson = False,  # noqa: FBT002
     config: Config = Path(DEFAULT_FILE),
 ) -> None:
     """Read a source, report what it gives, and add it to the configuration. What it is, is found out."""
@@ -70,13 +71,16 @@ def add(
         base = (base_url or next(iter(_absolute(source)), "")) if is_document else ""
         text = config.read_text(encoding="utf-8") if config.exists() else ""
         config.write_text(with_source(text, name, _entry(settings, base, bearer_env, config)), encoding="utf-8")
-        _report(name, source)
+        if as_json:
+            show.print_json({name: _as_data(source)})
+        else:
+            _report(name, source)
         if is_document and not base:
             show.errors.print(f"the document names no server: set sources.{name}.base_url in {config}", style="yellow")
 
 
 @app.command("remove")
-def remove(name: Name, config: Config = Path(DEFAULT_FILE)) -> None:
+def remove(name: Name, as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
     """Take a source out of the configuration."""
     with errors_as_exit_codes():
         try:
@@ -85,12 +89,15 @@ def remove(name: Name, config: Config = Path(DEFAULT_FILE)) -> None:
             message = f"the configuration {config} cannot be read: {error.strerror}"
             raise ConfigurationError(message) from None
         config.write_text(without_source(text, name), encoding="utf-8")
+        if as_json:
+            show.print_json({"removed": name})
 
 
 @app.command("accept")
 def accept(
     name: Name,
     yes: Annotated[bool, typer.Option("--yes", help="Accept without asking.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
     config: Config = Path(DEFAULT_FILE),
 ) -> None:
     """Accept what an MCP server now says of its tools, where that has changed since it was first seen."""
@@ -103,10 +110,14 @@ def accept(
         from codemode.sources.mcp_server import changed_definitions
 
         changes = asyncio.run(changed_definitions(name, settings))
-        for change in changes:
-            show.console.print(show.plain(change.text), soft_wrap=True)
+        if as_json:
+            show.print_json({change.definition.name: change.text.splitlines() for change in changes})
+        else:
+            for change in changes:
+                show.console.print(show.plain(change.text), soft_wrap=True)
         if not changes:
-            show.console.print("nothing has changed since it was accepted")
+            if not as_json:
+                show.console.print("nothing has changed since it was accepted")
         elif yes or typer.confirm(f"Accept {len(changes)} changed definitions?"):
             AcceptedDefinitions(settings.servers()).accept(name, [change.definition for change in changes])
         else:

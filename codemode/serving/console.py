@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group
@@ -14,7 +16,7 @@ from rich.text import Text
 from codemode.serving.model_text import failure_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import RenderableType
 
@@ -28,6 +30,8 @@ BAR_WIDTH = 24
 WIDE = 110
 #: Lines of a result or an output before it is cut on the screen (never in `--json`).
 SHOWN_LINES = 24
+#: Seconds after which a person is told what takes so long.
+WAIT_S = 1.0
 #: Warnings about a source that a command shows.
 SHOWN_WARNINGS = 3
 
@@ -116,6 +120,21 @@ def warnings(name: str, found: Sequence[tuple[str, str]]) -> None:
         errors.print(plain(f"{name}: {place}: {reason}", style="dim"), soft_wrap=True)
     if len(found) > SHOWN_WARNINGS:
         errors.print(f"{name}: and {len(found) - SHOWN_WARNINGS:,} more warnings", style="dim")
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Say on a terminal, after a second, what is being waited for."""
+    status = errors.status(f"{what} …")
+    begun = Timer(WAIT_S, status.start)
+    begun.daemon = True
+    if errors.is_terminal:
+        begun.start()
+    try:
+        yield
+    finally:
+        begun.cancel()
+        status.stop()
 
 
 def plain(text: str, style: str = "") -> Text:

@@ -55,7 +55,7 @@ PROGRAMS = (
 )
 
 
-async def run_demo() -> int:
+async def run_demo(*, as_json: bool = False) -> int:
     """Run it; returns the exit code: 0 when every program ended as it is meant to."""
     token = secrets.token_hex(24)
     with NamedTemporaryFile("w", suffix=".token") as kept:
@@ -64,7 +64,8 @@ async def run_demo() -> int:
         async with AsyncExitStack() as services:
             started = (services.enter_async_context(_served(module, token)) for module in SURFACES.values())
             addresses = dict(zip(SURFACES, await asyncio.gather(*started), strict=True))
-            return await _tour(Settings.model_validate({"sources": _sources(addresses, kept.name)}))
+            settings = Settings.model_validate({"sources": _sources(addresses, kept.name)})
+            return await (_outcomes(settings) if as_json else _tour(settings))
 
 
 def _sources(addresses: dict[str, str], token_file: str) -> dict[str, object]:
@@ -79,6 +80,18 @@ def _sources(addresses: dict[str, str], token_file: str) -> dict[str, object]:
     }
 
 
+async def _outcomes(settings: Settings) -> int:
+    """The programs and how they ended, as JSON."""
+    async with CodeMode.from_settings(settings) as service:
+        ended = [await service.execute(_code(name)) for name, _, _ in PROGRAMS]
+    rows = [
+        {"program": name, "wish": wish, "meant": meant, "outcome": outcome.to_json()}
+        for (name, wish, meant), outcome in zip(PROGRAMS, ended, strict=True)
+    ]
+    show.print_json(rows)
+    return 0 if all(row["meant"] == outcome.status for row, outcome in zip(rows, ended, strict=True)) else 1
+
+
 async def _tour(settings: Settings) -> int:
     async with CodeMode.from_settings(settings) as service:
         sources = ", ".join(f"{name} at {source.base_url}" for name, source in settings.sources.items())
@@ -90,8 +103,12 @@ async def _tour(settings: Settings) -> int:
     return 0 if all(as_meant) else 1
 
 
+def _code(name: str) -> str:
+    return files("api_specs").joinpath(name).read_text(encoding="utf-8")
+
+
 async def _run(service: CodeMode, name: str, wish: str, meant: str) -> bool:
-    code = files("api_specs").joinpath(name).read_text(encoding="utf-8")
+    code = _code(name)
     show.console.print(Rule(wish))
     show.console.print(show.program(code))
     ended = await service.execute(code)

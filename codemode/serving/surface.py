@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import traceback
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -74,7 +74,9 @@ def with_service(surface: Surface, work: Callable[[CodeMode], Awaitable[int]]) -
     """Enter the service, do the work, and leave with its exit code."""
 
     async def entered() -> int:
-        async with CodeMode.from_settings(surface.settings()) as service:
+        async with AsyncExitStack() as entering:
+            with show.waiting("reading the sources"):
+                service = await entering.enter_async_context(CodeMode.from_settings(surface.settings()))
             for name, source in service.sources.items():
                 show.warnings(name, source.warnings)
             return await work(service)

@@ -1,0 +1,65 @@
+"""What holds for every command of `codemode`."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rich.console import Console
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from codemode.serving import console
+from codemode.serving.cli import app
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+#: Commands that run until they are told to stop; the output of `mcp` is the protocol.
+SERVERS = {"serve", "mcp"}
+
+
+def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+COMMANDS = dict(commands(get_command(app)))
+
+
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - SERVERS))
+def test_it_prints_json_when_it_is_asked_to(name: str) -> None:
+    options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
+    assert "--json" in options
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_it_says_what_it_is_for(name: str) -> None:
+    ended = CliRunner().invoke(app, [*name.split(), "--help"])
+    assert ended.exit_code == 0, ended.output
+    assert COMMANDS[name].help
+
+
+def test_sources_come_and_go_as_json(gym: Any, tmp_path: Path) -> None:
+    config = ["--config", str(tmp_path / "codemode.yaml"), "--json"]
+    added = CliRunner().invoke(app, ["sources", "add", "gym", str(gym.document), *config])
+    assert json.loads(added.stdout)["gym"]["operations"] == 137
+    removed = CliRunner().invoke(app, ["sources", "remove", "gym", *config])
+    assert json.loads(removed.stdout) == {"removed": "gym"}
+
+
+def test_who_waits_on_a_terminal_is_told_what_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    for is_terminal in (True, False):
+        shown = io.StringIO()
+        monkeypatch.setattr(console, "errors", Console(file=shown, force_terminal=is_terminal, width=80))
+        monkeypatch.setattr(console, "WAIT_S", 0)
+        with console.waiting("reading the sources"):
+            while is_terminal and "reading the sources …" not in shown.getvalue():
+                pass
+        assert ("reading the sources …" in shown.getvalue()) is is_terminal
