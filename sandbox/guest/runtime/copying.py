@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import copyreg
 import io
 import random
 import string
@@ -14,6 +15,7 @@ from collections import deque
 from decimal import Context
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.language.variables import is_dunder
 from sandbox.guest.runtime.own import MARK, MARK_NAME, is_of_sandbox
 
 if TYPE_CHECKING:
@@ -43,12 +45,34 @@ def restrict_copies() -> None:
         _Library.reconstruct = library._reconstruct
         library._reconstruct = _reconstruct
         library._deepcopy_dispatch[types.MethodType] = lambda method, memo: method
+        reducing: Any = copyreg
+        _Library.slot_names = reducing._slotnames
+        reducing._slotnames = _slot_names
 
 
 class _Library:
     """What stood in the place of ours."""
 
     reconstruct: Callable[..., Any]
+    slot_names: Callable[..., Any]
+
+
+def _slot_names(kind: type) -> Any:
+    """Return the slots that make up the state of an object: real ones, since `__slots__` may be a list that grew.
+
+    The library keeps its answer in the class, where the program would find a list that is believed.
+    """
+    bases = type.__getattribute__(kind, "__mro__")
+    spaces = [type.__getattribute__(base, "__dict__") for base in bases]
+    if not any(space.get(MARK_NAME) is MARK for space in spaces):
+        return _Library.slot_names(kind)
+    return [
+        name
+        for space in spaces
+        if "__slots__" in space
+        for name, item in space.items()
+        if type(item) is types.MemberDescriptorType and type(name) is str and not is_dunder(name)
+    ]
 
 
 def _reconstruct(value: Any, memo: Any, *reduced: Any, **options: Any) -> Any:
@@ -70,4 +94,6 @@ def _changes_class(value: object, reduced: tuple[Any, ...]) -> bool:
     slots = state[1] if isinstance(state, tuple) and len(state) == 2 else None
     if isinstance(value, BaseException):  # sets all of its state as attributes
         slots = state
-    return slots is not None and (type(slots) is not dict or any(str(name).startswith("__") for name in slots))
+    return slots is not None and (
+        type(slots) is not dict or any(type(name) is not str or name.startswith("__") for name in slots)
+    )
