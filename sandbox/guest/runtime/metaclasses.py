@@ -36,7 +36,8 @@ _COMPILED = frozenset({
 class ProgramType(type):
     """Stands in the place of `type` among the bases of the program's own metaclasses."""
 
-    _sandbox_bases: Callable[..., tuple[Any, ...]]
+    if TYPE_CHECKING:  # an annotation would show on the program's classes
+        _sandbox_bases: Callable[..., tuple[Any, ...]]
 
     def __new__(mcls, name: Any, bases: Any = (), namespace: Any = (), /, **options: Any) -> Any:
         """Make a class. Raises TypeError for what a class statement could not make."""
