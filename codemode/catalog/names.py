@@ -278,7 +278,12 @@ def _own_words(group: str, name: str) -> str:
 
 
 def _repeats_path(operation: OperationKey) -> bool:
-    """Whether an operationId is but method and path in other words: `PostChargesChargeRefund`."""
+    """Whether an operationId is but method and path in other words: `PostChargesChargeRefund`.
+
+    `get_memberships` of `GET /memberships` is what a person would write too.
+    """
+    if operation.method.lower() == "get" and "{" not in operation.path:
+        return False
     words = snake(operation.operation_id).replace("_", "")
     path = operation.path.partition("#")[0].partition("?")[0]
     said = [snake(operation.method), *(snake(part) for part in re.split(r"[/{}]", path))]

@@ -39,7 +39,7 @@ def pairs(name: str, value: Any, style: str, *, explode: bool) -> Iterator[tuple
     if style == "json":
         yield name, [("", json.dumps(value, ensure_ascii=False, separators=(",", ":")))]
     elif style == "deepObject":
-        yield from _brackets(name, value)
+        yield from _brackets(name, value) if value != {} else ()
     elif isinstance(value, list):
         yield from _listed(name, value, style, explode=explode)
     elif isinstance(value, Mapping):
@@ -113,8 +113,13 @@ def _spread(
 
 
 def _brackets(name: str, value: Any) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """`name[a][b]=…`: what `deepObject` is commonly taken to mean for nested values, lists with an index."""
-    if isinstance(value, Mapping):
+    """`name[a][b]=…`: what `deepObject` is commonly taken to mean for nested values, lists with an index.
+
+    An empty object is an empty text, so that what was given does not silently stay behind.
+    """
+    if value == {}:
+        yield name, [("", "")]
+    elif isinstance(value, Mapping):
         for key, item in value.items():
             yield from _brackets(f"{name}[{key}]", item)
     elif isinstance(value, list):

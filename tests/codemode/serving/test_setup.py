@@ -98,7 +98,7 @@ def test_doctor_finds_all_well(folder: Path) -> None:
     assert {one["state"] for one in found.values() if isinstance(one, dict)} == {"ok"}, found
     assert found["isolation: seccomp"]["found"] == "in force"
     assert found["sources: shop"]["found"] == "137 tools"
-    assert found["secrets: server.keys.0"]["found"] == "present"
+    assert found["secrets: server.keys.0.secret"]["found"] == "present"
     assert found[""] == 0
 
 

@@ -120,6 +120,8 @@ def test_a_report_counts_and_warns() -> None:
         "or kind: bearer with a token",
     )
     assert [(pointer.rpartition(".")[2], reason.partition(":")[0]) for pointer, reason in report.warnings] == [
+        ("/paths/~1orders~1{id}/get", "{id} in the path is declared nowhere"),
+        ("/paths/~1orders~1{id}/delete", "{id} in the path is declared nowhere"),
         ("#/components/schemas/No", "points to nothing"),
         ("search_orders", "is described as 'Search'"),
         ("delete_order", "has no description"),
