@@ -70,8 +70,12 @@ class Identities:
 
 
 def _regions() -> frozenset[int]:
-    """Return the parts of memory in which objects live: of the interpreter's own, of small and of large ones."""
-    return frozenset({id(type) >> 36, id(object()) >> 36, id(bytes(1 << 16)) >> 36})
+    """Return the parts of memory in which objects live: of the interpreter's own, of small and of large ones.
+
+    Each with its neighbours: what grows may go over the border of a part.
+    """
+    parts = (id(type) >> 36, id(object()) >> 36, id(bytes(1 << 16)) >> 36)
+    return frozenset(part + step for part in parts for step in (-1, 0, 1))
 
 
 #: One program runs in a process at a time; `serve` clears this before it starts one.
