@@ -6,7 +6,9 @@ import asyncio
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Annotated, Any, Self, cast
+
+from pydantic import Field, validate_call
 
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.cost import CostReport, measure
@@ -49,6 +51,10 @@ if TYPE_CHECKING:
     from codemode.search.meanings import Progress
     from codemode.search.query import Hit
     from codemode.transports.mcp import Definitions, McpTransport
+
+#: What a program may ask: one text, or one for each step of a plan.
+Asked = Annotated[str, Field(max_length=1000)]
+Plan = Annotated[list[Asked], Field(min_length=1, max_length=20)]
 
 #: That measuring waits for the embeddings of its queries.
 EMBEDDING_S = 600.0
@@ -275,10 +281,12 @@ class CodeMode:
     def _questions(self, caller: Caller) -> Mapping[str, Callable[..., Awaitable[Any]]]:
         """What a program may ask besides calling tools, in the view of its caller."""
 
-        async def search(queries: str | Sequence[str], namespace: str | None = None, detail: Detail = "auto") -> str:
+        @validate_call
+        async def search(queries: Asked | Plan, namespace: Asked | None = None, detail: Detail = "auto") -> str:
             return (await self.search(queries, namespace=namespace, detail=detail, caller=caller)).text
 
-        async def describe(name: str = "") -> str:
+        @validate_call
+        async def describe(name: Asked = "") -> str:
             return await self.describe(name, caller=caller)
 
         return {"search(queries, namespace, detail)": search, "describe(name)": describe}

@@ -6,6 +6,8 @@ import uuid
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from codemode.errors import CodeModeError
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.ledger import Ledger, unwatched
@@ -71,7 +73,8 @@ class Executor:
         """Execute `code` with every tool of the gateway's catalog bound in its namespace.
 
         `execution` is its id, a new one where none is given. `questions` are functions that it finds beside the tools,
-        by their signature (`search(queries)`): they are no calls of tools, and stand in no ledger.
+        by their signature (`search(queries)`), which check their own arguments (pydantic): they are no calls of tools,
+        and stand in no ledger.
         `begun` is called when the program is compiled and about to run, if it comes to that; `watch` with each call
         when it is refused, sent, and ended.
         Never raises for what the program or a tool did. Raises `sandbox.SandboxError` where no program can run.
@@ -114,8 +117,9 @@ async def _answered(question: Question, call: Call) -> Any:
         return await question(**call.arguments)
     except CodeModeError as error:
         raise CallFailed(error.for_model(), kind=error.code) from None
-    except TypeError as error:
-        message = str(error).replace(getattr(question, "__qualname__", call.tool), call.tool)
+    except ValidationError as error:
+        said = (f"{'.'.join(map(str, one['loc'][:1]))}: {one['msg']}" for one in error.errors(include_url=False))
+        message = f"{call.tool}(): {'; '.join(dict.fromkeys(said))}"
         raise CallFailed(message, kind="arguments_invalid") from None
 
 

