@@ -40,7 +40,7 @@ def test_a_key_opens_and_only_its_digest_is_kept_for_its_owner_alone(path: Path)
     assert text.startswith(f"cm_{key.id}_")
     content = path.read_text(encoding="utf-8")
     assert text not in content
-    assert text.rpartition("_")[2] not in content
+    assert text.removeprefix(f"cm_{key.id}_") not in content
     assert digest_of(text) in content
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
