@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from codemode.catalog.tool import Effect, Tool
+    from codemode.catalog.tool import Effect
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.ledger import LedgerEntry
     from codemode.gateway.gateway import Gateway
@@ -352,7 +352,7 @@ class CodeMode:
             loaded = await self._read(wanted)
             policy = AccessPolicy(wanted.policy)
             try:
-                require_known_tools(wanted, policy, Catalog(_tools(loaded)))
+                require_known_tools(wanted, policy, _catalog(loaded))
             except ConfigurationError:
                 await _close_after((), loaded)
                 raise
@@ -393,7 +393,7 @@ class CodeMode:
     async def _adopt(self, sources: Mapping[str, LoadedSource]) -> None:
         """Make these the sources from now on; an execution under way keeps the catalog that it began with."""
         self.sources = sources
-        catalog = enriched(Catalog(_tools(sources)), self.settings)
+        catalog = enriched(_catalog(sources), self.settings)
         await asyncio.to_thread(self._finder.open, catalog, [source.surface.digest for source in sources.values()])
         self.catalog = catalog
         transports = {name: source.transport for name, source in sources.items()}
@@ -416,8 +416,9 @@ class CodeMode:
             await self._adopt({**self.sources, name: renewed})
 
 
-def _tools(sources: Mapping[str, LoadedSource]) -> tuple[Tool, ...]:
-    return tuple(tool for source in sources.values() for tool in source.tools)
+def _catalog(sources: Mapping[str, LoadedSource]) -> Catalog:
+    tools = (tool for source in sources.values() for tool in source.tools)
+    return Catalog(tools, (toolkit for source in sources.values() for toolkit in source.surface.toolkits))
 
 
 async def _all_or_none(loading: Iterable[Awaitable[LoadedSource]]) -> list[LoadedSource]:

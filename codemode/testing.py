@@ -43,6 +43,7 @@ def make_tool(
         effect=effect,
         invocation=None,
         aliases=aliases,
+        key=id,
     )
 
 

@@ -15,21 +15,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from codemode.catalog.tool import Tool
+    from codemode.catalog.toolkit import Toolkit
 
 #: Below this likeness (0 to 100) a name is no suggestion but noise.
 _NEAR = 60
 
 
 class Catalog:
-    """An immutable set of tools, ordered by id."""
+    """An immutable set of tools, ordered by id, and the toolkits that have any of them."""
 
-    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+    def __init__(self, tools: Iterable[Tool] = (), toolkits: Iterable[Toolkit] = ()) -> None:
         self.tools: tuple[Tool, ...] = tuple(sorted(tools, key=lambda tool: tool.id))
         self._by_id: dict[str, Tool] = {tool.id: tool for tool in self.tools}
         if len(self._by_id) != len(self.tools):
             repeated = next(id_ for id_, uses in Counter(tool.id for tool in self.tools).items() if uses > 1)
             message = f"two tools have the id {repeated!r}: give one of their sources another name"
             raise ConfigurationError(message)
+        self.toolkits: tuple[Toolkit, ...] = tuple(toolkit for toolkit in toolkits if self.tools_of(toolkit))
 
     def __len__(self) -> int:
         return len(self.tools)
@@ -57,13 +59,22 @@ class Catalog:
         best = sorted(scores, key=lambda index: (-scores[index], index))[:count]
         return tuple(self._ids[index] for index in best if scores[index] >= _NEAR)
 
+    def tools_of(self, toolkit: Toolkit) -> tuple[Tool, ...]:
+        """The tools of a toolkit that are here, by id."""
+        found = (self._by_key.get((toolkit.source, key)) for key in toolkit.tools)
+        return tuple(sorted((tool for tool in found if tool is not None), key=lambda tool: tool.id))
+
+    def toolkit(self, id_: str) -> Toolkit | None:
+        """The toolkit of that id (`gym.clients`), or None."""
+        return next((toolkit for toolkit in self.toolkits if toolkit.id == id_), None)
+
     def restricted(self, predicate: Callable[[Tool], bool]) -> Catalog:
-        """The view that has only the tools for which `predicate` holds."""
-        return Catalog(tool for tool in self.tools if predicate(tool))
+        """The view that has only the tools for which `predicate` holds, and no toolkit without any of them."""
+        return Catalog((tool for tool in self.tools if predicate(tool)), self.toolkits)
 
     def merged(self, other: Catalog) -> Catalog:
-        """The tools of both. Raises ConfigurationError where they share an id."""
-        return Catalog((*self.tools, *other.tools))
+        """The tools and toolkits of both. Raises ConfigurationError where they share an id."""
+        return Catalog((*self.tools, *other.tools), (*self.toolkits, *other.toolkits))
 
     @cached_property
     def namespaces(self) -> Mapping[str, int]:
@@ -78,6 +89,10 @@ class Catalog:
             line = "\x1f".join((tool.id, *tool.parameter_names, tool.summary, tool.effect))
             state.update(line.encode("utf-8", "surrogatepass") + b"\x1e")
         return state.hexdigest()
+
+    @cached_property
+    def _by_key(self) -> dict[tuple[str, str], Tool]:
+        return {(tool.source, tool.key): tool for tool in self.tools}
 
     @cached_property
     def _ids(self) -> tuple[str, ...]:

@@ -38,8 +38,11 @@ def describe(
     members = sorted((tool for tool in catalog if tool.id.startswith(f"{name}.")), key=lambda tool: tool.id)
     if not members:
         catalog.get(name)  # raises, with what comes nearest
-    heading = [instructions[name].strip()] if instructions.get(name) else []
-    examples = [example for tool in members for example in tool.examples][:_EXAMPLES]
+    toolkit = catalog.toolkit(name)
+    said = (instructions.get(name), toolkit and (toolkit.instructions or toolkit.description))
+    heading = [text.strip() for text in said if text]
+    own = toolkit.examples if toolkit else ()
+    examples = [*own, *(example for tool in members for example in tool.examples)][:_EXAMPLES]
     heading += [f"example: {example}" for example in examples]
     lines = [stubs.one_liner(tool) for tool in members]
     groups = _groups(name, members)

@@ -32,7 +32,8 @@ def enriched(catalog: Catalog, settings: Settings) -> Catalog:
         raise ConfigurationError("\n".join(mistakes))
     if not more:
         return catalog
-    return Catalog(_with(tool, more[tool.id]) if tool.id in more else tool for tool in catalog)
+    changed = (_with(tool, more[tool.id]) if tool.id in more else tool for tool in catalog)
+    return Catalog(changed, catalog.toolkits)
 
 
 def _named(name: str, catalog: Catalog) -> Iterator[Tool]:

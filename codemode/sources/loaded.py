@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
+    from codemode.catalog.toolkit import Toolkit
     from codemode.transports.security import SecurityScheme
 
 
@@ -27,3 +28,4 @@ class Surface:
     title: str = ""
     digest: str = ""  # of the texts it was read from; empty where they may change unseen
     auth: tuple[SecurityScheme, ...] = ()  # the ways of authentication that the document declares
+    toolkits: tuple[Toolkit, ...] = ()

@@ -6,6 +6,7 @@ import pytest
 
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.tool import Effect, Tool
+from codemode.catalog.toolkit import Toolkit
 from codemode.errors import ConfigurationError, ToolNotFound
 
 
@@ -64,3 +65,16 @@ def test_a_view_has_only_what_the_predicate_allows() -> None:
 
 def test_namespaces_are_counted() -> None:
     assert CATALOG.merged(Catalog([_tool("crm.a.b")])).namespaces == {"gym": 2, "crm": 1}
+
+
+def test_a_toolkit_knows_its_tools_by_their_keys_and_is_in_no_view_without_them() -> None:
+    listed = Tool("gym.clients.list", source="gym", key="clients/list")
+    frozen = Tool("gym.memberships.freeze", source="gym", key="memberships/freeze")
+    same_key = Tool("other.clients.list", source="other", key="clients/list")
+    clients = Toolkit("clients", "gym", frozenset({"clients/list", "clients/gone"}), instructions="Ask first.")
+    catalog = Catalog([listed, frozen, same_key], [clients])
+    renamed = catalog.restricted(lambda tool: tool is not listed).merged(Catalog([listed.changed(id="gym.members")]))
+    assert catalog.tools_of(clients) == (listed,)
+    assert catalog.toolkit("gym.clients") is clients
+    assert catalog.restricted(lambda tool: tool is not listed).toolkits == ()
+    assert Catalog(renamed, [clients]).tools_of(clients)[0].id == "gym.members"

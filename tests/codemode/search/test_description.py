@@ -9,6 +9,7 @@ import pytest
 from codemode import CodeMode, ToolNotFound
 from codemode.catalog import tokens
 from codemode.catalog.catalog import Catalog
+from codemode.catalog.toolkit import Toolkit
 from codemode.gateway.caller import Caller
 from codemode.search.description import describe
 from codemode.testing import make_tool
@@ -52,6 +53,14 @@ def test_a_tool_is_described_whole() -> None:
 def test_what_there_is_not_is_said_with_what_is_near() -> None:
     with pytest.raises(ToolNotFound, match=r"shop\.items\.find"):
         text("shop.item.find")
+
+
+def test_a_toolkit_begins_with_its_instructions_and_examples() -> None:
+    tool = make_tool("shop.items.find", source="shop")
+    examples = ("shop.items.find(name='x')",)
+    toolkit = Toolkit("Items", "shop", frozenset({tool.key}), instructions="Names are exact.", examples=examples)
+    described = describe("shop.items", Catalog([tool], [toolkit]), budget_tokens=400, instructions={})
+    assert described.splitlines()[:2] == ["Names are exact.", "example: shop.items.find(name='x')"]
 
 
 async def test_a_program_asks_in_the_view_of_its_caller(gym: Gym) -> None:
