@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.observed import ObservedShapes
-    from codemode.gateway.gateway import Transport
     from codemode.gateway.policy import AccessPolicy
     from codemode.search.finder import Finder
+    from codemode.transports.transport import Transport
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.arguments import validate
 from codemode.catalog.observed import ObservedShapes
@@ -25,36 +25,9 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
     from codemode.gateway.call import ToolCall
     from codemode.gateway.policy import Ruling
-    from codemode.transports.credentials import CallerCredentials
+    from codemode.transports.transport import Transport
 
-    Send = Callable[["Transport", Tool, Mapping[str, Any]], Awaitable[Any]]
-
-
-class Page(Protocol):
-    """One page of a list: the whole answer, its items, and the arguments of the next page, if there is one."""
-
-    @property
-    def value(self) -> Any: ...  # noqa: D102
-    @property
-    def items(self) -> list[Any]: ...  # noqa: D102
-    @property
-    def next_arguments(self) -> dict[str, Any] | None: ...  # noqa: D102
-
-
-class Transport(Protocol):
-    """How the tools of one source are reached. It alone knows the credentials."""
-
-    async def call(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials) -> Any:
-        """Send validated arguments, with the caller's own credentials where they are asked for; return JSON data.
-
-        Raises a CallError.
-        """
-
-    async def call_page(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials) -> Page:
-        """The same for one page of a list. Raises a CallError, also where the tool has no pages."""
-
-    async def aclose(self) -> None:
-        """Close the connections."""
+    Send = Callable[[Transport, Tool, Mapping[str, Any]], Awaitable[Any]]
 
 
 class Gateway:

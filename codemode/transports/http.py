@@ -23,6 +23,7 @@ from codemode.transports.pace import CancelledUnsent, Pace, wait_before_retry
 from codemode.transports.redaction import Redactor
 from codemode.transports.request import HttpRequest, RequestPlan
 from codemode.transports.security import Authentication, CallerSupply, Configured
+from codemode.transports.transport import Page
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -63,15 +64,6 @@ class Reach:
     rate_per_s: float | None = None
     certificate: tuple[str, str] | None = None
     ca_file: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One page of a list: the whole answer, its items, and the arguments of the next page (None after the last)."""
-
-    value: Any
-    items: list[Any]
-    next_arguments: dict[str, Any] | None
 
 
 class HttpTransport:
