@@ -32,10 +32,11 @@ from codemode.search.finder import Finder
 from codemode.search.query import DEFAULT_LIMIT, Query
 from codemode.search.tuning import Proposal, propose
 from codemode.search.usage import UsageLog
-from codemode.settings import DEFAULT_FILE, Secrets, Settings, load_settings, tokenizer_folder
+from codemode.settings import DEFAULT_FILE, Settings, load_settings, tokenizer_folder
 from codemode.sources.cache import CatalogCache
 from codemode.sources.given import GivenIds
 from codemode.sources.load import LoadedSource, bind_functions, load_source, with_definitions
+from codemode.sources.source import SourceContext
 from codemode.transports.content import ContentStore
 from codemode.views import View, Views
 
@@ -370,12 +371,10 @@ class CodeMode:
 
     async def _read(self, settings: Settings) -> dict[str, LoadedSource]:
         names = tuple(settings.sources)
-        load = partial(
-            load_source,
-            cache=CatalogCache(settings.cache() / "catalogs"),
+        context = SourceContext(
             contents=self._contents,
+            cache=CatalogCache(settings.cache() / "catalogs"),
             given=GivenIds(settings.state() / "ids"),
-            secrets=Secrets(),
             tokens=settings.tokens(),
             servers=settings.servers(),
         )
@@ -383,7 +382,7 @@ class CodeMode:
             message = "there are no sources: name one under `sources:`, as `codemode sources add NAME LOCATION` does"
             raise ConfigurationError(message)
         bound = {name: bind_functions(name, target) for name, target in self._functions.items()}
-        loaded = await _all_or_none(load(name, settings.sources[name]) for name in names)
+        loaded = await _all_or_none(load_source(name, settings.sources[name], context) for name in names)
         for name, source in zip(names, loaded, strict=True):
             if settings.sources[name].is_mcp:
                 server = cast("McpTransport", source.transport)

@@ -24,13 +24,14 @@ from codemode.settings.search import Enrichment, SearchSettings
 from codemode.settings.secrets import SecretReference, Secrets
 from codemode.settings.sections import LimitSettings, SandboxSettings, Settings
 from codemode.settings.server import KeySettings, LoadSettings, ServerSettings, TokenSettings
-from codemode.settings.sources import PYTHON, EffectName, SourceSettings, is_python, is_url
+from codemode.settings.sources import PYTHON, SOURCES_GROUP, EffectName, SourceSettings, is_python, is_url
 
 __all__ = [
     "API_KEY_VARIABLE",
     "DEFAULT_FILE",
     "DEFAULT_ROLE",
     "PYTHON",
+    "SOURCES_GROUP",
     "ApiKeyCredential",
     "BasicCredential",
     "BearerCredential",

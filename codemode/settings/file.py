@@ -14,7 +14,6 @@ from codemode.errors import ConfigurationError
 from codemode.settings.mcp_servers import servers_in
 from codemode.settings.mistakes import line_of, mistakes, unknown_names
 from codemode.settings.sections import Settings
-from codemode.settings.sources import PYTHON, is_url
 
 if TYPE_CHECKING:
     from codemode.settings.secrets import SecretReference
@@ -118,9 +117,9 @@ def _with_servers(settings: Settings, folder: Path) -> Settings:
 
 def _anchored(settings: Settings, folder: Path) -> Settings:
     sources = {
-        name: source
-        if source.is_mcp or is_url(source.location) or source.location.startswith(PYTHON)
-        else source.model_copy(update={"location": str(folder / Path(source.location).expanduser())})
+        name: source.model_copy(update={"location": str(folder / Path(source.location).expanduser())})
+        if source.has_file
+        else source
         for name, source in settings.sources.items()
     }
     return settings.model_copy(update={"sources": sources})

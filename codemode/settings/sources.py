@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+from rapidfuzz import process
 
 from codemode.settings.credentials import ClientCertificate, CredentialSettings
 from codemode.settings.secrets import SecretReference
@@ -14,6 +16,12 @@ from codemode.settings.section import Section
 
 #: How the location of an importable module begins.
 PYTHON = "python:"
+
+#: The kinds of source that codemode reads itself.
+KINDS = ("auto", "openapi", "python", "mcp")
+
+#: The group of entry points by which other packages bring kinds of their own.
+SOURCES_GROUP = "codemode.sources"
 
 EffectName = Literal["read", "write", "destructive"]
 
@@ -24,11 +32,13 @@ class SourceSettings(Section):
     `location` is a file (relative to the configuration file), a URL, or Python code: `python:package.module`,
     `python:package.module:name`, or a file that ends in `.py`. An MCP server has `kind: mcp` with its URL as location
     and `headers` for each request; or, instead of a location, the `command` that starts it, with `env` besides a
-    minimal environment, in `cwd`.
+    minimal environment, in `cwd`. A kind that another package brings says itself what its location is, if it has one,
+    and its `options`.
     """
 
+    kind: str = "auto"
     location: str = ""
-    kind: Literal["auto", "openapi", "python", "mcp"] = "auto"
+    options: dict[str, Any] = Field(default_factory=dict)
     command: tuple[str, ...] = ()
     env: dict[str, SecretReference | str] = Field(default_factory=dict)
     cwd: Path | None = None
@@ -55,6 +65,11 @@ class SourceSettings(Section):
 
     @model_validator(mode="after")
     def _one_place(self) -> SourceSettings:
+        if self.kind not in KINDS:
+            return self
+        if self.options:
+            message = f"options: are for kinds that other packages bring; {self.own_kind} has none"
+            raise ValueError(message)
         if bool(self.location) == bool(self.command):
             message = "give location: a file, a URL or Python code; or command: [PROGRAM, ARGUMENT …] of an MCP server"
             raise ValueError(message)
@@ -64,9 +79,24 @@ class SourceSettings(Section):
         return self
 
     @property
+    def own_kind(self) -> str:
+        """Its kind, found out where the configuration does not say it."""
+        if self.kind != "auto":
+            return self.kind
+        if self.command:
+            return "mcp"
+        return "python" if is_python(self.location) else "openapi"
+
+    @property
     def is_mcp(self) -> bool:
         """Whether it is an MCP server."""
-        return self.kind == "mcp" or bool(self.command)
+        return self.own_kind == "mcp"
+
+    @property
+    def has_file(self) -> bool:
+        """Whether its location is a file, which is relative to the configuration."""
+        is_elsewhere = is_url(self.location) or self.location.startswith(PYTHON)
+        return bool(self.location) and not is_elsewhere and self.kind in KINDS
 
     @property
     def caller_names(self) -> frozenset[str]:
@@ -81,11 +111,24 @@ class SourceSettings(Section):
 
     @field_validator("location")
     @classmethod
-    def _file_or_http(cls, location: str) -> str:
-        if "://" in location and not is_url(location):
+    def _file_or_http(cls, location: str, others: ValidationInfo) -> str:
+        if "://" in location and not is_url(location) and others.data.get("kind") in KINDS:
             message = "give a file, or an address that begins with http:// or https://"
             raise ValueError(message)
         return location
+
+    @field_validator("kind")
+    @classmethod
+    def _known_kind(cls, kind: str) -> str:
+        if kind in KINDS:
+            return kind
+        known = (*KINDS, *sorted(entry_points(group=SOURCES_GROUP).names))
+        if kind in known:
+            return kind
+        nearest = process.extractOne(kind, known, score_cutoff=50)
+        hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+        message = f"no installed package reads {kind!r}; {hint}valid: {', '.join(known)}"
+        raise ValueError(message)
 
 
 def is_url(location: str) -> bool:

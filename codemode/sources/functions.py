@@ -15,14 +15,24 @@ from typing import TYPE_CHECKING, Any
 from codemode.errors import SourceError
 from codemode.settings import PYTHON
 from codemode.sources.callables import tool_of
+from codemode.sources.kinds import remedy
 from codemode.sources.loaded import Surface, Warned
+from codemode.transports.function import FunctionTransport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from codemode.catalog.tool import Tool
+    from codemode.settings import SourceSettings
+    from codemode.sources.source import SourceContext
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+async def load(name: str, settings: SourceSettings, _: SourceContext) -> tuple[Surface, FunctionTransport]:
+    """Import what a location says, and take its functions. Raises SourceError."""
+    surface = load_functions(import_target(settings.location), name=name)
+    return surface, FunctionTransport(name, timeout_s=settings.timeout_s, concurrency=settings.concurrency)
 
 
 def import_target(location: str) -> Any:
@@ -33,7 +43,8 @@ def import_target(location: str) -> Any:
         for part in filter(None, attribute.split(".")):
             target = getattr(target, part)
     except Exception as error:
-        message = f"cannot be imported: {type(error).__name__}: {error}"
+        missing = remedy(error) if isinstance(error, ImportError) else ""
+        message = f"cannot be imported: {type(error).__name__}: {error}{missing}"
         raise SourceError(message, location=location) from error
     return target
 

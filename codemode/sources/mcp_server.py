@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     import mcp_types
 
     from codemode.settings import Settings, SourceSettings
+    from codemode.sources.source import SourceContext
     from codemode.transports.content import ContentStore
+
+
+async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, McpTransport]:
+    """Connect to a server and read its tools; see `load_mcp_server`. Raises ConfigurationError."""
+    return await load_mcp_server(
+        name, settings, folder=context.servers, secrets=context.secrets, contents=context.contents
+    )
 
 
 async def load_mcp_server(
