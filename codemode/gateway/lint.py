@@ -26,8 +26,11 @@ class Finding(NamedTuple):
 
 
 def require_known_tools(settings: Settings, policy: AccessPolicy, catalog: Catalog) -> None:
-    """Raise ConfigurationError for every pattern that fits no tool: a rule that was meant to hold must not be lost."""
-    found = [f"{settings.place(*one.place)}: {one.text}" for one in unknown_tools(settings, policy, catalog)]
+    """Raise ConfigurationError for every pattern that fits no tool: a rule that was meant to hold must not be lost; and
+    for every pin that is none.
+    """
+    findings = (*unknown_tools(settings, policy, catalog), *_unknown_pins(settings, catalog))
+    found = [f"{settings.place(*one.place)}: {one.text}" for one in findings]
     if found:
         raise ConfigurationError("\n".join(found))
 
@@ -47,6 +50,13 @@ def unknown_tools(settings: Settings, policy: AccessPolicy, catalog: Catalog) ->
                 continue
             text = f"no tool fits {pattern!r}{_nearest(pattern, catalog)}"
             yield Finding(("policy", section, number, "tools", place), text)
+
+
+def _unknown_pins(settings: Settings, catalog: Catalog) -> Iterator[Finding]:
+    silent = set(settings.sources) - set(catalog.namespaces)
+    for place, pin in enumerate(settings.pins):
+        if pin not in catalog and pin.partition(".")[0] not in silent:
+            yield Finding(("pins", place), f"there is no tool {pin!r}{_nearest(pin, catalog)}")
 
 
 def without_effect(policy: AccessPolicy, catalog: Catalog) -> Iterator[Finding]:

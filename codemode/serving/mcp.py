@@ -16,7 +16,6 @@ from mcp.server import Server
 from mcp.server.stdio import stdio_server
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from codemode.catalog.definitions import two_tools
 from codemode.errors import CodeModeError
 from codemode.executions.executor import nothing
 from codemode.gateway.caller import LOCAL, Caller
@@ -41,6 +40,9 @@ _SESSIONS = 10_000
 #: Seconds between two notifications of progress, and so the longest silence while a program runs.
 PROGRESS_S = 1.0
 
+
+#: That clients need not ask a person before a search.
+_READS = mcp_types.ToolAnnotations(read_only_hint=True)
 
 #: What a client gets of an outcome as data.
 _STRUCTURED = ("id", "status", "value", "output", "failure", "calls", "limit", "notes")
@@ -130,9 +132,14 @@ class McpFace:
         return mcp_types.ListToolsResult(tools=self._given[session, caller.role])
 
     async def _definitions(self, caller: Caller) -> list[mcp_types.Tool]:
-        functions = [definition["function"] for definition in two_tools((await self._service.view(caller)).catalog)]
+        functions = [definition["function"] for definition in await self._service.definitions(caller)]
         return [
-            mcp_types.Tool(name=one["name"], description=one["description"], input_schema=one["parameters"])
+            mcp_types.Tool(
+                name=one["name"],
+                description=one["description"],
+                input_schema=one["parameters"],
+                annotations=_READS if one["name"] == "search" else None,
+            )
             for one in functions
         ]
 
@@ -141,10 +148,14 @@ class McpFace:
         caller = self._caller_of(context)
         arguments = params.arguments or {}
         try:
-            if params.name == "search":
-                return await self._search(SearchArguments.model_validate(arguments), caller)
-            if params.name == "execute":
-                return await self._execute(ExecuteArguments.model_validate(arguments), caller, context)
+            match params.name:
+                case "search":
+                    return await self._search(SearchArguments.model_validate(arguments), caller)
+                case "execute":
+                    return await self._execute(ExecuteArguments.model_validate(arguments).code, caller, context)
+            program = await self._service.program_of(params.name, arguments, caller)
+            if program is not None:
+                return await self._execute(program, caller, context)
         except ValidationError as error:
             return _error("; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()))
         except CodeModeError as error:
@@ -162,10 +173,10 @@ class McpFace:
             )
         return mcp_types.CallToolResult(content=[_text(answer.text)])
 
-    async def _execute(self, arguments: ExecuteArguments, caller: Caller, context: Context) -> mcp_types.CallToolResult:
+    async def _execute(self, code: str, caller: Caller, context: Context) -> mcp_types.CallToolResult:
         async with self._turn(caller) as begun, _progress(context, self._service.settings.limits.wall_s) as watch:
             ended = await self._service.execute(
-                arguments.code, caller=caller, credentials=self._credentials_of(context), begun=begun, watch=watch
+                code, caller=caller, credentials=self._credentials_of(context), begun=begun, watch=watch
             )
         return mcp_types.CallToolResult(
             content=[_text(outcome_text(ended))], structured_content=_structured(ended), is_error=not ended.ok

@@ -45,10 +45,11 @@ class SandboxSettings(Section):
 
 
 class Settings(Section):
-    """The whole of `codemode.yaml`."""
+    """The whole of `codemode.yaml`. `pins` are the ids of tools that a model is given natively too, 8 at most."""
 
     sources: dict[Namespace, SourceSettings] = Field(default_factory=dict)
     mcp_servers: tuple[Path, ...] = ()
+    pins: tuple[str, ...] = Field(default=(), max_length=8)
     limits: LimitSettings = LimitSettings()
     sandbox: SandboxSettings = SandboxSettings()
     search: SearchSettings = SearchSettings()

@@ -13,6 +13,8 @@ import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 
 from codemode import CodeMode, tool
+from codemode.errors import ConfigurationError
+from codemode.gateway.caller import Caller
 from codemode.serving import mcp
 from codemode.serving.mcp import McpFace
 from codemode.settings import Settings
@@ -161,3 +163,57 @@ async def test_a_result_that_no_model_would_read_is_cut_with_advice(tmp_path: Pa
     assert text(ended).endswith("more characters: return less of it)")
     assert len(text(ended)) < 21_000
     assert ended.structured_content["value"] is None
+
+
+@tool(effect="read")
+def price_of(name: str, pieces: int = 1) -> dict[str, int | str]:
+    """What some pieces of a thing cost."""
+    return {"name": name, "price": 3 * pieces}
+
+
+async def test_pinned_tools_stand_beside_the_two_and_are_called_as_programs_are(tmp_path: Path) -> None:
+    settings = Settings(state_folder=tmp_path / "state", cache_folder=tmp_path / "cache", pins=("shop.price_of",))
+    async with (
+        CodeMode.from_settings(settings, functions={"shop": [price_of, large]}) as service,
+        Client(McpFace(service).server) as connected,
+    ):
+        listed = (await connected.list_tools()).tools
+        assert [one.name for one in listed] == ["search", "execute", "shop-price_of"]
+        assert listed[2].input_schema["required"] == ["name"]
+        ended = await connected.call_tool("shop-price_of", {"name": 'it\'s "one"\\n', "pieces": 2})
+        assert ended.structured_content["value"] == {"name": 'it\'s "one"\\n', "price": 6}
+        assert [call["tool"] for call in ended.structured_content["calls"]] == ["shop.price_of"]
+        wrong = await connected.call_tool("shop-price_of", {"nam": "bolt"})
+        assert wrong.is_error
+        assert "name" in text(wrong)
+        assert "there is no tool 'shop-large' here" in text(await connected.call_tool("shop-large", {}))
+
+
+async def test_a_pin_that_is_no_tool_is_told_with_the_nearest(tmp_path: Path) -> None:
+    settings = Settings(state_folder=tmp_path / "state", cache_folder=tmp_path / "cache", pins=("shop.price",))
+    with pytest.raises(ConfigurationError, match=r"pins\.0: there is no tool 'shop.price'; did you mean 'shop.price_of'"):
+        async with CodeMode.from_settings(settings, functions={"shop": [price_of]}):
+            pass
+
+
+async def test_who_may_not_use_a_tool_has_no_pin_of_it(tmp_path: Path) -> None:
+    denied = {"roles": ["guest"], "rules": [{"roles": ["guest"], "tools": ["shop.*"], "decision": "deny"}]}
+    folders = {"state_folder": tmp_path / "state", "cache_folder": tmp_path / "cache"}
+    settings = Settings.model_validate({"pins": ["shop.price_of"], "policy": denied, **folders})
+    async with CodeMode.from_settings(settings, functions={"shop": [price_of], "other": [large]}) as service:
+        guest = Caller(id="guest", role="guest")
+        assert [one["function"]["name"] for one in await service.definitions(guest)] == ["search", "execute"]
+        assert await service.program_of("shop-price_of", {}, guest) is None
+        assert len(await service.definitions()) == 3
+
+
+async def test_definitions_stay_as_they_are_while_a_session_lasts(tmp_path: Path) -> None:
+    settings = Settings(state_folder=tmp_path / "state", cache_folder=tmp_path / "cache")
+    async with CodeMode.from_settings(settings, functions={"shop": [price_of]}) as service:
+        face = McpFace(service)
+        async with Client(face.server) as connected:
+            before = (await connected.list_tools()).model_dump_json()
+            service._functions["more"] = [large]
+            await service.reload()
+            assert "more" in service.catalog.namespaces
+            assert (await connected.list_tools()).model_dump_json() == before
