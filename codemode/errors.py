@@ -5,6 +5,15 @@
     ├─ SourceError           an API surface that cannot be read
     ├─ ToolNotFound          a name that is in no catalog of the caller's view
     ├─ SearchInvalid         a filter by what no tool has, a negative page
+    ├─ ExecutionError        an execution as the journal has it
+    │  ├─ ExecutionNotFound
+    │  ├─ ExecutionEnded     there is nothing more to do for it
+    │  ├─ LeaseHeld          another server has it
+    │  ├─ LeaseLost          another server has taken it over: nothing more may be done for it here
+    │  ├─ RequestRepeated    a request with this idempotency key has made an execution already
+    │  ├─ RequestConflict    it was another request
+    │  ├─ ApprovalRefused    an answer to no question, a second one, or one to other arguments
+    │  └─ JournalUnavailable nothing can be recorded now, so that nothing may be done
     └─ CallError             one call of a tool
        ├─ ArgumentsInvalid
        ├─ AccessDenied
@@ -79,6 +88,71 @@ class SearchInvalid(CodeModeError):
     def __init__(self, message: str, nearest: tuple[str, ...] = ()) -> None:
         self.nearest = nearest
         super().__init__(message)
+
+
+class ExecutionError(CodeModeError):
+    """What was asked for an execution cannot be; `execution` is its id."""
+
+    code = "execution_error"
+
+    def __init__(self, message: str, *, execution: str = "") -> None:
+        self.execution = execution
+        super().__init__(message)
+
+
+class ExecutionNotFound(ExecutionError):
+    """No execution has that id, or none any more."""
+
+    code = "execution_not_found"
+
+
+class ExecutionEnded(ExecutionError):
+    """The execution has come to an end; the message says to which."""
+
+    code = "execution_ended"
+
+
+class LeaseHeld(ExecutionError):
+    """Another server works on the execution."""
+
+    code = "execution_held"
+
+
+class LeaseLost(ExecutionError):
+    """Another server has taken the execution over; nothing was recorded."""
+
+    code = "execution_lost"
+
+
+class RequestRepeated(ExecutionError):
+    """The caller has made this request before: `execution` is what came of it."""
+
+    code = "request_repeated"
+
+
+class RequestConflict(ExecutionError):
+    """The caller has used this idempotency key for another request, which made `execution`."""
+
+    code = "request_conflict"
+
+
+class ApprovalRefused(ExecutionError):
+    """An answer that cannot be taken; nothing was recorded, also not of other answers given with it."""
+
+    code = "approval_refused"
+
+
+class JournalUnavailable(ExecutionError):
+    """The journal cannot be written or read: the disk is full, it is locked, its server is away. Nothing was recorded.
+
+    `str()` says where and why, `for_model()` does not.
+    """
+
+    code = "journal_unavailable"
+
+    def for_model(self) -> str:
+        """The message without the place."""
+        return "what this execution does cannot be recorded now, so nothing was sent; try again later"
 
 
 class CallError(CodeModeError):

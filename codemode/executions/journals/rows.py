@@ -1,0 +1,75 @@
+"""How what the journal holds is written in rows: ASCII JSON in text columns, which no database objects to."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from codemode.executions.journal import JournalEntry, NewExecution, PendingCall, StoredExecution
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codemode.executions.journal import Decision
+
+encode = json.JSONEncoder(separators=(",", ":")).encode
+
+
+def given_text(execution: NewExecution) -> str:
+    """What never changes of an execution."""
+    return encode({**asdict(execution), "seed": execution.seed.hex()})
+
+
+def stored(row: Sequence[Any]) -> StoredExecution:
+    """From (given, status, server, lease_until_us, created_us, updated_us, ended_us, outcome)."""
+    given, status, server, lease_until_us, created_us, updated_us, ended_us, outcome = row
+    data = json.loads(given)
+    data |= {"seed": bytes.fromhex(data["seed"]), "credentials": tuple(data["credentials"])}
+    return StoredExecution(
+        NewExecution(**data),
+        status,
+        server,
+        lease_until_us,
+        created_us,
+        updated_us,
+        ended_us,
+        None if outcome is None else json.loads(outcome),
+    )
+
+
+def line(entry: JournalEntry) -> tuple[str, str, str, bytes | None]:
+    """(kind, path, data, value) of an entry. Raises TypeError where its data is not JSON."""
+    return entry.kind, entry.path, encode(entry.data), entry.value
+
+
+def entry(row: Sequence[Any]) -> JournalEntry:
+    """From (sequence, kind, at_us, path, data, value)."""
+    sequence, kind, at_us, path, data, value = row
+    return JournalEntry(kind, path, json.loads(data), value, sequence, at_us)
+
+
+def asked_text(call: PendingCall) -> str:
+    """The question, as a person sees it."""
+    return encode({"path": call.path, "tool": call.tool, "arguments": dict(call.arguments), "reason": call.reason})
+
+
+def answer_text(decision: Decision) -> str:
+    """The answer, besides its verdict."""
+    return encode({"by": decision.by, "note": decision.note, "value": decision.value})
+
+
+def pending_call(row: Sequence[Any]) -> PendingCall:
+    """From (id, execution, asked_us, digest, kind, asked, verdict, answer, decided_us)."""
+    identity, execution, asked_us, digest, kind, asked, verdict, answer, decided_us = row
+    return PendingCall(
+        id=identity,
+        execution=execution,
+        digest=digest,
+        kind=kind,
+        asked_us=asked_us,
+        verdict=verdict or None,
+        decided_us=decided_us,
+        **json.loads(asked),
+        **json.loads(answer),
+    )

@@ -1,0 +1,315 @@
+"""The journal in one SQLite file, for any number of processes of one machine.
+
+Appends run on the event loop: a transaction takes less time than handing it to a thread. Only where the file is locked
+by another process, where there is much to write, or where each write is to survive a power cut, a thread takes its time
+over it, and what comes meanwhile is written next. Everything else runs in a thread, on a connection of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from codemode.errors import JournalUnavailable
+from codemode.executions.journal import Pruned
+from codemode.executions.journals import transactions
+from codemode.executions.journals.group import GroupCommit
+from codemode.executions.journals.key import require_key
+from codemode.executions.journals.migrations import migrations, refuse_newer
+from codemode.executions.journals.presence import Presence
+from codemode.executions.journals.transactions import Now, Statement, Statements
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codemode.executions.journal import (
+        Decision,
+        ExecutionStatus,
+        JournalEntry,
+        Lease,
+        NewExecution,
+        PendingCall,
+        Retention,
+        StoredExecution,
+    )
+    from codemode.executions.journals.group import Write, Written
+    from codemode.executions.journals.key import DigestKey
+    from codemode.executions.journals.transactions import Result, Transaction
+    from codemode.settings.journal import Durability
+
+#: How long a write waits for other processes. Theirs take milliseconds; what holds the file longer is no server.
+PATIENCE_S = 10.0
+
+#: Bytes that are written on the event loop at most: as much as takes about a millisecond.
+AT_ONCE_BYTES = 256 * 1024
+
+#: Groups after which the write-ahead file is taken over into the main file: about 4 MiB, SQLite's own measure.
+CHECKPOINT_GROUPS = 500
+
+
+class SqliteJournal:
+    """See `codemode.executions.journal.Journal`. The file is made with mode 0600, its folder with 0700."""
+
+    def __init__(self, file: Path, key: DigestKey, *, lease_s: float, durability: Durability = "process") -> None:
+        self._file = file
+        self._key = key
+        self._lease_s = lease_s
+        self._durability = durability
+        self._presence = Presence(Path(f"{file}-servers"))
+        self.server = self._presence.name
+        self._group = GroupCommit(self._append_at_once, self._append_in_time)
+        self._groups = 0
+        self._thread = ThreadPoolExecutor(1, "journal")
+        self._closed = True
+
+    async def open(self) -> None:
+        """See `Journal.open`."""
+        await self._in_thread(self._open)
+        self._closed = False
+
+    async def aclose(self) -> None:
+        """See `Journal.aclose`."""
+        if not self._closed:
+            self._closed = True
+            await self._group.drain()
+            await self._in_thread(self._close)
+        self._thread.shutdown()
+
+    def digest(self, value: Any) -> str:
+        """See `Journal.digest`."""
+        return self._key.digest(value)
+
+    async def create(self, execution: NewExecution) -> Lease:
+        """See `Journal.create`."""
+        return await self._write(transactions.create(execution, self.server, self._lease_s))
+
+    async def get(self, execution: str) -> StoredExecution:
+        """See `Journal.get`."""
+        return await self._read(transactions.get(execution))
+
+    async def list(
+        self, *, owner: str | None = None, status: ExecutionStatus | None = None, limit: int = 50, before: str = ""
+    ) -> tuple[StoredExecution, ...]:
+        """See `Journal.list`."""
+        return await self._read(transactions.list_executions(owner or "", status or "", limit, before))
+
+    async def claim(self, execution: str) -> Lease:
+        """See `Journal.claim`."""
+        claim = transactions.claim(execution, self.server, self._lease_s, self._presence.is_dead)
+        return await self._write(claim)
+
+    async def orphans(self) -> tuple[str, ...]:
+        """See `Journal.orphans`."""
+        return await self._read(transactions.orphans(self._presence.is_dead))
+
+    async def renew(self) -> frozenset[str]:
+        """See `Journal.renew`."""
+        return await self._write(transactions.renew(self.server, self._lease_s))
+
+    async def append(self, lease: Lease, entries: Sequence[JournalEntry]) -> int:
+        """See `Journal.append`."""
+        return await self._group.add(lease, entries)
+
+    async def read(self, execution: str, *, after: int = 0, values: bool = True) -> tuple[JournalEntry, ...]:
+        """See `Journal.read`."""
+        return await self._read(transactions.read(execution, after, values=values))
+
+    async def pause(self, lease: Lease, pending: Sequence[PendingCall], outcome: Any) -> None:
+        """See `Journal.pause`."""
+        await self._write(transactions.pause(lease, pending, outcome))
+
+    async def finish(self, lease: Lease, status: ExecutionStatus, outcome: Any) -> None:
+        """See `Journal.finish`."""
+        await self._write(transactions.finish(lease, status, outcome))
+
+    async def pending(self, *, execution: str = "", unanswered: bool = True) -> tuple[PendingCall, ...]:
+        """See `Journal.pending`."""
+        return await self._read(transactions.pending(execution, unanswered=unanswered))
+
+    async def decide(self, decisions: Sequence[Decision]) -> tuple[PendingCall, ...]:
+        """See `Journal.decide`."""
+        return await self._write(transactions.decide(decisions))
+
+    async def prune(self, retention: Retention) -> Pruned:
+        """See `Journal.prune`."""
+        expired: list[str] = []
+        removed = 0
+        while some := await self._write(transactions.expire(retention)):
+            expired.extend(some)
+        while count := await self._write(transactions.remove(retention)):
+            removed += count
+        return Pruned(tuple(expired), removed)
+
+    # The rest runs in the thread, but for what says otherwise.
+
+    def _open(self) -> None:
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._file.touch(mode=0o600)
+            self._file.chmod(0o600)
+            self._desk = self._connect(PATIENCE_S)
+            _use_write_ahead_file(self._desk)
+            carry_out(self._desk, self._migrate())
+            require_key(self._key, carry_out(self._desk, transactions.keep_key(self._key.fingerprint)), str(self._file))
+            self._appender = self._connect(0.0)
+            self._presence.announce()
+        except OSError as error:
+            raise self._unavailable(error.strerror or str(error)) from error
+        except sqlite3.Error as error:
+            raise self._unavailable(_reason(error)) from error
+
+    def _close(self) -> None:
+        self._appender.close()
+        self._desk.close()
+        self._presence.withdraw()
+
+    def _connect(self, patience_s: float) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._file, timeout=patience_s, isolation_level=None, check_same_thread=False)
+        level = "FULL" if self._durability == "power" else "NORMAL"
+        connection.execute(f"PRAGMA synchronous = {level}")
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
+        return connection
+
+    def _migrate(self) -> Transaction[None]:
+        steps = migrations("sqlite")
+        version = (yield Statement("PRAGMA user_version"))[0][0]
+        refuse_newer(version, len(steps), str(self._file))
+        for number, statements in enumerate(steps[version:], version + 1):
+            for statement in statements:
+                yield Statement(statement)
+            yield Statement(f"PRAGMA user_version = {number}")
+
+    async def _in_thread(self, function: Any, *arguments: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, partial(function, *arguments))
+
+    async def _write(self, transaction: Transaction[Result]) -> Result:
+        return await self._in_thread(self._carried_out, transaction, "IMMEDIATE")  # type: ignore[no-any-return]
+
+    async def _read(self, transaction: Transaction[Result]) -> Result:
+        return await self._in_thread(self._carried_out, transaction, "DEFERRED")  # type: ignore[no-any-return]
+
+    def _carried_out(self, transaction: Transaction[Result], mode: str) -> Result:
+        try:
+            return carry_out(self._desk, transaction, mode)
+        except sqlite3.Error as error:
+            raise self._unavailable(_reason(error)) from error
+
+    def _append_at_once(self, writes: Sequence[Write]) -> Written | None:
+        """On the event loop, where it takes no time."""
+        size = sum(len(value) for write in writes for _, _, _, value in write.lines if value)
+        if self._durability == "power" or size > AT_ONCE_BYTES:
+            return None
+        try:
+            written = carry_out(self._appender, _append(writes))
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
+                return None
+            raise self._unavailable(_reason(error)) from error
+        except sqlite3.Error as error:
+            raise self._unavailable(_reason(error)) from error
+        self._count_group()
+        return written
+
+    async def _append_in_time(self, writes: Sequence[Write]) -> Written:
+        """On the event loop, which waits for a thread."""
+        written = await asyncio.to_thread(self._append_patiently, writes)
+        self._count_group()
+        return written
+
+    def _append_patiently(self, writes: Sequence[Write]) -> Written:
+        try:
+            self._appender.execute(f"PRAGMA busy_timeout = {int(PATIENCE_S * 1000)}")
+            try:
+                return carry_out(self._appender, _append(writes))
+            finally:
+                self._appender.execute("PRAGMA busy_timeout = 0")
+        except sqlite3.Error as error:
+            raise self._unavailable(_reason(error)) from error
+
+    def _count_group(self) -> None:
+        self._groups += 1
+        if self._groups % CHECKPOINT_GROUPS == 0:
+            self._thread.submit(self._checkpoint)
+
+    def _checkpoint(self) -> None:
+        self._desk.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def _unavailable(self, why: str) -> JournalUnavailable:
+        return JournalUnavailable(f"the journal {self._file} cannot be used: {why}; nothing was recorded")
+
+
+def _append(writes: Sequence[Write]) -> Transaction[Written]:
+    return transactions.append([(write.lease, write.lines) for write in writes])
+
+
+def carry_out(connection: sqlite3.Connection, transaction: Transaction[Result], mode: str = "IMMEDIATE") -> Result:
+    """A transaction from its beginning to its end. Raises sqlite3.Error, and what the transaction raises."""
+    connection.execute(f"BEGIN {mode}")
+    try:
+        result = _stepped_through(connection, transaction)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return result
+
+
+def _stepped_through(connection: sqlite3.Connection, transaction: Transaction[Result]) -> Result:
+    answer: Sequence[Any] = ()
+    step = next(transaction)
+    try:
+        while True:
+            match step:
+                case Statement(sql, parameters):
+                    answer = connection.execute(_numbered(sql), parameters).fetchall()
+                case Statements(sql, many):
+                    connection.executemany(_numbered(sql), many)
+                    answer = ()
+                case Now():
+                    answer = ((time.time_ns() // 1000,),)
+            step = transaction.send(answer)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+
+
+@cache
+def _numbered(sql: str) -> str:
+    """SQLite writes `$1` as `?1`."""
+    return sql.replace("$", "?")
+
+
+def _use_write_ahead_file(connection: sqlite3.Connection) -> None:
+    """Set once for the file. Where several processes make it at once SQLite does not wait by itself."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+_REASONS = {
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_BUSY: f"another process has held its lock for {PATIENCE_S:.0f} s",
+    sqlite3.SQLITE_READONLY: "it is read-only",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
+    sqlite3.SQLITE_NOTADB: "it is no SQLite database",
+    sqlite3.SQLITE_CORRUPT: "it is damaged",
+    sqlite3.SQLITE_IOERR: "the disk does not read or write",
+}
+
+
+def _reason(error: sqlite3.Error) -> str:
+    code = getattr(error, "sqlite_errorcode", 0)
+    known = _REASONS.get(code & 0xFF)
+    return f"{known} ({error})" if known else str(error)
