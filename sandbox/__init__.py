@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sandbox.errors import CallFailed, ProgramRefused, ProgramStopped, SandboxError, SandboxUnavailable
     from sandbox.host.layers import REMEDIES
+    from sandbox.host.recording import Delivery, Recording
     from sandbox.host.sandbox import Sandbox
     from sandbox.limits import Limits
     from sandbox.outcome import Call, CallSite, Failure, Outcome, Refusal, Status, Usage
@@ -24,11 +25,13 @@ __all__ = [
     "Call",
     "CallFailed",
     "CallSite",
+    "Delivery",
     "Failure",
     "Limits",
     "Outcome",
     "ProgramRefused",
     "ProgramStopped",
+    "Recording",
     "Refusal",
     "Sandbox",
     "SandboxError",
@@ -39,6 +42,8 @@ __all__ = [
 
 _HOME = {
     "REMEDIES": "sandbox.host.layers",
+    "Delivery": "sandbox.host.recording",
+    "Recording": "sandbox.host.recording",
     "Sandbox": "sandbox.host.sandbox",
     "Limits": "sandbox.limits",
     "CallFailed": "sandbox.errors",

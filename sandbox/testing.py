@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping
     from datetime import datetime
 
+    from sandbox.host.recording import Recording
     from sandbox.limits import Limits
 
 #: A value; an error to raise; a function of the arguments, plain or async; or `Script`.
@@ -136,6 +137,7 @@ class Ran:
     limits: Limits | None
     seed: bytes | None
     now: datetime | None
+    recording: Recording | None
     answers: list[Any] = field(default_factory=list)
 
 
@@ -172,9 +174,10 @@ class FakeSandbox:
         now: datetime | None = None,
         limits: Limits | None = None,
         inputs: Mapping[str, Any] | None = None,
+        recording: Recording | None = None,
     ) -> Outcome:
         """Record the program, make the calls of its ending, and return its outcome."""
-        ran = Ran(code, tuple(names), dict(inputs or {}), limits, seed, now)
+        ran = Ran(code, tuple(names), dict(inputs or {}), limits, seed, now, recording)
         self.ran.append(ran)
         told = self._script.next()
         ending = told if isinstance(told, Ending) else Ending(told)

@@ -26,7 +26,7 @@ from sandbox.guest.runtime.classes import Classes
 from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.metaclasses import hook
 from sandbox.guest.runtime.own import MARK, OwnClasses
-from sandbox.guest.tools import Tool, ToolCalls, ToolError
+from sandbox.guest.tools import Tool, ToolCalls, ToolError, ToolRejected
 from sandbox.guest.values import PART_ITEMS, ValueInvalid, encode_in_parts, encode_result
 
 if TYPE_CHECKING:
@@ -130,6 +130,7 @@ class Run:
                 **bound_builtins(access, self._variables, make_print(self._output)),
                 "tools": self._root("tools"),
                 "ToolError": ToolError,
+                "ToolRejected": ToolRejected,
                 ".own": scene.own.known,
                 ".type": type,
                 ".private": access.private,

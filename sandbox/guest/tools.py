@@ -76,8 +76,21 @@ class ToolError(Exception):
         super().__init__(f"{status}: {message}" if shows_status else message)
 
 
-ToolError.__module__ = "builtins"
-COPIED.add(ToolError)
+class ToolRejected(ToolError):
+    """A person was asked whether the call may be made, and said no: nothing was sent. `reason` is what they said."""
+
+    @property
+    def reason(self) -> str:
+        """The words of the person, "" where there were none."""
+        return str(self.body or "")
+
+
+for _error in (ToolError, ToolRejected):
+    _error.__module__ = "builtins"
+    COPIED.add(_error)
+
+#: The kinds of errors that have a class of their own.
+_ERRORS: dict[str, type[ToolError]] = {"rejected": ToolRejected}
 
 
 class Tool:
@@ -309,7 +322,7 @@ def _finish_future(future: CallFuture, message: dict[str, Any]) -> None:
 
 def tool_error(fields: dict[str, Any]) -> ToolError:
     """Build the exception of a call that failed."""
-    return ToolError(
+    return _ERRORS.get(fields["kind"], ToolError)(
         fields["message"],
         kind=fields["kind"],
         status=fields["status"],

@@ -8,6 +8,7 @@ import secrets
 import sys
 import time
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
@@ -22,9 +23,9 @@ from sandbox.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
-    from datetime import datetime
 
     from sandbox.host.calls import CallHandler
+    from sandbox.host.recording import Recording
     from sandbox.host.session import Preflight
     from sandbox.outcome import Outcome
     from sandbox.protocol.strict_json import JsonValue
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 REQUIRED = ("seccomp", "rlimits", "fork_server")
 
 _SEED_BYTES = 32
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 #: Where the process wall is: on Linux. Elsewhere the language policy is all there is.
 PLATFORM = sys.platform
@@ -114,12 +118,14 @@ class Sandbox:
         now: datetime | None = None,
         limits: Limits | None = None,
         inputs: Mapping[str, JsonValue] = MappingProxyType({}),
+        recording: Recording | None = None,
     ) -> Outcome:
         """Run one program and return how it ended; nothing that it does raises here.
 
         `names` are the root names that it may call, each call is answered by `call`; `preflight` sees the call sites
         of its source before anything runs, and may raise ProgramRefused. `inputs` are variables that it finds.
-        `seed` (32 bytes) and `now` decide what it sees of chance and time; by default they are fresh.
+        `seed` (32 bytes) and `now` decide what it sees of chance and time; by default they are fresh. With these and
+        a `recording` it can be run again: first it is sent what was recorded, then it goes on from there.
 
         Raises SandboxUnavailable, WorkerError: no worker could be had. InvalidJson, TypeError: names or inputs are not
         JSON data.
@@ -132,11 +138,12 @@ class Sandbox:
             code=code,
             limits=limits,
             seed=seed if seed is not None else secrets.token_bytes(_SEED_BYTES),
-            now=time.time_ns() // 1_000 if now is None else int(now.timestamp() * 1_000_000),
+            now=time.time_ns() // 1_000 if now is None else (now.astimezone(UTC) - _EPOCH) // _MICROSECOND,
             names=names,
             inputs=inputs,
             call=call,
             preflight=preflight,
+            recording=recording,
         )
         frame = program.encode()
         async with self._turns:

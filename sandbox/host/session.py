@@ -7,9 +7,10 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sandbox.errors import GuestProtocolError, ProgramRefused
+from sandbox.errors import GuestProtocolError, ProgramRefused, ProgramStopped
 from sandbox.host.calls import CallDesk
 from sandbox.host.endings import Ending, by_breach, by_death, by_final, by_processor_time, by_wall_clock
+from sandbox.host.recording import Delivery, Replay
 from sandbox.outcome import Failure, Outcome, Status, Usage
 from sandbox.protocol.conversation import (
     CallsExhausted,
@@ -20,15 +21,23 @@ from sandbox.protocol.conversation import (
     TrafficExhausted,
 )
 from sandbox.protocol.framing import FrameBuffer, FrameTooLarge
-from sandbox.protocol.guest_messages import Calls, Cancel, Final, Output, Sites
-from sandbox.protocol.host_messages import encode_error, encode_go, encode_reply, encode_run, encode_tick
+from sandbox.protocol.guest_messages import Calls, Cancel, Final, Live, Output, Sites
+from sandbox.protocol.host_messages import (
+    encode_error,
+    encode_failure,
+    encode_go,
+    encode_reply,
+    encode_run,
+    encode_tick,
+)
 from sandbox.protocol.strict_json import InvalidJson, JsonValue, loads_result, weight
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from sandbox.errors import CallFailed
     from sandbox.host.calls import CallHandler
+    from sandbox.host.recording import Recording
     from sandbox.host.worker import Worker
     from sandbox.limits import Limits
     from sandbox.outcome import CallSite
@@ -58,6 +67,7 @@ class Program:
     inputs: Mapping[str, JsonValue] = field(default_factory=dict)
     call: CallHandler | None = None
     preflight: Preflight | None = None
+    recording: Recording | None = None
 
     def encode(self) -> bytes:
         """Return the first frame. Raises InvalidJson, TypeError."""
@@ -82,7 +92,16 @@ class Session:
         self._isolation = isolation
         self._started = time.monotonic()
         self._cpu_before = worker.cpu_s() or 0.0
-        self._conversation = Conversation(program.limits, has_preflight=program.preflight is not None)
+        self._begin = program.now
+        self._begun = self._started
+        self._replay: Replay | None = None
+        self._outgoing: list[Delivery] = []
+        self._delivering: asyncio.Task[None] | None = None
+        if program.recording is not None:
+            self._replay = Replay(program.recording, program.now)
+        self._conversation = Conversation(
+            program.limits, has_preflight=program.preflight is not None, replays=self._replay is not None
+        )
         self._frames = FrameBuffer()
         self._sites: asyncio.Future[Sites] = self._loop.create_future()
         self._ending: asyncio.Future[Ending] = self._loop.create_future()
@@ -98,7 +117,7 @@ class Session:
             program.limits,
             on_value=self._send_value,
             on_error=self._send_error,
-            on_stop=lambda stopped: self._end(Ending(Status.FAILED, failure=stopped.failure)),
+            on_stop=self._stop_program,
             has_room=lambda: worker.unsent_bytes < program.limits.reply_bytes,
         )
         worker.on_drained = self._desk.go_on
@@ -116,12 +135,16 @@ class Session:
             self._worker.listen(self._received)
             if self._program.preflight is not None:
                 await self._pass(self._program.preflight)
+            elif self._replay is not None:
+                self._worker.send(self._replay.encode())
             ending = await self._ending
             return self._outcome(ending, await self._usage())
         finally:
             deadline.cancel()
             self._stop()
             await self._desk.close()
+            if self._delivering is not None:
+                await self._delivering
 
     async def _pass(self, preflight: Preflight) -> None:
         """Wait for the call sites, have them looked at, let the program run; or end here."""
@@ -134,7 +157,7 @@ class Session:
             self._end(_refused(refused))
         if not self._ending.done():
             self._conversation.went()
-            self._worker.send(encode_go())
+            self._worker.send(encode_go() if self._replay is None else encode_go() + self._replay.encode())
 
     # --- what arrives -----------------------------------------------------------------------------------------
 
@@ -162,6 +185,8 @@ class Session:
             self._end(by_breach(error, "output_bytes"))
         except GuestProtocolError as error:
             self._end(by_breach(error, None))
+        except ProgramStopped as stopped:
+            self._stop_program(stopped)
 
     def _take_frames(self) -> None:
         while not self._ending.done():
@@ -177,19 +202,37 @@ class Session:
 
     def _take(self, message: GuestMessage) -> None:
         if isinstance(message, Calls):
-            self._set_timer(message)
-            self._desk.take(message.calls)
+            self._take_calls(message)
         elif isinstance(message, Output):
             self._output.append(message.text)
             self._is_cut = self._is_cut or message.cut
         elif isinstance(message, Cancel):
             self._desk.cancel(message.id)
+            if self._replay is not None:
+                self._replay.cancel(message.id)
+        elif isinstance(message, Live):
+            self._go_live()
         elif isinstance(message, Sites):
             self._sites.set_result(message)
         elif message.has_value:
             self._final = message
         else:
             self._end(by_final(message, None))
+
+    def _take_calls(self, message: Calls) -> None:
+        if self._replay is not None:
+            self._replay.take(message)
+            return
+        self._set_timer(message.wake, () if message.delay is None else (message.delay,))
+        self._desk.take(message.calls)
+
+    def _go_live(self) -> None:
+        """The record is read: the program's time goes on from its end, and what it waits for is done."""
+        replay, self._replay = self._replay, None
+        assert replay is not None  # noqa: S101 - the conversation admits one marker, and there is one with a replay
+        self._begin, self._begun = replay.now, time.monotonic()
+        self._set_timer(replay.wake, replay.delays)
+        self._desk.take(replay.unanswered)
 
     def _take_part(self, body: bytes) -> None:
         self._conversation.received_part(weight(body))
@@ -233,37 +276,71 @@ class Session:
     # --- what is sent -----------------------------------------------------------------------------------------
 
     def _send_value(self, call_id: int, value: bytes) -> None:
+        if self._program.recording is not None:
+            self._deliver(Delivery(call_id, self._now(), self._take_marks(), value))
+            return
         self._worker.send(encode_reply(call_id, now=self._now(), value=value, marks=self._take_marks()))
 
     def _send_error(self, call_id: int, error: CallFailed) -> None:
+        if self._program.recording is not None:
+            self._deliver(Delivery(call_id, self._now(), self._take_marks(), encode_failure(error), is_error=True))
+            return
         self._worker.send(encode_error(call_id, now=self._now(), error=error, marks=self._take_marks()))
 
-    def _set_timer(self, wishes: Calls) -> None:
+    def _deliver(self, delivery: Delivery) -> None:
+        """Have it kept, and then send it, in the order in which they come."""
+        self._outgoing.append(delivery)
+        if self._delivering is None:
+            self._delivering = self._loop.create_task(self._deliver_all())
+
+    async def _deliver_all(self) -> None:
+        assert self._program.recording is not None  # noqa: S101 - else it is sent at once
+        try:
+            while self._outgoing:
+                deliveries, self._outgoing = self._outgoing, []
+                await self._program.recording.deliver(deliveries)
+                self._worker.send(b"".join([delivery.encode() for delivery in deliveries]))
+        except ProgramStopped as stopped:
+            self._outgoing.clear()
+            self._stop_program(stopped)
+        except Exception as error:  # noqa: BLE001 - of the recording: whoever runs the program gets it
+            self._outgoing.clear()
+            if not self._ending.done():
+                self._ending.set_exception(error)
+        finally:
+            self._delivering = None
+
+    def _set_timer(self, wake: int | None, delays: Sequence[int]) -> None:
         """Keep one timer, for the earliest moment that the guest waits for. A new delay counts from now."""
         if self._wake_timer is not None:
             self._wake_timer.cancel()
             self._wake_timer = None
-        if wishes.wake is None and wishes.delay is None:
+        if wake is None and not delays:
             return
         now = self._now()
-        moments = [] if wishes.wake is None else [wishes.wake]
-        if wishes.delay is not None:
+        moments = [] if wake is None else [wake]
+        for delay in delays:
             self._marks.append(now)
-            moments.append(now + wishes.delay)
+            moments.append(now + delay)
         wait_s = min((min(moments) - now) / _MICROSECONDS, self._program.limits.wall_s + 1)
         self._wake_timer = self._loop.call_later(max(wait_s, 0), self._tick)
 
     def _tick(self) -> None:
         self._wake_timer = None
+        if self._program.recording is not None:
+            self._deliver(Delivery(0, self._now(), self._take_marks()))
+            return
         self._worker.send(encode_tick(now=self._now(), marks=self._take_marks()))
 
-    def _take_marks(self) -> list[int]:
-        marks, self._marks = self._marks, []
+    def _take_marks(self) -> tuple[int, ...]:
+        if not self._marks:
+            return ()
+        marks, self._marks = tuple(self._marks), []
         return marks
 
     def _now(self) -> int:
         """Return the time that the program sees: its start plus what has passed since, in microseconds."""
-        return self._program.now + int((time.monotonic() - self._started) * _MICROSECONDS)
+        return self._begin + int((time.monotonic() - self._begun) * _MICROSECONDS)
 
     # --- ends -------------------------------------------------------------------------------------------------
 
@@ -280,6 +357,9 @@ class Session:
     def _end(self, ending: Ending) -> None:
         if not self._ending.done():
             self._ending.set_result(ending)
+
+    def _stop_program(self, stopped: ProgramStopped) -> None:
+        self._end(Ending(Status.FAILED, failure=stopped.failure))
 
     def _stop(self) -> None:
         for timer in (self._wake_timer, self._cpu_timer):

@@ -7,6 +7,7 @@
 Without a preflight nobody asks for the call sites: the conversation begins with RUNNING.
 While RUNNING the guest may send lists, which are parts of the value to come: the value is then a list too, and the
 last part. An empty one takes back those before it.
+A program that runs again is sent what was recorded, and then a marker, which the guest acknowledges once (`live`).
 
 Whatever is not in the table is a breach: the guest is killed. In ASKED and ENDED the guest has nothing to say.
 """
@@ -17,7 +18,16 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from sandbox.errors import GuestProtocolError
-from sandbox.protocol.guest_messages import Calls, Cancel, Final, GuestMessage, Output, Sites, decode_guest_message
+from sandbox.protocol.guest_messages import (
+    Calls,
+    Cancel,
+    Final,
+    GuestMessage,
+    Live,
+    Output,
+    Sites,
+    decode_guest_message,
+)
 from sandbox.protocol.strict_json import weight
 
 if TYPE_CHECKING:
@@ -48,6 +58,7 @@ _AFTER: dict[tuple[State, type], State] = {
     (State.RUNNING, Calls): State.RUNNING,
     (State.RUNNING, Output): State.RUNNING,
     (State.RUNNING, Cancel): State.RUNNING,
+    (State.RUNNING, Live): State.RUNNING,
     (State.RUNNING, Final): State.ENDED,
 }
 
@@ -71,8 +82,9 @@ class OutputExhausted(GuestProtocolError):
 class Conversation:
     """Checks each frame of one guest against its budgets, the table, and what was said before."""
 
-    def __init__(self, limits: Limits, *, has_preflight: bool = True) -> None:
+    def __init__(self, limits: Limits, *, has_preflight: bool = True, replays: bool = False) -> None:
         self.state = State.STARTED if has_preflight else State.RUNNING
+        self._replays = replays
         self.calls = 0
         self.output_bytes = 0
         self._limits = limits
@@ -104,6 +116,8 @@ class Conversation:
             self._admit_cancel(message)
         elif isinstance(message, Output):
             self._admit_output(message)
+        elif isinstance(message, Live):
+            self._admit_live()
         elif isinstance(message, Final) and message.has_value:
             self.state = State.VALUE
         return message
@@ -150,6 +164,11 @@ class Conversation:
         if message.id in self._cancelled:
             raise GuestProtocolError("the guest cancelled a call twice")
         self._cancelled.add(message.id)
+
+    def _admit_live(self) -> None:
+        if not self._replays:
+            raise GuestProtocolError("the guest acknowledged a marker that it was not sent, or twice")
+        self._replays = False
 
     def _admit_output(self, message: Output) -> None:
         self.output_bytes += len(message.text.encode())

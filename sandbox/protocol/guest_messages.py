@@ -4,6 +4,7 @@
     {"t":"calls","calls":[[id,path,tool,{…}],…],"wake":µs|null,"delay":µs|null}      when the guest is about to wait
     {"t":"output","text":"…","cut":false}                                            printed since the last one
     {"t":"cancel","id":n}                                                            nobody waits for call n any more
+    {"t":"live"}                                                                     the marker of the host was read
     {"t":"final","status":"…","has_value":true,"failure":{…}|null,"notes":["…"]}     the end
     …                                                 the frame after a final with has_value: the value, bare JSON
     [item,…]                                          before a final: a part of a list that is the value; [] takes back
@@ -74,6 +75,11 @@ class Cancel:
 
 
 @dataclass(frozen=True, slots=True)
+class Live:
+    """All that was recorded is read, and the program waits for what comes after it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Final:
     """How the program ended. With `has_value` one more frame follows: the value."""
 
@@ -83,7 +89,7 @@ class Final:
     notes: tuple[str, ...]
 
 
-GuestMessage = Sites | Calls | Output | Cancel | Final
+GuestMessage = Sites | Calls | Output | Cancel | Live | Final
 
 
 # --- the guest's half: frames, ready to be written -------------------------------------------------------------
@@ -111,6 +117,11 @@ def encode_output(text: str, *, cut: bool = False) -> bytes:
 def encode_cancel(call_id: int) -> bytes:
     """Return the frame that gives up on a call."""
     return frame(encode({"t": "cancel", "id": call_id}))
+
+
+def encode_live() -> bytes:
+    """Return the frame that acknowledges the host's marker."""
+    return frame(b'{"t":"live"}')
 
 
 def encode_final(
@@ -217,6 +228,11 @@ def _read_cancel(message: dict[str, Any]) -> Cancel:
     return Cancel(_count(message["id"], MOMENT))
 
 
+def _read_live(message: dict[str, Any]) -> Live:
+    _exact_keys(message, _LIVE_KEYS)
+    return Live()
+
+
 def _read_final(message: dict[str, Any]) -> Final:
     _exact_keys(message, _FINAL_KEYS)
     status = _text(message["status"], "a status")
@@ -318,6 +334,7 @@ _SITES_KEYS = frozenset({"t", "sites"})
 _CALLS_KEYS = frozenset({"t", "calls", "wake", "delay"})
 _OUTPUT_KEYS = frozenset({"t", "text", "cut"})
 _CANCEL_KEYS = frozenset({"t", "id"})
+_LIVE_KEYS = frozenset({"t"})
 _FINAL_KEYS = frozenset({"t", "status", "has_value", "failure", "notes"})
 _FAILURE_TEXTS = ("type", "message", "excerpt", "hint", "traceback")
 _FAILURE_KEYS = frozenset({*_FAILURE_TEXTS, "line", "column", "refusals"})
@@ -326,5 +343,6 @@ _READERS: dict[str, Callable[[dict[str, Any]], GuestMessage]] = {
     "calls": _read_calls,
     "output": _read_output,
     "cancel": _read_cancel,
+    "live": _read_live,
     "final": _read_final,
 }

@@ -5,6 +5,7 @@
     {"t":"reply","id":n,"now":µs,"ok":value}                                              a call was answered
     {"t":"reply","id":n,"now":µs,"error":{"message","kind","status","body","retry_after_s"}}
     {"t":"tick","now":µs}                                                                 a timer is due
+    {"t":"live","now":µs}                                               all that was recorded has been sent: say so
 
 `now` is the host's clock in µs since the epoch. A reply or tick may carry `"marks":[µs,…]`: when the host read each
 `calls` message that had a `delay`, in order; the timers that it spoke of count from there.
@@ -74,6 +75,11 @@ def encode_reply(call_id: int, *, now: int, value: bytes, marks: Sequence[int] =
 
 def encode_error(call_id: int, *, now: int, error: CallFailed, marks: Sequence[int] = ()) -> bytes:
     """Return the frame that tells the program that a call failed."""
+    return encode_failed_reply(call_id, now=now, fields=encode_failure(error), marks=marks)
+
+
+def encode_failure(error: CallFailed) -> bytes:
+    """Return the fields of an error as JSON, ready for `encode_failed_reply`."""
     fields = {
         "message": error.message,
         "kind": error.kind,
@@ -81,12 +87,22 @@ def encode_error(call_id: int, *, now: int, error: CallFailed, marks: Sequence[i
         "body": error.body,
         "retry_after_s": error.retry_after_s,
     }
-    return frame(b'{"t":"reply","id":%d,"now":%d%s,"error":%s}' % (call_id, now, _marks(marks), encode_value(fields)))
+    return encode_value(fields)
+
+
+def encode_failed_reply(call_id: int, *, now: int, fields: bytes, marks: Sequence[int] = ()) -> bytes:
+    """Return the frame that tells the program that a call failed; `fields` come from `encode_failure`."""
+    return frame(b'{"t":"reply","id":%d,"now":%d%s,"error":%s}' % (call_id, now, _marks(marks), fields))
 
 
 def encode_tick(*, now: int, marks: Sequence[int] = ()) -> bytes:
     """Return the frame that says that a timer is due."""
     return frame(b'{"t":"tick","now":%d%s}' % (now, _marks(marks)))
+
+
+def encode_live(*, now: int) -> bytes:
+    """Return the marker behind frames that were sent ahead: the guest acknowledges it when it reads it."""
+    return frame(b'{"t":"live","now":%d}' % now)
 
 
 def decode_host_message(body: bytes) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from sandbox.protocol.guest_messages import (
     encode_calls,
     encode_cancel,
     encode_final,
+    encode_live,
     encode_output,
     encode_sites,
 )
@@ -56,7 +57,7 @@ def conversation_of(chance: random.Random) -> bytes:
     for number in range(1, chance.randrange(6)):
         arguments = {"x": value(chance, 3)}
         frames.append(encode_calls([(number, str(number), "ns.tool", arguments)], wake=chance.choice([None, 5])))
-        frames.append(chance.choice([encode_output("text"), encode_cancel(number), b""]))
+        frames.append(chance.choice([encode_output("text"), encode_cancel(number), encode_live(), b""]))
     frames.append(encode_final("completed", value=json.dumps(value(chance, 4)).encode()))
     return b"".join(frames)
 

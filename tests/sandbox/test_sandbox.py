@@ -196,3 +196,15 @@ async def test_parts_that_a_guest_forges_end_it(part: bytes) -> None:
     code = f"import os\nos.write(rpc_fd, {frame(part)!r})\nresult = 1"
     async with Sandbox(limits=LIMITS, program="bare_program", folders=(PROGRAMS,)) as bare:
         assert (await bare.run(code)).status is Status.CRASHED
+
+
+async def test_a_rejected_call_is_an_error_of_its_own_that_a_program_may_handle(sandbox: Sandbox) -> None:
+    async def answer(call: Call) -> Any:
+        raise CallFailed("a person did not allow ns.get", kind="rejected", body="not on a Friday")
+
+    code = "try:\n    ns.get()\nexcept ToolRejected as error:\n    seen = [error.reason, str(error), error.kind]\nseen"
+    outcome = await sandbox.run(code, names=("ns",), call=answer)
+    assert outcome.value == ["not on a Friday", "a person did not allow ns.get", "rejected"]
+    unhandled = await sandbox.run("ns.get()", names=("ns",), call=answer)
+    assert unhandled.failure is not None
+    assert (unhandled.failure.type, "ToolRejected" in unhandled.failure.hint) == ("ToolRejected", True)

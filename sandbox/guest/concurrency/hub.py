@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import greenlet
 
 from sandbox.guest.concurrency.identity import PLACE, Place
+from sandbox.protocol.guest_messages import encode_live
 
 if TYPE_CHECKING:
     import asyncio
@@ -186,6 +187,8 @@ class Hub:
             if not self.ready:
                 self._fire_due()
         else:
+            if message["t"] == "live":
+                self.channel.send(encode_live())
             self._fire_due()
 
     def _tell_wishes(self) -> None:

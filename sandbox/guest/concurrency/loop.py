@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import events
-from contextvars import Context, copy_context
+from contextvars import Context, ContextVar, copy_context
 from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from sandbox.guest.concurrency.hub import Timer
+
+
+#: The innermost `asyncio.run` that a task was started in. Jobs may be in several of them at a time.
+_RUN: ContextVar[int] = ContextVar("run", default=0)
 
 
 class Handle:
@@ -104,7 +108,8 @@ class Loop:
         self._numbers = count(1)
         self._names = count(1)
         self._note = note
-        self._tasks: dict[int, Task] = {}
+        self._runs = count(1)
+        self._tasks: dict[int, tuple[Task, int]] = {}
         hub.leave_task = self._leave
         hub.enter_task = lambda task: asyncio.tasks._enter_task(cast("Any", self), task)
 
@@ -157,7 +162,7 @@ class Loop:
         inner = child_context() if context is None else context
         name = f"Task-{next(self._names)}" if name is None else str(name)
         task = Task(coro, loop=self, number=next(self._numbers), name=name, context=inner)
-        self._tasks[task._number] = task
+        self._tasks[task._number] = (task, _RUN.get())
         task.add_done_callback(self._forget)
         return task
 
@@ -174,15 +179,17 @@ class Loop:
 
     def run_main(self, coroutine: Any) -> Any:
         """Do what `asyncio.run` does: run to the end, then cancel the tasks that are left."""
-        before = set(self._tasks)
+        number = next(self._runs)
+        outer = _RUN.set(number)
         try:
             return self.run_until_complete(coroutine)
         finally:
-            self.cancel_tasks(before)
+            self._cancel_tasks(number)
+            _RUN.reset(outer)
 
-    def cancel_tasks(self, keep: set[int]) -> None:
-        """Cancel the tasks that were not there before, and wait for them."""
-        left = [task for number, task in sorted(self._tasks.items()) if number not in keep]
+    def _cancel_tasks(self, run: int) -> None:
+        """Cancel the tasks of a run that are left, and wait for them."""
+        left = [task for _, (task, its_run) in sorted(self._tasks.items()) if its_run == run]
         for task in left:
             task.cancel()
         if left:

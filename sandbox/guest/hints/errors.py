@@ -11,7 +11,7 @@ from sandbox.guest.hints.idioms import ATTRIBUTES, NAMES
 from sandbox.guest.hints.values import UNKNOWN, first_none, keys_of, known_names, source, value_of
 from sandbox.guest.names.modules import OFFERED
 from sandbox.guest.runtime.tables import Table, explain_missing
-from sandbox.guest.tools import PendingCall, Record, Tool, ToolError, tool_path
+from sandbox.guest.tools import PendingCall, Record, Tool, ToolError, ToolRejected, tool_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -370,6 +370,10 @@ def _tool_error(at: Situation) -> str:
     return "catch it with try/except ToolError as e where the program can go on (e.status, e.body)"
 
 
+def _tool_rejected(at: Situation) -> str:
+    return "a person did not allow the call: catch it with try/except ToolRejected as e where there is another way"
+
+
 def _recursion(at: Situation) -> str:
     return "the function calls itself without end, or too deep: check where it stops, or use a loop"
 
@@ -392,6 +396,7 @@ def _quoted(message: str) -> str | None:
 
 
 _RULES: list[tuple[type[BaseException], Callable[[Situation], str]]] = [
+    (ToolRejected, _tool_rejected),
     (ToolError, _tool_error),
     (NameError, _name),
     (ImportError, _import),

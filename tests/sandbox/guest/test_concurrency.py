@@ -261,3 +261,15 @@ def test_the_frames_of_a_run_replay_it(code: str, seed: int) -> None:
         live.calls,
         live.cancelled,
     )
+
+
+def test_the_end_of_one_asyncio_run_leaves_the_tasks_of_another_alone() -> None:
+    code = (
+        "import asyncio\nfrom concurrent.futures import ThreadPoolExecutor\n"
+        "async def step(i):\n    return (await ns.op(a=i))['k'] + (await ns.op(a=i))['k']\n"
+        "async def main(i):\n    async with asyncio.TaskGroup() as group:\n"
+        "        tasks = [group.create_task(step(i)) for _ in range(i + 1)]\n    return [t.result() for t in tasks]\n"
+        "def job(i):\n    for _ in range(i):\n        ns.op(a=i)\n    return asyncio.run(main(i))\n"
+        "with ThreadPoolExecutor(4) as pool:\n    r = list(pool.map(job, range(3)))\nr"
+    )
+    assert slowly(code).value == [[0], [2, 2], [4, 4, 4]]

@@ -17,6 +17,7 @@ from sandbox.protocol.guest_messages import (
     encode_calls,
     encode_cancel,
     encode_final,
+    encode_live,
     encode_output,
     encode_sites,
 )
@@ -27,6 +28,7 @@ SITES = encode_sites([])
 CALL = encode_calls([(1, "1", "a", {})])
 OUTPUT = encode_output("x")
 CANCEL = encode_cancel(1)
+LIVE = encode_live()
 FAILED = encode_final("failed", failure=FAILURE)
 COMPLETED = encode_final("completed")
 
@@ -134,3 +136,17 @@ def test_a_call_is_cancelled_once() -> None:
     conversation = said(running(), CALL, CANCEL)
     with pytest.raises(GuestProtocolError, match="cancelled a call twice"):
         said(conversation, CANCEL)
+
+
+def test_the_marker_is_acknowledged_once_and_only_by_who_was_sent_it() -> None:
+    replaying = Conversation(Limits(), has_preflight=False, replays=True)
+    said(replaying, CALL, LIVE)
+    for conversation in (replaying, running()):
+        with pytest.raises(GuestProtocolError, match="acknowledged a marker that it was not sent, or twice"):
+            said(conversation, LIVE)
+
+
+def test_nothing_is_acknowledged_before_the_program_runs_or_after_it() -> None:
+    for frames in ((), (SITES,), (SITES, COMPLETED)):
+        with pytest.raises(GuestProtocolError, match="the guest sent"):
+            said(Conversation(Limits(), replays=True), *frames, LIVE)

@@ -54,6 +54,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "calls": {"t": "calls", "calls": [[1, "1", "a", {}]], "wake": None, "delay": None},
     "output": {"t": "output", "text": "x", "cut": False},
     "cancel": {"t": "cancel", "id": 1},
+    "live": {"t": "live"},
     "final": {"t": "final", "status": "failed", "has_value": False, "failure": FAILURE, "notes": []},
 }
 
@@ -80,6 +81,7 @@ BAD = [
     ("output", {"text": 1}),
     ("output", {"cut": None}),
     ("cancel", {"id": "1"}),
+    ("live", {"now": 1}),
     ("final", {"status": "timed_out"}),
     ("final", {"status": "completed"}),
     ("final", {"failure": None}),
