@@ -18,6 +18,9 @@ from codemode.settings.credentials import (
 from codemode.settings.embeddings import EmbeddingSettings, LocalEmbeddings, ServiceEmbeddings
 from codemode.settings.file import API_KEY_VARIABLE, DEFAULT_FILE, load_settings, settings_for_document
 from codemode.settings.folders import is_set, tokenizer_folder
+from codemode.settings.journal import Durability, JournalSettings
+from codemode.settings.menu import CategorySettings, MenuSettings, RoleMenuSettings, RouterModelSettings, RouterSettings
+from codemode.settings.mistakes import line_of
 from codemode.settings.observe import ObserveSettings
 from codemode.settings.policy import DEFAULT_ROLE, DecisionName, PolicySettings, QuotaSettings, RuleSettings
 from codemode.settings.search import Enrichment, SearchSettings
@@ -44,6 +47,7 @@ __all__ = [
     "Enrichment",
     "KeySettings",
     "LimitSettings",
+    "JournalSettings",
     "LoadSettings",
     "LocalEmbeddings",
     "NoCredential",

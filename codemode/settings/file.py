@@ -85,6 +85,7 @@ def settings_for_document(
                 ],
             }
         },
+        "journal": {"enabled": True},
         "server": {"keys": [{"env": API_KEY_VARIABLE}] if os.environ.get(API_KEY_VARIABLE) else []},
     }
     try:

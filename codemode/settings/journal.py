@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from codemode.settings.secrets import SecretReference
 from codemode.settings.section import Section
@@ -14,16 +15,29 @@ Durability = Literal["process", "power"]
 _DAY_S = 24 * 3600.0
 
 
+def _without_password(url: str) -> str:
+    if urlsplit(url).scheme not in ("postgresql", "postgres"):
+        message = "it begins with postgresql://"
+        raise ValueError(message)
+    if urlsplit(url).password is not None or "password=" in url:
+        message = "it holds a password: keep the whole URL elsewhere and name the place, as in {env: NAME}"
+        raise ValueError(message)
+    return url
+
+
 class JournalSettings(Section):
     """Where executions are recorded, and for how long; see `codemode.executions.journal`.
 
-    `enabled: false` records nothing. `url` names a PostgreSQL database (`postgresql://…`), else there is a SQLite file
-    in the state folder; `key` is the secret for its digests, else the file `journal.key` there. `process` survives the
-    death of a server, `power` also that of the machine, at the price of a flush to disk for each write.
+    `enabled` by itself means: where there is a configuration file or a named state folder. `url` is that of a
+    PostgreSQL database, else there is a SQLite file in the state folder; `key` is the secret for its digests, else the
+    file `journal.key` there. `process` survives the death of a server, `power` also that of the machine, at the price
+    of a flush to the disk for each write. A server that does not renew its lease for `lease_s` has lost its executions
+    to whoever claims them. Ended executions are kept for `keep_s`, and at most `keep_count` of them; a paused one
+    expires after `expire_s`.
     """
 
-    enabled: bool = True
-    url: SecretReference | None = None
+    enabled: bool | None = None
+    url: Annotated[str, AfterValidator(_without_password)] | SecretReference | None = None
     key: SecretReference | None = None
     durability: Durability = "process"
     lease_s: float = Field(default=15.0, ge=1, le=3600)

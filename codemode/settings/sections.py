@@ -9,6 +9,8 @@ from typing import Annotated, Literal
 from pydantic import Field, PrivateAttr
 
 from codemode.settings.folders import user_folder
+from codemode.settings.journal import JournalSettings
+from codemode.settings.menu import MenuSettings
 from codemode.settings.observe import ObserveSettings
 from codemode.settings.policy import PolicySettings
 from codemode.settings.search import SearchSettings
@@ -57,6 +59,7 @@ class Settings(Section):
     server: ServerSettings = ServerSettings()
     observe: ObserveSettings = ObserveSettings()
     state_folder: Path | None = None
+    journal: JournalSettings = JournalSettings()
     cache_folder: Path | None = None
 
     _where: Callable[[tuple[str | int, ...]], str] | None = PrivateAttr(default=None)
@@ -70,6 +73,13 @@ class Settings(Section):
         return self.state_folder or user_folder("XDG_STATE_HOME", ".local/state")
 
     def tokens(self) -> Path:
+    @property
+    def keeps_journal(self) -> bool:
+        """Whether executions are recorded: as the configuration says, else where it is a file or names a folder."""
+        if self.journal.enabled is not None:
+            return self.journal.enabled
+        return self.state_folder is not None or self.journal.url is not None or self._where is not None
+
         """Where the tokens of logins are kept."""
         return self.state() / "tokens"
 

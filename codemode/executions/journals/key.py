@@ -52,14 +52,12 @@ class DigestKey:
         return keyed.hexdigest()
 
 
-def require_key(key: DigestKey, fingerprint: str, store: str) -> None:
-    """Raise ConfigurationError where a store was made with another key."""
-    if key.fingerprint != fingerprint:
-        message = (
-            f"the journal {store} was made with another key: give all servers that share it the same `journal.key`,"
-            " and keep the file `journal.key` in the state folder together with the journal"
-        )
-        raise ConfigurationError(message)
+def wrong_key(store: str) -> ConfigurationError:
+    """The error of a store that was made with another key."""
+    return ConfigurationError(
+        f"the journal {store} was made with another key: give all servers that share it the same `journal.key`, and"
+        " keep the file `journal.key` in the state folder together with the journal"
+    )
 
 
 def _make(file: Path) -> None:

@@ -38,15 +38,16 @@ def stored(row: Sequence[Any]) -> StoredExecution:
     )
 
 
-def line(entry: JournalEntry) -> tuple[str, str, str, bytes | None]:
-    """(kind, path, data, value) of an entry. Raises TypeError where its data is not JSON."""
-    return entry.kind, entry.path, encode(entry.data), entry.value
+def line(entry: JournalEntry) -> tuple[str, str, bytes | None]:
+    """(kind, content, value) of an entry. Raises TypeError where its data is not JSON."""
+    return entry.kind, encode((entry.path, entry.data)), entry.value
 
 
 def entry(row: Sequence[Any]) -> JournalEntry:
-    """From (sequence, kind, at_us, path, data, value)."""
-    sequence, kind, at_us, path, data, value = row
-    return JournalEntry(kind, path, json.loads(data), value, sequence, at_us)
+    """From (sequence, kind, at_us, content, value)."""
+    sequence, kind, at_us, content, value = row
+    path, data = json.loads(content)
+    return JournalEntry(kind, path, data, value, sequence, at_us)
 
 
 def asked_text(call: PendingCall) -> str:

@@ -16,27 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import JournalUnavailable
-from codemode.executions.journal import Pruned
 from codemode.executions.journals import transactions
 from codemode.executions.journals.group import GroupCommit
-from codemode.executions.journals.key import require_key
-from codemode.executions.journals.migrations import migrations, refuse_newer
 from codemode.executions.journals.presence import Presence
+from codemode.executions.journals.sql import SqlJournal
 from codemode.executions.journals.transactions import Now, Statement, Statements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codemode.executions.journal import (
-        Decision,
-        ExecutionStatus,
-        JournalEntry,
-        Lease,
-        NewExecution,
-        PendingCall,
-        Retention,
-        StoredExecution,
-    )
+    from codemode.executions.journal import JournalEntry, Lease
     from codemode.executions.journals.group import Write, Written
     from codemode.executions.journals.key import DigestKey
     from codemode.executions.journals.transactions import Result, Transaction
@@ -52,16 +41,14 @@ AT_ONCE_BYTES = 256 * 1024
 CHECKPOINT_GROUPS = 500
 
 
-class SqliteJournal:
-    """See `codemode.executions.journal.Journal`. The file is made with mode 0600, its folder with 0700."""
+class SqliteJournal(SqlJournal):
+    """A journal in `file`, which is made with mode 0600, its folder with 0700."""
 
     def __init__(self, file: Path, key: DigestKey, *, lease_s: float, durability: Durability = "process") -> None:
-        self._file = file
-        self._key = key
-        self._lease_s = lease_s
-        self._durability = durability
         self._presence = Presence(Path(f"{file}-servers"))
-        self.server = self._presence.name
+        super().__init__(key, self._presence.name, lease_s)
+        self._file = file
+        self._durability = durability
         self._group = GroupCommit(self._append_at_once, self._append_in_time)
         self._groups = 0
         self._thread = ThreadPoolExecutor(1, "journal")
@@ -80,70 +67,9 @@ class SqliteJournal:
             await self._in_thread(self._close)
         self._thread.shutdown()
 
-    def digest(self, value: Any) -> str:
-        """See `Journal.digest`."""
-        return self._key.digest(value)
-
-    async def create(self, execution: NewExecution) -> Lease:
-        """See `Journal.create`."""
-        return await self._write(transactions.create(execution, self.server, self._lease_s))
-
-    async def get(self, execution: str) -> StoredExecution:
-        """See `Journal.get`."""
-        return await self._read(transactions.get(execution))
-
-    async def list(
-        self, *, owner: str | None = None, status: ExecutionStatus | None = None, limit: int = 50, before: str = ""
-    ) -> tuple[StoredExecution, ...]:
-        """See `Journal.list`."""
-        return await self._read(transactions.list_executions(owner or "", status or "", limit, before))
-
-    async def claim(self, execution: str) -> Lease:
-        """See `Journal.claim`."""
-        claim = transactions.claim(execution, self.server, self._lease_s, self._presence.is_dead)
-        return await self._write(claim)
-
-    async def orphans(self) -> tuple[str, ...]:
-        """See `Journal.orphans`."""
-        return await self._read(transactions.orphans(self._presence.is_dead))
-
-    async def renew(self) -> frozenset[str]:
-        """See `Journal.renew`."""
-        return await self._write(transactions.renew(self.server, self._lease_s))
-
     async def append(self, lease: Lease, entries: Sequence[JournalEntry]) -> int:
         """See `Journal.append`."""
         return await self._group.add(lease, entries)
-
-    async def read(self, execution: str, *, after: int = 0, values: bool = True) -> tuple[JournalEntry, ...]:
-        """See `Journal.read`."""
-        return await self._read(transactions.read(execution, after, values=values))
-
-    async def pause(self, lease: Lease, pending: Sequence[PendingCall], outcome: Any) -> None:
-        """See `Journal.pause`."""
-        await self._write(transactions.pause(lease, pending, outcome))
-
-    async def finish(self, lease: Lease, status: ExecutionStatus, outcome: Any) -> None:
-        """See `Journal.finish`."""
-        await self._write(transactions.finish(lease, status, outcome))
-
-    async def pending(self, *, execution: str = "", unanswered: bool = True) -> tuple[PendingCall, ...]:
-        """See `Journal.pending`."""
-        return await self._read(transactions.pending(execution, unanswered=unanswered))
-
-    async def decide(self, decisions: Sequence[Decision]) -> tuple[PendingCall, ...]:
-        """See `Journal.decide`."""
-        return await self._write(transactions.decide(decisions))
-
-    async def prune(self, retention: Retention) -> Pruned:
-        """See `Journal.prune`."""
-        expired: list[str] = []
-        removed = 0
-        while some := await self._write(transactions.expire(retention)):
-            expired.extend(some)
-        while count := await self._write(transactions.remove(retention)):
-            removed += count
-        return Pruned(tuple(expired), removed)
 
     # The rest runs in the thread, but for what says otherwise.
 
@@ -154,8 +80,8 @@ class SqliteJournal:
             self._file.chmod(0o600)
             self._desk = self._connect(PATIENCE_S)
             _use_write_ahead_file(self._desk)
-            carry_out(self._desk, self._migrate())
-            require_key(self._key, carry_out(self._desk, transactions.keep_key(self._key.fingerprint)), str(self._file))
+            note = "PRAGMA user_version = {}"
+            carry_out(self._desk, transactions.prepare(_version(), "sqlite", note, self._key, str(self._file)))
             self._appender = self._connect(0.0)
             self._presence.announce()
         except OSError as error:
@@ -175,14 +101,8 @@ class SqliteJournal:
         connection.execute("PRAGMA wal_autocheckpoint = 0")
         return connection
 
-    def _migrate(self) -> Transaction[None]:
-        steps = migrations("sqlite")
-        version = (yield Statement("PRAGMA user_version"))[0][0]
-        refuse_newer(version, len(steps), str(self._file))
-        for number, statements in enumerate(steps[version:], version + 1):
-            for statement in statements:
-                yield Statement(statement)
-            yield Statement(f"PRAGMA user_version = {number}")
+    def _is_dead(self, server: str) -> bool:
+        return self._presence.is_dead(server)
 
     async def _in_thread(self, function: Any, *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._thread, partial(function, *arguments))
@@ -201,7 +121,7 @@ class SqliteJournal:
 
     def _append_at_once(self, writes: Sequence[Write]) -> Written | None:
         """On the event loop, where it takes no time."""
-        size = sum(len(value) for write in writes for _, _, _, value in write.lines if value)
+        size = sum(len(value) for write in writes for _, _, value in write.lines if value)
         if self._durability == "power" or size > AT_ONCE_BYTES:
             return None
         try:
@@ -241,6 +161,10 @@ class SqliteJournal:
 
     def _unavailable(self, why: str) -> JournalUnavailable:
         return JournalUnavailable(f"the journal {self._file} cannot be used: {why}; nothing was recorded")
+
+
+def _version() -> Transaction[int]:
+    return int((yield Statement("PRAGMA user_version"))[0][0])
 
 
 def _append(writes: Sequence[Write]) -> Transaction[Written]:

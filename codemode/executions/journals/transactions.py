@@ -33,6 +33,8 @@ from codemode.executions.journal import (
     StoredExecution,
 )
 from codemode.executions.journals import rows
+from codemode.executions.journals.key import DigestKey, wrong_key
+from codemode.executions.journals.migrations import Dialect, migrations, refuse_newer
 
 #: Values larger than this are kept apart from the entries, so that a page of those holds many. A page of SQLite.
 SPILL_BYTES = 4096
@@ -69,17 +71,30 @@ Result = TypeVar("Result")
 Step = Statement | Statements | Now
 Transaction = Generator[Step, Sequence[Any], Result]
 IsDead = Callable[[str], bool]
-Line = tuple[str, str, str, bytes | None]
+Line = tuple[str, str, bytes | None]
 
 
 def _now() -> Transaction[int]:
     return int((yield Now())[0][0])
 
 
-def keep_key(fingerprint: str) -> Transaction[str]:
-    """Record the key's fingerprint in a new store; returns the one that holds."""
-    yield Statement("INSERT INTO journal_key SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM journal_key)", (fingerprint,))
-    return str((yield Statement("SELECT fingerprint FROM journal_key"))[0][0])
+def prepare(version: Transaction[int], dialect: Dialect, note: str, key: DigestKey, store: str) -> Transaction[None]:
+    """Bring a store from its `version` to this program's, `note` ({} stands for the number) recording each step.
+
+    Nothing else may be prepared meanwhile. Raises ConfigurationError for a newer store, and for one of another key.
+    """
+    steps = migrations(dialect)
+    reached = yield from version
+    refuse_newer(reached, len(steps), store)
+    for number, statements in enumerate(steps[reached:], reached + 1):
+        for statement in statements:
+            yield Statement(statement)
+        yield Statement(note.format(number))
+    found = yield Statement("SELECT fingerprint FROM journal_key")
+    if not found:
+        yield Statement("INSERT INTO journal_key VALUES ($1)", (key.fingerprint,))
+    elif found[0][0] != key.fingerprint:
+        raise wrong_key(store)
 
 
 def create(execution: NewExecution, server: str, lease_s: float) -> Transaction[Lease]:
@@ -203,14 +218,14 @@ def append(writes: Sequence[tuple[Lease, Sequence[Line]]]) -> Transaction[list[i
             continue
         results.append(last[0][0])
         first = last[0][0] - len(written) + 1
-        for sequence, (kind, path, data, value) in enumerate(written, first):
+        for sequence, (kind, content, value) in enumerate(written, first):
             if value is not None and len(value) > SPILL_BYTES:
                 blobs.append((lease.execution, sequence, value))
-                lines.append((lease.execution, sequence, kind, now, path, data, None))
+                lines.append((lease.execution, sequence, kind, now, content, None))
             else:
-                lines.append((lease.execution, sequence, kind, now, path, data, value))
+                lines.append((lease.execution, sequence, kind, now, content, value))
     if lines:
-        yield Statements("INSERT INTO entries VALUES ($1, $2, $3, $4, $5, $6, $7)", tuple(lines))
+        yield Statements("INSERT INTO entries VALUES ($1, $2, $3, $4, $5, $6)", tuple(lines))
     if blobs:
         yield Statements("INSERT INTO blobs VALUES ($1, $2, $3)", tuple(blobs))
     return results
@@ -221,7 +236,7 @@ def read(execution: str, after: int, *, values: bool) -> Transaction[tuple[Journ
     value = "COALESCE(entries.value, blobs.value)" if values else "NULL"
     join = " LEFT JOIN blobs USING (execution, sequence)" if values else ""
     found = yield Statement(
-        f"SELECT sequence, kind, at_us, path, data, {value} FROM entries{join}"
+        f"SELECT sequence, kind, at_us, content, {value} FROM entries{join}"
         " WHERE execution = $1 AND sequence > $2 ORDER BY sequence",
         (execution, after),
     )
@@ -320,8 +335,9 @@ def _note(execution: str, entry: JournalEntry, status: ExecutionStatus, now: int
         (now, execution, status),
     )
     if last:
-        line = (execution, last[0][0], entry.kind, now, entry.path, rows.encode(entry.data), None)
-        yield Statement("INSERT INTO entries VALUES ($1, $2, $3, $4, $5, $6, $7)", line)
+        kind, content, value = rows.line(entry)
+        line = (execution, last[0][0], kind, now, content, value)
+        yield Statement("INSERT INTO entries VALUES ($1, $2, $3, $4, $5, $6)", line)
     return bool(last)
 
 

@@ -25,8 +25,7 @@ CREATE TABLE entries (
   sequence INTEGER NOT NULL,
   kind TEXT NOT NULL,
   at_us INTEGER NOT NULL,
-  path TEXT NOT NULL,
-  data TEXT NOT NULL,
+  content TEXT NOT NULL,
   value BLOB,
   PRIMARY KEY (execution, sequence)
 ) WITHOUT ROWID;

@@ -1,0 +1,35 @@
+"""The journal that the configuration asks for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codemode.errors import ConfigurationError
+from codemode.executions.journals.key import DigestKey
+from codemode.executions.journals.sqlite import SqliteJournal
+
+if TYPE_CHECKING:
+    from codemode.executions.journal import Journal
+    from codemode.settings import Secrets, Settings
+
+
+def journal_of(settings: Settings, secrets: Secrets) -> Journal | None:
+    """The journal of these settings, not yet open; None where they want none.
+
+    Raises ConfigurationError where a secret is missing, the key's file cannot be used, or the extra is not installed.
+    """
+    if not settings.keeps_journal:
+        return None
+    wanted = settings.journal
+    text = secrets.text(wanted.key)
+    key = DigestKey(text.encode()) if text else DigestKey.of_file(settings.state() / "journal.key")
+    if wanted.url is None:
+        file = settings.state() / "journal.sqlite3"
+        return SqliteJournal(file, key, lease_s=wanted.lease_s, durability=wanted.durability)
+    url = wanted.url if isinstance(wanted.url, str) else secrets.text(wanted.url)
+    try:
+        from codemode.executions.journals.postgres import PostgresJournal
+    except ModuleNotFoundError:
+        message = "journal.url names a PostgreSQL database, which takes asyncpg: pip install codemode[postgres]"
+        raise ConfigurationError(message) from None
+    return PostgresJournal(url, key, lease_s=wanted.lease_s, durability=wanted.durability)

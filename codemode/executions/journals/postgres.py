@@ -1,0 +1,152 @@
+"""The journal in a PostgreSQL database, for several servers that share it.
+
+Time is the database's, so that the servers' clocks need not agree. `process` commits without waiting for the disk
+(`synchronous_commit = off`): what is recorded survives the death of any server of codemode, and the last moments are
+lost where the database's own machine fails. `power` waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import asyncpg
+
+from codemode.errors import JournalUnavailable
+from codemode.executions.journals import transactions
+from codemode.executions.journals.group import GroupCommit
+from codemode.executions.journals.sql import SqlJournal
+from codemode.executions.journals.transactions import Now, Statement, Statements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from codemode.executions.journal import JournalEntry, Lease
+    from codemode.executions.journals.group import Write, Written
+    from codemode.executions.journals.key import DigestKey
+    from codemode.executions.journals.transactions import Result, Transaction
+    from codemode.settings.journal import Durability
+
+#: Connections of one server: one writes what executions do, the others answer questions about them.
+CONNECTIONS = 4
+
+#: How long one statement may take, and connecting.
+PATIENCE_S = 10.0
+
+#: One server at a time prepares the database: the lock's number, "codemode" in ASCII.
+_PREPARING = 0x636F64656D6F6465
+
+_NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+
+
+class PostgresJournal(SqlJournal):
+    """A journal in the database that `url` names (`postgresql://…`, as libpq takes it); the tables are made in it."""
+
+    def __init__(self, url: str, key: DigestKey, *, lease_s: float, durability: Durability = "process") -> None:
+        super().__init__(key, f"{os.uname().nodename}-{os.getpid()}-{secrets.token_hex(6)}", lease_s)
+        self._url = url
+        self._store = shown(url)
+        self._commits = {"synchronous_commit": "on" if durability == "power" else "off"}
+        self._group = GroupCommit(lambda _: None, self._append)
+        self._pool: asyncpg.Pool | None = None
+        self._writing = asyncio.Lock()
+
+    async def open(self) -> None:
+        """See `Journal.open`."""
+        with self._translated():
+            self._pool = await asyncpg.create_pool(
+                self._url,
+                min_size=1,
+                max_size=CONNECTIONS,
+                timeout=PATIENCE_S,
+                command_timeout=PATIENCE_S,
+                server_settings=self._commits,
+            )
+        note = "INSERT INTO codemode_migrations VALUES ({})"
+        try:
+            await self._write(transactions.prepare(_version(), "postgres", note, self._key, self._store))
+        except BaseException:
+            await self.aclose()
+            raise
+
+    async def aclose(self) -> None:
+        """See `Journal.aclose`."""
+        await self._group.drain()
+        if self._pool is not None:
+            pool, self._pool = self._pool, None
+            try:
+                await asyncio.wait_for(pool.close(), PATIENCE_S)
+            except TimeoutError:
+                pool.terminate()
+
+    async def append(self, lease: Lease, entries: Sequence[JournalEntry]) -> int:
+        """See `Journal.append`."""
+        return await self._group.add(lease, entries)
+
+    async def renew(self) -> frozenset[str]:
+        """See `Journal.renew`. It changes many rows, and would wait crosswise for appends that change several."""
+        async with self._writing:
+            return await super().renew()
+
+    async def _append(self, writes: Sequence[Write]) -> Written:
+        async with self._writing:
+            return await self._write(transactions.append([(write.lease, write.lines) for write in writes]))
+
+    async def _write(self, transaction: Transaction[Result]) -> Result:
+        with self._translated():
+            if self._pool is None:
+                raise asyncpg.InterfaceError("it is closed")
+            async with self._pool.acquire(timeout=PATIENCE_S) as connection, connection.transaction():
+                return await _stepped_through(connection, transaction)
+
+    async def _read(self, transaction: Transaction[Result]) -> Result:
+        return await self._write(transaction)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Raise what the driver and the network say as JournalUnavailable."""
+        try:
+            yield
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as error:
+            why = "it does not answer in time" if isinstance(error, TimeoutError) else _one_line(error)
+            message = f"the journal {self._store} cannot be used: {why}; nothing was recorded"
+            raise JournalUnavailable(message) from error
+
+
+async def _stepped_through(connection: asyncpg.Connection, transaction: Transaction[Result]) -> Result:
+    answer: Sequence[Any] = ()
+    step = next(transaction)
+    try:
+        while True:
+            match step:
+                case Statement(sql, parameters):
+                    answer = await connection.fetch(sql, *parameters)
+                case Statements(sql, many):
+                    await connection.executemany(sql, many)
+                    answer = ()
+                case Now():
+                    answer = await connection.fetch(_NOW)
+            step = transaction.send(answer)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+
+
+def _version() -> Transaction[int]:
+    yield Statement("SELECT pg_advisory_xact_lock($1)", (_PREPARING,))
+    yield Statement("CREATE TABLE IF NOT EXISTS codemode_migrations (version INTEGER NOT NULL)")
+    return int((yield Statement("SELECT coalesce(max(version), 0) FROM codemode_migrations"))[0][0])
+
+
+def shown(url: str) -> str:
+    """A database's URL without what may be secret."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}{parts.path}"
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
