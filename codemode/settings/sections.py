@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PrivateAttr
 
+from codemode.settings.agent import AgentSettings
 from codemode.settings.folders import user_folder
 from codemode.settings.journal import JournalSettings
 from codemode.settings.menu import MenuSettings
@@ -55,11 +56,13 @@ class Settings(Section):
     limits: LimitSettings = LimitSettings()
     sandbox: SandboxSettings = SandboxSettings()
     search: SearchSettings = SearchSettings()
+    menu: MenuSettings = MenuSettings()
+    agent: AgentSettings = AgentSettings()
     policy: PolicySettings = PolicySettings()
     server: ServerSettings = ServerSettings()
     observe: ObserveSettings = ObserveSettings()
-    state_folder: Path | None = None
     journal: JournalSettings = JournalSettings()
+    state_folder: Path | None = None
     cache_folder: Path | None = None
 
     _where: Callable[[tuple[str | int, ...]], str] | None = PrivateAttr(default=None)
@@ -72,7 +75,6 @@ class Settings(Section):
         """Where what must be kept is kept: `state_folder`, else `codemode` in the user's state directory."""
         return self.state_folder or user_folder("XDG_STATE_HOME", ".local/state")
 
-    def tokens(self) -> Path:
     @property
     def keeps_journal(self) -> bool:
         """Whether executions are recorded: as the configuration says, else where it is a file or names a folder."""
@@ -80,6 +82,7 @@ class Settings(Section):
             return self.journal.enabled
         return self.state_folder is not None or self.journal.url is not None or self._where is not None
 
+    def tokens(self) -> Path:
         """Where the tokens of logins are kept."""
         return self.state() / "tokens"
 

@@ -1,0 +1,7 @@
+"""Menus: a few tools for a message, for models that cannot write code and cannot be given all tools."""
+
+from codemode.menus.menu import Menu, MenuCost, Offered, Reason
+from codemode.menus.meta_tools import MetaAnswer
+from codemode.menus.session import MenuSession
+
+__all__ = ["Menu", "MenuCost", "MenuSession", "MetaAnswer", "Offered", "Reason"]

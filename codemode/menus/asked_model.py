@@ -1,0 +1,81 @@
+"""A model that is asked which categories a message is about: it can name nothing but what there is."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pydantic import SecretStr
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from codemode.settings.menu import RouterModelSettings
+
+_NAME = "choose_categories"
+
+_TASK = (
+    "Choose the categories of tools that are needed to answer the user's last message, and none that are not. "
+    "The categories:\n"
+)
+
+
+class ModelFailure(Exception):
+    """Why there is no choice, for a reader."""
+
+
+class AskedModel:
+    """Asks over chat completions, by a tool that must be called and whose values are an enumeration."""
+
+    def __init__(self, settings: RouterModelSettings) -> None:
+        self._settings = settings
+        self._key = settings.api_key.resolve() if settings.api_key else SecretStr("none")
+        self._client: Any = None  # takes a second to import: done when first needed
+
+    async def choose(self, text: str, categories: Mapping[str, str]) -> list[str]:
+        """The names of the categories that the text is about. Raises ModelFailure."""
+        openai = import_module("openai")
+        if self._client is None:
+            key = self._key.get_secret_value()
+            self._client = openai.AsyncOpenAI(base_url=self._settings.base_url, api_key=key, max_retries=0)
+        listed = "\n".join(f"- {name}: {told}" for name, told in categories.items())
+        try:
+            answer = await self._client.chat.completions.create(
+                model=self._settings.model,
+                messages=[{"role": "system", "content": f"{_TASK}{listed}"}, {"role": "user", "content": text}],
+                tools=[_definition(tuple(categories))],
+                tool_choice={"type": "function", "function": {"name": _NAME}},
+            )
+        except openai.APIStatusError as error:
+            message = f"the router's model answered {error.status_code}"
+            raise ModelFailure(message) from None
+        except openai.OpenAIError:
+            message = "the router's model cannot be reached"
+            raise ModelFailure(message) from None
+        return _chosen(answer, categories)
+
+
+def _definition(names: tuple[str, ...]) -> dict[str, Any]:
+    values = {"type": "array", "items": {"type": "string", "enum": list(names)}}
+    parameters = {
+        "type": "object",
+        "properties": {"categories": values},
+        "required": ["categories"],
+        "additionalProperties": False,
+    }
+    return {"type": "function", "function": {"name": _NAME, "parameters": parameters, "strict": True}}
+
+
+def _chosen(answer: Any, categories: Mapping[str, str]) -> list[str]:
+    try:
+        call = answer.choices[0].message.tool_calls[0]
+        named = json.loads(call.function.arguments)["categories"]
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        message = "the router's model named no categories"
+        raise ModelFailure(message) from None
+    strange = [name for name in named if name not in categories] if isinstance(named, list) else [named]
+    if strange:
+        message = f"the router's model named what is no category ({str(strange[0])[:50]!r})"
+        raise ModelFailure(message)
+    return list(dict.fromkeys(named))

@@ -1,0 +1,122 @@
+"""Conversations as menus read them: OpenAI messages, items of the Responses API, SDK objects or LangChain messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_ROLES = {
+    "user": "human",
+    "human": "human",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "AIMessageChunk": "assistant",
+    "HumanMessageChunk": "human",
+    "function_call": "assistant",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AskedCall:
+    """A call that a model asks for: `arguments` as an object, or `problem` where they are none."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    id: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message: `role` is `human`, `assistant` or `other`."""
+
+    role: str
+    text: str
+    calls: tuple[AskedCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A message with what was said before it, and with what its answer has asked for so far."""
+
+    message: str
+    before: tuple[Turn, ...] = ()
+    calls: tuple[AskedCall, ...] = ()
+    summary: str = ""
+
+    @classmethod
+    def of(cls, message: str, history: Iterable[Any] = (), summary: str = "") -> Conversation:
+        """The conversation at this message. A history that holds it already, as its last human one, ends there."""
+        turns = tuple(map(read_turn, history))
+        calls = tuple(call for turn in turns for call in turn.calls)
+        last = next((at for at in reversed(range(len(turns))) if turns[at].role == "human"), None)
+        if last is not None and message in ("", turns[last].text):
+            return cls(turns[last].text, turns[:last], calls, summary)
+        return cls(message, turns, calls, summary)
+
+    def human(self, count: int, scanned: int) -> list[str]:
+        """The last `count` human messages among the last `scanned` of all, the latest first."""
+        recent = self.before[len(self.before) - scanned + 1 :] if scanned <= len(self.before) else self.before
+        texts = [self.message, *(turn.text for turn in reversed(recent) if turn.role == "human")]
+        return texts[:count]
+
+
+def read_turn(message: Any) -> Turn:
+    """A message of any of the kinds."""
+    if isinstance(message, str):
+        return Turn("human", message)
+    if isinstance(message, tuple) and len(message) == 2:  # as LangChain takes them
+        return Turn(_role(message[0]), _text(message[1]))
+    kind = _get(message, "type")
+    role = _role(_get(message, "role") or kind)
+    if kind == "function_call":
+        return Turn(role, "", (read_call(message),))
+    calls = tuple(map(read_call, _get(message, "tool_calls") or ()))
+    return Turn(role, _text(_get(message, "content")), calls)
+
+
+def read_call(call: Any) -> AskedCall:
+    """A tool call of chat completions, of the Responses API or of LangChain."""
+    function = _get(call, "function")
+    where = call if function is None else function
+    given = _get(where, "arguments")
+    if given is None:
+        given = _get(where, "args")
+    id_ = str(_get(call, "call_id") or _get(call, "id") or "")
+    arguments, problem = read_arguments(given)
+    return AskedCall(str(_get(where, "name") or ""), arguments, id_, problem)
+
+
+def read_arguments(given: Any) -> tuple[Mapping[str, Any], str]:
+    """Arguments as an object, from one or from its JSON text; and what is wrong with them, or ""."""
+    if given is None or given == "":
+        return {}, ""
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except ValueError as error:
+            return {}, f"the arguments are not JSON: {error}"
+    return (given, "") if isinstance(given, Mapping) else ({}, "the arguments are not a JSON object")
+
+
+def _get(message: Any, name: str) -> Any:
+    return message.get(name) if isinstance(message, Mapping) else getattr(message, name, None)
+
+
+def _role(name: Any) -> str:
+    return _ROLES.get(str(name), "other")
+
+
+def _text(content: Any) -> str:
+    """What is written in a content: a text, or parts of which some are text."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, (list, tuple)):
+        return ""
+    parts: Sequence[Any] = [part if isinstance(part, str) else _get(part, "text") for part in content]
+    return "\n".join(part for part in parts if isinstance(part, str))

@@ -1,0 +1,253 @@
+"""A menu: the tools that a model is offered for a message, and why each of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from codemode.catalog.definitions import native, native_name
+from codemode.catalog.tokens import estimate
+from codemode.errors import CodeModeError, ConfigurationError
+from codemode.transports.function import FunctionInvocation
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+
+    from codemode.catalog.catalog import Catalog
+    from codemode.catalog.tool import Tool
+
+    Run = Callable[[Tool, dict[str, Any]], Awaitable[Any]]
+
+#: Definitions of a catalog that are counted one by one; a larger one is counted by an even sample of that many.
+_COUNTED = 2_000
+
+#: Tools that were cut and are named in the summary.
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a category is offered: `kind` is how it was found, `detail` by what, `score` how surely."""
+
+    kind: str
+    category: str = ""
+    score: float = 1.0
+    detail: str = ""
+
+    def __str__(self) -> str:
+        told = f"{self.kind} {self.detail}".strip()
+        return f"{self.category}: {told}" if self.category else told
+
+    @property
+    def short(self) -> str:
+        """As the summary has it: `weather(keyword:1.00)`."""
+        return f"{self.category}({self.kind}:{self.score:.2f})"
+
+
+CORE = Reason("core")
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A tool of a menu, and why it is there."""
+
+    tool: Tool
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class MenuCost:
+    """What is sent, and what all tools would be: definitions, bytes of JSON, and tokens (an estimate)."""
+
+    tools: int
+    bytes: int
+    tokens: int
+    all_tools: int
+    all_bytes: int
+    all_tokens: int
+
+
+class Definitions:
+    """The native definitions of a catalog, each made and counted when it is first offered."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._made: dict[str, dict[str, Any]] = {}
+        self._counted: dict[str, tuple[int, int]] = {}
+
+    def of(self, tool: Tool) -> dict[str, Any]:
+        """The definition of a tool, in the form of chat completions: always the same object."""
+        made = self._made.get(tool.id)
+        if made is None:
+            made = self._made[tool.id] = native(tool)
+        return made
+
+    def size(self, tool: Tool) -> tuple[int, int]:
+        """Bytes and tokens of a definition."""
+        size = self._counted.get(tool.id)
+        if size is None:
+            size = self._counted[tool.id] = _size(self.of(tool))
+        return size
+
+    @cached_property
+    def whole(self) -> tuple[int, int]:
+        """Bytes and tokens of all definitions; of a very large catalog extrapolated from an even sample."""
+        tools = self._catalog.tools
+        count = min(len(tools), _COUNTED)
+        sizes = [_size(native(tools[at * len(tools) // count])) for at in range(count)]
+        factor = len(tools) / count if count else 0
+        return round(sum(size[0] for size in sizes) * factor), round(sum(size[1] for size in sizes) * factor)
+
+
+@dataclass(frozen=True)
+class Menu:
+    """What a model is offered: `meta` tools, which whoever offers them must answer, then `offered`, core first.
+
+    `activated` are the categories that were found, `related` those that came along; both empty where the defaults are
+    offered (`is_default`). `cut` are names of tools that there was no room for, `notes` what went wrong on the way.
+    `prompt` belongs into the system prompt. `total` is how many tools the caller's view has.
+    """
+
+    offered: tuple[Offered, ...]
+    total: int
+    definitions: Definitions = field(repr=False)
+    meta: tuple[dict[str, Any], ...] = ()
+    activated: tuple[Reason, ...] = ()
+    related: tuple[Reason, ...] = ()
+    is_default: bool = False
+    cut: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    prompt: str = ""
+    run: Run | None = field(default=None, repr=False, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.meta) + len(self.offered)
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools of the catalog that are offered, core first."""
+        return tuple(offered.tool for offered in self.offered)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all functions that are offered, in order."""
+        return (*(one["function"]["name"] for one in self.meta), *(native_name(tool) for tool in self.tools))
+
+    def openai_tools(self) -> list[dict[str, Any]]:
+        """The definitions for `tools` of a chat-completions request. Do not change them: they are used again."""
+        return [*self.meta, *(self.definitions.of(tool) for tool in self.tools)]
+
+    def responses_tools(self) -> list[dict[str, Any]]:
+        """The definitions for `tools` of a request of the Responses API."""
+        return [{"type": "function", **one["function"]} for one in self.openai_tools()]
+
+    def langchain_tools(self) -> list[Any]:
+        """The tools for LangChain's `bind_tools`, which call through the gateway; functions keep their own names.
+
+        Meta-tools are definitions, since only whoever asked for the menu can answer them. Raises ConfigurationError
+        without langchain-core (the extra `langchain`).
+        """
+        return [*self.meta, *(_langchain_tool(tool, self.definitions.of(tool), self.run) for tool in self.tools)]
+
+    @property
+    def summary(self) -> str:
+        """One line: `18/35 tools | activated: weather(keyword:1.00), calendar(embed:0.52)`."""
+        parts = [f"{len(self.offered)}/{self.total} tools"]
+        if self.activated:
+            parts.append("activated: " + ", ".join(reason.short for reason in self.activated))
+        if self.is_default:
+            parts.append("nothing matched: defaults")
+        if self.related:
+            parts.append("related: " + ", ".join(reason.category for reason in self.related))
+        if self.cut:
+            more = f" and {len(self.cut) - _NAMED} more" if len(self.cut) > _NAMED else ""
+            parts.append(f"cut: {', '.join(self.cut[:_NAMED])}{more}")
+        return " | ".join([*parts, *self.notes])
+
+    @cached_property
+    def cost(self) -> MenuCost:
+        """Bytes and tokens offered, against those of all tools."""
+        sizes = [self.definitions.size(tool) for tool in self.tools] + [_size(one) for one in self.meta]
+        whole = self.definitions.whole
+        sent = (sum(size[0] for size in sizes), sum(size[1] for size in sizes))
+        return MenuCost(len(self), *sent, self.total, *whole)
+
+    def explain(self) -> str:
+        """The summary, what it costs, and a line for each tool with why it is there."""
+        cost = self.cost
+        lines = [
+            self.summary,
+            f"{cost.bytes:,} of {cost.all_bytes:,} bytes, {cost.tokens:,} of {cost.all_tokens:,} tokens (estimate)",
+            *(f"{one['function']['name']}  # meta" for one in self.meta),
+            *(f"{offered.tool.id}  # {offered.reason}" for offered in self.offered),
+            *(f"{name}  # cut: no room" for name in self.cut),
+        ]
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """The menu as JSON data."""
+        cost = self.cost
+        return {
+            "tools": self.openai_tools(),
+            "summary": self.summary,
+            "prompt": self.prompt,
+            "activated": [_reason(reason) for reason in self.activated],
+            "related": [reason.category for reason in self.related],
+            "offered": [
+                {"id": one.tool.id, "name": native_name(one.tool), **_reason(one.reason), "why": str(one.reason)}
+                for one in self.offered
+            ],
+            "cut": list(self.cut),
+            "notes": list(self.notes),
+            "cost": {name: getattr(cost, name) for name in MenuCost.__slots__},
+        }
+
+
+def _reason(reason: Reason) -> dict[str, Any]:
+    return {"category": reason.category, "kind": reason.kind, "score": round(reason.score, 4)}
+
+
+def _size(definition: dict[str, Any]) -> tuple[int, int]:
+    text = json.dumps(definition, ensure_ascii=False, separators=(",", ":"), default=str)
+    return len(text.encode("utf-8", "surrogatepass")), estimate(text)
+
+
+def named(tools: Iterable[Tool]) -> tuple[str, ...]:
+    """The names of tools as a model has them."""
+    return tuple(native_name(tool) for tool in tools)
+
+
+def _langchain_tool(tool: Tool, definition: dict[str, Any], run: Run | None) -> Any:
+    try:
+        tools = import_module("langchain_core.tools")
+    except ImportError:
+        message = "menus give tools of LangChain where it is installed: pip install 'codemode[langchain]'"
+        raise ConfigurationError(message) from None
+    function = definition["function"]
+
+    async def call(**arguments: Any) -> Any:
+        if run is None:
+            message = f"{tool.id} cannot be called from this menu"
+            raise tools.ToolException(message)
+        try:
+            return await run(tool, arguments)
+        except CodeModeError as error:
+            raise tools.ToolException(error.for_model()) from None
+
+    return tools.StructuredTool(
+        name=_own_name(tool) or function["name"],
+        description=function["description"] or tool.id,
+        args_schema=function["parameters"],
+        coroutine=call,
+        handle_tool_error=True,
+    )
+
+
+def _own_name(tool: Tool) -> str:
+    """The name of a function of the operator's own, by which a bot that has it knows it; else nothing."""
+    if not isinstance(tool.invocation, FunctionInvocation):
+        return ""
+    return next(iter(tool.aliases), tool.id.rpartition(".")[2])

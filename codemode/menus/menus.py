@@ -1,0 +1,67 @@
+"""The menus of a service: a selector for each role, and what the settings of menus name in vain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rapidfuzz import fuzz, process
+
+from codemode.errors import ConfigurationError
+from codemode.menus.categories import categories_of
+from codemode.menus.selection import Selector
+from codemode.settings import RoleMenuSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from codemode.catalog.catalog import Catalog
+    from codemode.search.finder import Finder
+    from codemode.settings import Settings
+    from codemode.settings.menu import MenuSettings
+
+#: Settings that may differ for a role.
+_DIFFERING = ("core", "defaults", "cap")
+
+#: How alike, of 100, a name is to one that is meant.
+_NEAR = 50
+
+
+class Menus:
+    """Selectors, each made when its role is first offered a menu, and anew when its view has changed.
+
+    `instructions` are those of the sources.
+    """
+
+    def __init__(self, settings: MenuSettings, instructions: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._instructions = instructions
+        self._selectors: dict[str, Selector] = {}
+
+    def selector(self, role: str, catalog: Catalog, finder: Finder) -> Selector:
+        """The selector for a role and its view. Raises ConfigurationError where the settings cannot be followed."""
+        made = self._selectors.get(role)
+        if made is None or made.catalog is not catalog:
+            own = self._settings.roles.get(role, RoleMenuSettings())
+            changes = {name: value for name in _DIFFERING if (value := getattr(own, name)) is not None}
+            settings = self._settings.model_copy(update=changes)
+            made = Selector(catalog, finder, settings, only=own.categories, instructions=self._instructions)
+            self._selectors[role] = made
+        return made
+
+
+def require_known_names(settings: Settings, catalog: Catalog) -> None:
+    """Raise ConfigurationError for every tool and category that the section names and there is not.
+
+    Nothing is judged while a source gives no tools, which may be what is named.
+    """
+    if set(settings.sources) - set(catalog.namespaces):
+        return
+    categories = categories_of(catalog, settings.menu)
+    known = [*categories.by_name, *(tool.id for tool in catalog)]
+    mistakes = []
+    for place, kind, name in categories.unknown:
+        near = process.extractOne(name, known, scorer=fuzz.WRatio, score_cutoff=_NEAR)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        mistakes.append(f"{settings.place('menu', *place)}: there is no {kind} {name!r}{hint}")
+    if mistakes:
+        raise ConfigurationError("\n".join(mistakes))

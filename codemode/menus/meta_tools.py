@@ -1,0 +1,70 @@
+"""Tools by which a model asks for more tools: they are answered where the menu was made, and call nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+REQUEST_MORE_TOOLS = "request_more_tools"
+REQUEST_TOOL = "request_tool"
+META_TOOLS = frozenset((REQUEST_MORE_TOOLS, REQUEST_TOOL))
+
+NOTHING_NEW = "No new tools added"
+
+
+@dataclass(frozen=True, slots=True)
+class MetaAnswer:
+    """The answer to a call of a meta-tool: `text` for the model, `loaded` the ids of tools that are new from now on."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    text: str = NOTHING_NEW
+    loaded: tuple[str, ...] = ()
+
+    def event(self) -> dict[str, Any]:
+        """The call as an entry of a transcript."""
+        return {
+            "type": "tools_requested",
+            "tool": self.name,
+            "arguments": dict(self.arguments),
+            "loaded": list(self.loaded),
+            "text": self.text,
+        }
+
+
+def more_tools(categories: Sequence[str]) -> dict[str, Any]:
+    """The definition of `request_more_tools` for the categories that there are."""
+    listed = sorted(categories)
+    parameters = {
+        "categories": {"type": "array", "items": {"type": "string", "enum": listed}, "minItems": 1},
+        "reason": {"type": "string", "description": "What the tools are needed for"},
+    }
+    return _function(
+        REQUEST_MORE_TOOLS,
+        "Load the tools of further categories, when none of the tools at hand does what is needed. They can be called "
+        f"in the next step. Categories: {', '.join(listed)}",
+        parameters,
+        ["categories", "reason"],
+    )
+
+
+def one_tool() -> dict[str, Any]:
+    """The definition of `request_tool`."""
+    parameters = {
+        "name_or_description": {"type": "string", "description": "The tool's exact name, or what it should do"},
+    }
+    return _function(
+        REQUEST_TOOL,
+        "Load one tool that is not at hand, by its name or by what it should do. It can be called in the next step.",
+        parameters,
+        ["name_or_description"],
+    )
+
+
+def _function(name: str, description: str, properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    parameters = {"type": "object", "properties": properties, "required": required}
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": parameters}}

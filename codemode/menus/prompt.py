@@ -1,0 +1,81 @@
+"""What a menu adds to the system prompt: how to ask for more, which categories there are, how to use those offered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codemode.catalog.tokens import estimate
+from codemode.menus.meta_tools import REQUEST_MORE_TOOLS, REQUEST_TOOL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from codemode.menus.categories import Categories, Category
+    from codemode.settings.menu import MenuSettings
+
+_NOTES = {
+    REQUEST_MORE_TOOLS: "call request_more_tools with the categories that have it",
+    REQUEST_TOOL: "call request_tool with its name or what it should do",
+}
+
+#: Characters of a description in the list of categories.
+_TOLD = 100
+
+
+def prompt_of(
+    categories: Categories,
+    offered: Sequence[Category],
+    settings: MenuSettings,
+    meta: Sequence[str],
+    instructions: Mapping[str, str],
+) -> str:
+    """The note on meta-tools, the skills of the base and of the offered categories, and a list of all categories.
+
+    Skills and list may each have `prompt_tokens`. `instructions` are those of the sources that offered tools are of.
+    """
+    parts: list[str] = []
+    if meta:
+        how = ", or ".join(_NOTES[name] for name in meta)
+        parts.append(f"Only tools that seem to be needed are at hand. If one is missing, {how}; then go on.")
+    skills = list(_skills((*categories.base, *offered), instructions))
+    parts += _within(skills, settings.prompt_tokens)
+    is_listed = settings.namespaces
+    if is_listed is None:
+        is_listed = bool(meta) and not _has_keywords(categories)
+    if is_listed:
+        every = list(categories.by_name.values())
+        shown = _within([*map(_listed, every)], settings.prompt_tokens)
+        more = [f"- and {len(every) - len(shown)} more"] if len(shown) < len(every) else []
+        parts.append("\n".join(["Categories of tools:", *shown, *more]))
+    return "\n\n".join(parts)
+
+
+def _has_keywords(categories: Categories) -> bool:
+    return any(category.keywords for category in categories.by_name.values())
+
+
+def _listed(category: Category) -> str:
+    told = f": {category.description[:_TOLD]}" if category.description else ""
+    return f"- {category.name} ({len(category.tools)} tools){told}"
+
+
+def _skills(offered: Sequence[Category], instructions: Mapping[str, str]) -> Iterator[str]:
+    """What authors say of the use of sources and categories whose tools are offered."""
+    for name, text in instructions.items():
+        yield f"{name}: {text.strip()}"
+    for category in offered:
+        if category.instructions:
+            yield f"{category.name}: {category.instructions.strip()}"
+        for example in category.examples:
+            yield f"{category.name}, example: {example}"
+
+
+def _within(texts: Sequence[str], budget_tokens: int) -> list[str]:
+    """Those of the texts, in order, that there is room for."""
+    kept = []
+    for text in texts:
+        cost = estimate(text) + 1
+        if cost <= budget_tokens:
+            budget_tokens -= cost
+            kept.append(text)
+    return kept

@@ -1,0 +1,184 @@
+"""Routers: categories that a message is about, where no keyword says so."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from codemode.errors import ConfigurationError
+from codemode.menus.asked_model import AskedModel, ModelFailure
+from codemode.menus.menu import Reason
+from codemode.menus.retrieval import hits_of, query_of
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Sequence
+
+    from numpy.typing import NDArray
+
+    from codemode.menus.categories import Categories, Category
+    from codemode.menus.conversation import Conversation
+    from codemode.search.finder import Finder
+    from codemode.settings.menu import RouterKind, RouterSettings
+
+#: Categories that are routed to where the settings do not say.
+_TOP = 3
+
+#: From what cosine on a message is about a category, by model; what is near differs between models.
+_THRESHOLDS = {
+    "bge-m3": 0.40,
+    "all-MiniLM-L6-v2": 0.30,
+}
+_THRESHOLD = 0.40
+
+#: Hits by whose categories words route.
+_ROUTING_HITS = 50
+
+#: Tools whose summaries stand for a category without a description.
+_SUMMARIES = 12
+
+#: Texts in one request.
+_TOGETHER = 64
+
+
+@dataclass(slots=True)
+class Found:
+    """Categories with why, best first, and what went wrong."""
+
+    reasons: dict[str, Reason] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+class Router:
+    """Finds categories by the kind of router that the settings ask for, and by a simpler one where that fails."""
+
+    def __init__(self, categories: Categories, finder: Finder, settings: RouterSettings) -> None:
+        self._settings = settings
+        self._finder = finder
+        self._kind = settings.kind
+        is_automatic = settings.kind == "auto"
+        self._candidates = [
+            category for category in categories.by_name.values() if not (is_automatic and category.keywords)
+        ]
+        self._category_of = {tool.id: category.name for category in self._candidates for tool in category.tools}
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._model: AskedModel | None = None
+        if settings.kind == "model":
+            if settings.model is None:
+                message = "menu.router.model: say which model is asked, for example {model: gpt-5-mini}"
+                raise ConfigurationError(message)
+            self._model = AskedModel(settings.model)
+
+    def is_needed(self, found: Container[str]) -> bool:
+        """Whether there is anything left to find."""
+        return self._kind != "none" and any(category.name not in found for category in self._candidates)
+
+    def is_automatic(self, reason: Reason) -> bool:
+        """Whether a category was found by a router that nobody asked for."""
+        return self._kind == "auto" and reason.kind in ("list", "lexical", "embed")
+
+    async def find(self, conversation: Conversation, texts: Sequence[str], found: Container[str]) -> Found:
+        """Categories that are not found yet. `texts` are the human messages to look at, the latest first."""
+        open_ = [category for category in self._candidates if category.name not in found]
+        match self._resolved(len(self._candidates)):
+            case "list":
+                return Found({category.name: Reason("list", category.name) for category in open_})
+            case "model":
+                return await self._by_model(conversation, texts, open_)
+            case "embedding":
+                return await self._by_embedding(conversation, texts, open_)
+            case _:
+                return await self._by_words(conversation, open_)
+
+    def _resolved(self, count: int) -> RouterKind:
+        """The kind of router for so many categories: a list is for few."""
+        if self._kind in ("auto", "list"):
+            if count < self._settings.list_below:
+                return "list"
+            return "embedding" if self._finder.uses_embeddings else "lexical"
+        return self._kind
+
+    async def _by_words(self, conversation: Conversation, open_: Sequence[Category], *notes: str) -> Found:
+        names = {category.name for category in open_}
+        hits = await hits_of(self._finder, query_of(conversation), _ROUTING_HITS)
+        best: dict[str, float] = {}
+        for hit in hits:
+            name = self._category_of.get(hit.tool.id)
+            if name in names:
+                best.setdefault(name, hit.score)
+        top = list(best)[: self._settings.top or _TOP]
+        return Found({name: Reason("lexical", name, best[name]) for name in top}, notes)
+
+    async def _by_embedding(
+        self, conversation: Conversation, texts: Sequence[str], open_: Sequence[Category], *notes: str
+    ) -> Found:
+        cosines, problem = await self._cosines(texts, open_)
+        if problem:
+            told = (*notes, f"{problem}: by keywords alone")
+            unkeyed = [category for category in open_ if not category.keywords]
+            return await self._by_words(conversation, unkeyed, *told) if unkeyed else Found(notes=told)
+        threshold = self._threshold()
+        near = sorted((name for name in cosines if cosines[name] >= threshold), key=lambda name: -cosines[name])
+        top = self._settings.top or (_TOP if self._kind == "auto" else None)
+        return Found({name: Reason("embed", name, cosines[name]) for name in near[:top]}, notes)
+
+    async def _cosines(self, texts: Sequence[str], open_: Sequence[Category]) -> tuple[dict[str, float], str]:
+        """How near each category is to the nearest of the texts; and why that is not known, or ""."""
+        told = {category.name: text_of(category) for category in open_}
+        wanted = [text for text in (*told.values(), *texts) if text and text not in self._vectors]
+        if wanted:
+            known, problem = await asyncio.to_thread(self._embedded, wanted)
+            if problem:
+                return {}, problem
+            self._vectors.update((text, known[text]) for text in told.values() if text in known)
+        else:
+            known = {}
+        messages = [vector for text in texts if (vector := known.get(text, self._vectors.get(text))) is not None]
+        if not messages:
+            return {}, ""
+        matrix = np.stack(messages)
+        return {name: float(np.max(matrix @ self._vectors[text])) for name, text in told.items()}, ""
+
+    def _embedded(self, texts: Sequence[str]) -> tuple[dict[str, NDArray[np.float32]], str]:
+        found: dict[str, NDArray[np.float32]] = {}
+        for start in range(0, len(texts), _TOGETHER):
+            some = texts[start : start + _TOGETHER]
+            vectors, problem = self._finder.vectors_of(some, self._settings.wait_s)
+            if problem:
+                return {}, problem
+            for text, vector in zip(some, vectors, strict=True):
+                if vector is not None:
+                    found[text] = vector / max(float(np.linalg.norm(vector)), 1e-9)
+        return found, ""
+
+    def _threshold(self) -> float:
+        if self._settings.threshold is not None:
+            return self._settings.threshold
+        name = self._finder.embeddings_model.rpartition("/")[2].partition(":")[0]
+        own = self._settings.thresholds
+        return own.get(self._finder.embeddings_model, own.get(name, _THRESHOLDS.get(name, _THRESHOLD)))
+
+    async def _by_model(self, conversation: Conversation, texts: Sequence[str], open_: Sequence[Category]) -> Found:
+        assert self._model is not None  # noqa: S101 -- made with the settings that ask for it
+        told = {category.name: category.description or _summaries(category) for category in open_}
+        try:
+            async with asyncio.timeout(self._settings.wait_s):
+                names = await self._model.choose("\n".join(reversed(texts)), told)
+        except (ModelFailure, TimeoutError) as error:
+            note = str(error) or f"the router's model gave no answer within {self._settings.wait_s:g} s"
+            if self._finder.uses_embeddings:
+                return await self._by_embedding(conversation, texts, open_, f"{note}: by meaning instead")
+            return await self._by_words(conversation, open_, f"{note}: by words instead")
+        return Found({name: Reason("model", name) for name in names[: self._settings.top]})
+
+
+def text_of(category: Category) -> str:
+    """What of a category is embedded: its name, and what it is for, or what its tools do where nobody says."""
+    name = category.name.replace("_", " ").replace(".", " ").replace(":", " ")
+    return f"{name}: {category.description or _summaries(category)}"
+
+
+def _summaries(category: Category) -> str:
+    return "; ".join(tool.summary or tool.id for tool in category.tools[:_SUMMARIES])

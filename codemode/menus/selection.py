@@ -1,0 +1,263 @@
+"""Selecting a menu: the steps from a conversation to the tools that are offered for it, one after another.
+
+texts     the last human messages
+keywords  categories with a keyword in them
+router    categories that no keyword found
+relations categories that come along
+defaults  categories where nothing was found
+retrieval of these the tools that fit best
+slots     as many as there is room for
+requests  tools that the model has asked for, in the place of the least relevant
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from codemode.catalog.definitions import native_name
+from codemode.errors import ConfigurationError, ToolNotFound
+from codemode.menus.categories import Categories, categories_of
+from codemode.menus.keywords import Keywords
+from codemode.menus.menu import CORE, Definitions, Menu, Offered, Reason
+from codemode.menus.meta_tools import REQUEST_MORE_TOOLS, REQUEST_TOOL, more_tools, one_tool
+from codemode.menus.prompt import prompt_of
+from codemode.menus.retrieval import HITS, hits_of, query_of
+from codemode.menus.routers import Router
+from codemode.menus.slots import balanced, proportional
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from codemode.catalog.catalog import Catalog
+    from codemode.catalog.tool import Tool
+    from codemode.menus.conversation import Conversation
+    from codemode.search.finder import Finder
+    from codemode.settings.menu import MenuSettings
+
+#: Tools of routed categories that are offered, where the settings do not say.
+_RETRIEVED = 15
+
+#: How much of the relevance of the category that brings it a related one has; defaults have none.
+_OF_RELATED = 0.5
+
+
+@dataclass(slots=True)
+class _Chosen:
+    """The categories that are chosen so far, with why, in the order in which they get slots."""
+
+    reasons: dict[str, Reason] = field(default_factory=dict)
+    related: dict[str, Reason] = field(default_factory=dict)
+    is_default: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def all(self) -> dict[str, Reason]:
+        return {**self.reasons, **self.related}
+
+
+class Selector:
+    """Selects menus from one view, for the settings of one role.
+
+    `only` are the categories that there are for it, `instructions` those of sources. Raises ConfigurationError where
+    the core exceeds the cap, and where a router lacks what it asks.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        finder: Finder,
+        settings: MenuSettings,
+        *,
+        only: Collection[str] | None = None,
+        instructions: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self.catalog = catalog
+        self.settings = settings
+        self.finder = finder
+        self._instructions = {name: text for name, text in instructions.items() if text}
+        self.categories: Categories = categories_of(catalog, settings, only=only)
+        self.core = self.categories.core
+        if len(self.core) > settings.cap:
+            message = f"menu.core: {len(self.core)} tools are always offered, and menu.cap is {settings.cap}"
+            raise ConfigurationError(message)
+        keywords = {name: category.keywords for name, category in self.categories.by_name.items()}
+        self._keywords = Keywords(keywords, whole_words=settings.match == "word")
+        self._router = Router(self.categories, finder, settings.router)
+        self._category_of = {
+            tool.id: category.name for category in self.categories.by_name.values() for tool in category.tools
+        }
+        self._requestable = tuple(self.categories.by_name)
+        self._definitions = Definitions(catalog)
+        self._names = {native_name(tool): tool for tool in reversed(catalog.tools)}
+        self._core = tuple(Offered(tool, CORE) for tool in self.core if self._names[native_name(tool)] is tool)
+
+    def tool(self, name: str) -> Tool | None:
+        """The tool of the whole view with that function name, id or exact alias, whatever is offered; None without."""
+        if name in self._names:
+            return self._names[name]
+        try:
+            return self.catalog.get(name)
+        except ToolNotFound:
+            return None
+
+    def category_of(self, tool: Tool) -> str:
+        """The category that a tool is in, the last of several; "" for none."""
+        return self._category_of.get(tool.id, "")
+
+    def meta(self, *, answered: bool) -> tuple[str, ...]:
+        """The meta-tools that are offered, where somebody answers them or not; none where the core leaves no room."""
+        wanted = ((REQUEST_MORE_TOOLS, self.settings.request_more_tools), (REQUEST_TOOL, self.settings.request_tool))
+        names = tuple(name for name, setting in wanted if (answered if setting is None else setting))
+        return names if len(self.core) + len(names) <= self.settings.cap else ()
+
+    async def select(
+        self, conversation: Conversation, *, requested: Mapping[str, Reason] | None = None, meta: Sequence[str] = ()
+    ) -> Menu:
+        """The menu for a conversation, with the tools that were `requested` (why, by id), and these meta-tools."""
+        chosen = self._by_keywords(conversation)
+        await self._by_router(conversation, chosen)
+        self._with_related(chosen)
+        self._or_defaults(chosen)
+        tools = await self._retrieved(conversation, chosen)
+        room = self.settings.cap - len(meta) - len(self._core)
+        offered, cut = self._shared_out(tools, chosen.all, room)
+        if requested:
+            offered, evicted = await self._with_requested(offered, requested, room, conversation)
+            cut += evicted
+        return self._menu(offered, cut, chosen, meta)
+
+    def _texts(self, conversation: Conversation) -> list[str]:
+        history = self.settings.history
+        return conversation.human(history.human_messages, history.messages_scanned)
+
+    def _by_keywords(self, conversation: Conversation) -> _Chosen:
+        texts = self._texts(conversation)
+        if self.settings.scores == "binary":
+            found = self._keywords.find(texts)
+        else:
+            found = self._keywords.weigh(texts, self.settings.history.decay)
+        least = self.settings.threshold
+        return _Chosen(
+            {
+                name: Reason("keyword", name, match.score, repr(match.keyword))
+                for name, match in found.items()
+                if match.score >= least
+            }
+        )
+
+    async def _by_router(self, conversation: Conversation, chosen: _Chosen) -> None:
+        if not self._router.is_needed(chosen.reasons):
+            return
+        found = await self._router.find(conversation, self._texts(conversation), chosen.reasons)
+        chosen.notes += found.notes
+        chosen.reasons.update(found.reasons)
+
+    def _with_related(self, chosen: _Chosen) -> None:
+        if self.settings.relations == "none" or not chosen.reasons:
+            return
+        found = self.categories.related(chosen.reasons, transitive=self.settings.relations == "transitive")
+        for name, brought_by in found.items():
+            score = chosen.all[brought_by].score * _OF_RELATED
+            chosen.related[name] = Reason("related", name, score, f"to {brought_by}")
+
+    def _or_defaults(self, chosen: _Chosen) -> None:
+        if not chosen.reasons:
+            names = [part for name in self.settings.defaults for part in self.categories.of(name)]
+            chosen.reasons = {name: Reason("default", name, 0.0) for name in names}
+            chosen.is_default = bool(names)
+
+    async def _retrieved(self, conversation: Conversation, chosen: _Chosen) -> dict[str, tuple[Tool, ...]]:
+        """The tools of the chosen categories: whole, or those of all that fit the conversation best."""
+        whole = {name: self.categories.by_name[name].tools for name in chosen.all}
+        k = self.settings.retrieval.k
+        names = list(whole)
+        if k is None:
+            k = _RETRIEVED
+            names = [name for name, reason in chosen.reasons.items() if self._router.is_automatic(reason)]
+        if not k or sum(len(whole[name]) for name in names) <= k:
+            return whole
+        rank = await self._ranks(query_of(conversation, self.settings.retrieval.calls))
+        shares = balanced([len(whole[name]) for name in names], k)
+        inside = [(name, tool, place) for name in names for place, tool in enumerate(whole[name])]
+        reserve = dict(zip(names, shares, strict=True))  # of what no search found, some of each
+        inside.sort(key=lambda one: (rank.get(one[1].id, HITS), one[2] >= reserve[one[0]], one[2]))
+        best = {tool.id for _, tool, _ in inside[:k]}
+        return {
+            name: tuple(tool for tool in tools if name not in names or tool.id in best) for name, tools in whole.items()
+        }
+
+    def _shared_out(
+        self, tools: Mapping[str, Sequence[Tool]], reasons: Mapping[str, Reason], room: int
+    ) -> tuple[list[Offered], list[str]]:
+        """As many tools of each category as it has slots for, each tool once, in the order of all categories."""
+        slots = room if self.settings.max_tools is None else min(room, self.settings.max_tools)
+        seen = {one.tool.id for one in self._core}
+        own: dict[str, list[Tool]] = {}
+        for name, members in tools.items():
+            own[name] = [tool for tool in members if tool.id not in seen]
+            seen.update(tool.id for tool in own[name])
+        share = proportional if self.settings.strategy == "proportional" else balanced
+        shares = dict(zip(own, share([len(members) for members in own.values()], slots), strict=True))
+        offered = [
+            Offered(tool, reasons[name])
+            for name in self.categories.by_name
+            if name in own
+            for tool in own[name][: shares[name]]
+        ]
+        cut = [native_name(tool) for name, members in own.items() for tool in members[shares[name] :]]
+        return offered, cut
+
+    async def _with_requested(
+        self, offered: list[Offered], requested: Mapping[str, Reason], room: int, conversation: Conversation
+    ) -> tuple[list[Offered], list[str]]:
+        """The tools with those that were asked for after them, the latest of these surely; and who had to go."""
+        core = {one.tool.id for one in self._core}
+        asked = [Offered(self.catalog.get(id_), why) for id_, why in requested.items() if id_ not in core]
+        asked, dropped = asked[max(0, len(asked) - room) :], asked[: max(0, len(asked) - room)]
+        ids = {one.tool.id for one in asked}
+        others = [one for one in offered if one.tool.id not in ids]
+        excess = len(others) + len(asked) - room
+        if excess > 0:
+            rank = await self._ranks(query_of(conversation, self.settings.retrieval.calls))
+            order = {
+                id(one): (one.reason.score, -rank.get(one.tool.id, HITS), -place) for place, one in enumerate(others)
+            }
+            evicted = {id(one) for one in sorted(others, key=lambda one: order[id(one)])[:excess]}
+            dropped += [one for one in others if id(one) in evicted]
+            others = [one for one in others if id(one) not in evicted]
+        return [*others, *asked], [native_name(one.tool) for one in dropped]
+
+    async def _ranks(self, query: str) -> dict[str, int]:
+        """The places of tools in a search, from 0, by id."""
+        return {hit.tool.id: place for place, hit in enumerate(await hits_of(self.finder, query))}
+
+    def _meta_definition(self, name: str) -> dict[str, Any]:
+        return more_tools(self._requestable) if name == REQUEST_MORE_TOOLS else one_tool()
+
+    def _prompt(self, offered: Sequence[Offered], meta: Sequence[str]) -> str:
+        names = {one.reason.category for one in offered}
+        sources = {one.tool.source for one in offered}
+        return prompt_of(
+            self.categories,
+            [category for name, category in self.categories.by_name.items() if name in names],
+            self.settings,
+            meta,
+            {name: text for name, text in self._instructions.items() if name in sources},
+        )
+
+    def _menu(self, offered: list[Offered], cut: list[str], chosen: _Chosen, meta: Sequence[str]) -> Menu:
+        whole = (*self._core, *offered)
+        return Menu(
+            offered=whole,
+            total=len(self.catalog),
+            definitions=self._definitions,
+            meta=tuple(self._meta_definition(name) for name in meta),
+            activated=() if chosen.is_default else tuple(chosen.reasons.values()),
+            related=tuple(chosen.related.values()),
+            is_default=chosen.is_default,
+            cut=tuple(cut),
+            notes=tuple(chosen.notes),
+            prompt=self._prompt(offered, meta),
+        )

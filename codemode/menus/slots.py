@@ -1,0 +1,37 @@
+"""Slots: how many tools each category gets where there is not room for all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: What each category gets at least where slots are given out in proportion.
+_LEAST = 2
+
+
+def balanced(sizes: Sequence[int], slots: int) -> list[int]:
+    """One slot each, in order, and round again until there are none, or no tools, left."""
+    if sum(sizes) <= slots:
+        return list(sizes)
+    shares = [0] * len(sizes)
+    while slots > 0:
+        open_ = [place for place, size in enumerate(sizes) if shares[place] < size]
+        for place in open_[:slots]:
+            shares[place] += 1
+        slots -= min(slots, len(open_))
+    return shares
+
+
+def proportional(sizes: Sequence[int], slots: int) -> list[int]:
+    """`max(2, slots // n)` each, in order, while there are any; what one does not use goes to no other."""
+    if not sizes:
+        return []
+    each = max(_LEAST, slots // len(sizes))
+    shares = []
+    for size in sizes:
+        share = min(each, size, slots)
+        shares.append(share)
+        slots -= share
+    return shares
