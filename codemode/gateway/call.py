@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ class CallState(StrEnum):
     COMMITTED = "committed"  # the other side did it, and answered
     FAILED = "failed"  # the other side, or this one, said no
     DENIED = "denied"  # not allowed: nothing was sent
+    REJECTED = "rejected"  # a person did not allow it: nothing was sent
     PENDING = "pending"  # a person has to allow it: nothing was sent
     UNKNOWN = "unknown"  # it was sent and no answer is known: it may have been done
     NOT_STARTED = "not started"  # nothing was sent
@@ -59,6 +60,11 @@ class JudgedCall:
         if self.ruling is None or self.ruling.decision is Decision.ALLOW:
             return CallState.FAILED if self.error else CallState.NOT_STARTED
         return CallState.PENDING if self.ruling.decision is Decision.ASK else CallState.DENIED
+
+    def approved(self, by: str) -> JudgedCall:
+        """The same call with a person's yes."""
+        rule = f"{self.ruling.rule if self.ruling else ''}, approved by {by}"
+        return replace(self, ruling=Ruling(Decision.ALLOW, rule), error=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from codemode.catalog.schema import Schema
     from codemode.catalog.tool import Tool
@@ -37,10 +37,19 @@ _LONGEST_NAME = 80
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-class Redaction:
-    """Takes secrets out of what is recorded of one call. `known` are secret wherever they stand."""
+def redacted(_: object) -> str:
+    """What stands for a secret where nobody compares them."""
+    return REDACTED
 
-    def __init__(self, known: Iterable[str] = ()) -> None:
+
+class Redaction:
+    """Takes secrets out of what is recorded of one call. `known` are secret wherever they stand.
+
+    `mask` gives what stands for an argument that is secret.
+    """
+
+    def __init__(self, known: Iterable[str] = (), mask: Callable[[object], str] = redacted) -> None:
+        self._mask = mask
         self._known = tuple(sorted({text for text in known if len(text) >= _SHORTEST}, key=len, reverse=True))
 
     def arguments(self, arguments: Mapping[str, Any], tool: Tool | None) -> tuple[dict[str, Any], Redaction]:
@@ -53,7 +62,7 @@ class Redaction:
             wire_name = parameter.wire_name if parameter else name
             secret = is_secret_name(name) or is_secret_name(wire_name)
             shown[name] = self._value(value, schema, found, secret=secret, depth=0)
-        wiser = Redaction((*self._known, *found))
+        wiser = Redaction((*self._known, *found), self._mask)
         return {name: wiser._value(value, None, [], secret=False, depth=0) for name, value in shown.items()}, wiser
 
     def text(self, text: str) -> str:
@@ -68,7 +77,7 @@ class Redaction:
         by_name = secret and not isinstance(value, (int, float))  # `max_tokens` is a number
         if by_name or (schema is not None and _is_secret(schema)):
             found += _texts(value)
-            return REDACTED
+            return self._mask(value)
         if isinstance(value, str):
             return self.text(value)
         inner = schema if depth < _DEEPEST else None

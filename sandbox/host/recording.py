@@ -56,6 +56,10 @@ class Recording(Protocol):
         """Look at a call that the program makes while it is sent what was recorded: nothing is done for it yet."""
         ...
 
+    def live(self) -> None:
+        """The program has read all that was recorded: what it asked for and has no answer to is done from here on."""
+        ...
+
     async def deliver(self, deliveries: Sequence[Delivery]) -> None:
         """Keep these: they are sent when this returns. Of each run it is called once at a time, in order."""
         ...

@@ -229,7 +229,10 @@ class Session:
     def _go_live(self) -> None:
         """The record is read: the program's time goes on from its end, and what it waits for is done."""
         replay, self._replay = self._replay, None
+        recording = self._program.recording
         assert replay is not None  # noqa: S101 - the conversation admits one marker, and there is one with a replay
+        assert recording is not None  # noqa: S101 - as above
+        recording.live()
         self._begin, self._begun = replay.now, time.monotonic()
         self._set_timer(replay.wake, replay.delays)
         self._desk.take(replay.unanswered)

@@ -36,10 +36,14 @@ class Keeper:
         self.history: list[Call | Delivery] = []
         self.seen: list[Call] = []
         self.made: list[Call] = []
+        self.is_live = False
         self._jitter = jitter or random.Random(0)
 
     def replayed(self, call: Call) -> None:
         self.seen.append(call)
+
+    def live(self) -> None:
+        self.is_live = True
 
     async def deliver(self, deliveries: Sequence[Delivery]) -> None:
         await asyncio.sleep(self._jitter.random() / 1000)
@@ -177,6 +181,19 @@ async def test_a_look_at_a_replayed_call_may_end_the_program(sandbox: Sandbox) -
     ended = await strict.run(sandbox, "ns.other(n=1)\nns.get(n=2)")
     assert ended.failure == Failure("NondeterminismError", "ns.other is not what was recorded")
     assert strict.made == []
+
+
+async def test_whether_the_record_was_read_to_its_end_is_told_before_anything_is_done(sandbox: Sandbox) -> None:
+    class Short(Keeper):
+        def live(self) -> None:
+            raise ProgramStopped(Failure("NondeterminismError", "a call is missing"))
+
+    short = Short()
+    ended = await short.run(sandbox, "ns.get(n=1)")
+    assert (ended.failure, short.made) == (Failure("NondeterminismError", "a call is missing"), [])
+    keeper = Keeper([Delivery(1, int(START.timestamp() * 1e6), answer=b"1")])
+    await keeper.run(sandbox, "ns.get(n=1)")
+    assert not keeper.is_live  # it ended within the record
 
 
 async def test_what_the_program_printed_is_printed_again(sandbox: Sandbox) -> None:
