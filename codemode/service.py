@@ -15,7 +15,7 @@ from codemode.catalog.cost import CostReport, measure
 from codemode.catalog.definitions import native, pinned, two_tools
 from codemode.catalog.observed import ObservedShapes
 from codemode.catalog.tokens import local_tokenizer
-from codemode.errors import ConfigurationError
+from codemode.errors import CallError, ConfigurationError
 from codemode.executions.executor import Executor, new_execution, nothing
 from codemode.executions.ledger import unwatched
 from codemode.executions.repetition import Repetition
@@ -23,6 +23,8 @@ from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.gateway.lint import require_known_tools
 from codemode.gateway.policy import AccessPolicy
+from codemode.menus.menus import Menus, require_known_names
+from codemode.menus.session import MenuSession
 from codemode.observing.configured import observers_of
 from codemode.observing.observer import Observers, Started
 from codemode.search.answer import Detail, render
@@ -46,10 +48,12 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from codemode.catalog.tool import Effect
+    from codemode.catalog.tool import Effect, Tool
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.ledger import LedgerEntry
     from codemode.gateway.gateway import Gateway
+    from codemode.menus.menu import Menu
+    from codemode.menus.selection import Selector
     from codemode.search.meanings import Progress
     from codemode.search.query import Hit
     from codemode.transports.mcp import Definitions, McpTransport
@@ -117,6 +121,7 @@ class CodeMode:
         self._shapes = ObservedShapes(settings.state() / "shapes.json")
         self.policy = AccessPolicy(settings.policy)
         self._views = Views(self.catalog, self._finder, {}, self._shapes, self.policy)
+        self._menus = Menus(settings.menu, {})
         self._repetition = Repetition()
         self._usage = UsageLog(settings.state() / "usage.jsonl") if settings.search.record_usage else None
         self._executor = Executor(settings.sandbox, settings.limits)
@@ -212,6 +217,33 @@ class CodeMode:
             instructions={source: settings.instructions for source, settings in self.settings.sources.items()},
             observed=self._shapes.schema,
         )
+
+    async def select_menu(
+        self, message: str, history: Iterable[Any] = (), *, summary: str = "", caller: Caller = LOCAL
+    ) -> Menu:
+        """The tools to offer for a message, for models that cannot write code; `settings.menu` says how.
+
+        `history` are the messages before it, as OpenAI, its SDK or LangChain have them, `summary` one of them. Raises
+        ConfigurationError where the settings cannot be followed for the role of `caller`.
+        """
+        return await self._menu_session(caller, answers=False).offer(message, history, summary)
+
+    async def menu_session(self, caller: Caller = LOCAL) -> MenuSession:
+        """Menus for one conversation, whose meta-tools are answered by the session."""
+        return self._menu_session(caller, answers=True)
+
+    def _menu_session(self, caller: Caller, *, answers: bool) -> MenuSession:
+        async def selector() -> Selector:
+            view = await self.view(caller)
+            return self._menus.selector(caller.role, view.catalog, view.finder)
+
+        async def run(tool: Tool, arguments: Mapping[str, Any]) -> Any:
+            ended = await self.execute(f"{tool.id}(**{dict(arguments)!r})", caller=caller)
+            if not ended.ok:
+                raise CallError(ended.failure.message if ended.failure else str(ended.status))
+            return ended.value
+
+        return MenuSession(selector, answers=answers, run=run)
 
     async def execute(
         self,
@@ -351,7 +383,7 @@ class CodeMode:
         return measure(self.catalog, local_tokenizer(tokenizer_folder()))
 
     async def reload(self, settings: Settings | None = None) -> None:
-        """Read all sources anew, with other sources and another policy if `settings` have them.
+        """Read all sources anew, with other sources, another policy and other menus if `settings` have them.
 
         Nothing is dropped: an execution under way keeps the catalog and the connections that it began with, which are
         closed once the last of these has ended. Where a source cannot be read all stays as it was, and the error is
@@ -360,11 +392,13 @@ class CodeMode:
         async with self._adopting:
             wanted = self.settings
             if settings is not None:
-                wanted = wanted.model_copy(update={"sources": settings.sources, "policy": settings.policy})
+                changes = {name: getattr(settings, name) for name in ("sources", "policy", "menu")}
+                wanted = wanted.model_copy(update=changes)
             loaded = await self._read(wanted)
             policy = AccessPolicy(wanted.policy)
             try:
                 require_known_tools(wanted, policy, _catalog(loaded))
+                require_known_names(wanted, _catalog(loaded))
             except ConfigurationError:
                 await _close_after((), loaded)
                 raise
@@ -379,6 +413,7 @@ class CodeMode:
         self.observers = observers_of(self.settings.observe)
         await self._adopt(await self._read(self.settings))
         require_known_tools(self.settings, self.policy, self.catalog)
+        require_known_names(self.settings, self.catalog)
 
     async def _read(self, settings: Settings) -> dict[str, LoadedSource]:
         names = tuple(settings.sources)
@@ -408,6 +443,8 @@ class CodeMode:
         self.catalog = catalog
         transports = {name: source.transport for name, source in sources.items()}
         self._views = Views(catalog, self._finder, transports, self._shapes, self.policy)
+        instructions = {name: source.instructions for name, source in self.settings.sources.items()}
+        self._menus = Menus(self.settings.menu, instructions)
 
     def _definitions_changed(self, name: str, definitions: Definitions) -> None:
         """An MCP server has other tools than before: take them over beside what is going on."""
