@@ -5,8 +5,12 @@
 Closed loop first: as many clients as it takes to saturate, each asking again when it was answered; the best throughput
 is the peak. Then open loop: requests come at random times whatever becomes of those before (Poisson arrivals, the same
 seed each time), at parts and multiples of the peak. Latency counts from the time at which a request was due, so that
-waiting in the client is not left out (coordinated omission). Server and client share the machine, with whatever else
-runs on it: so the open loop is measured in rounds, each between two peaks, and the medians of the ratios count.
+waiting in the generator is not left out (coordinated omission). Server and generator share the machine, with whatever
+else runs on it: so the open loop is measured in rounds, each between two peaks, and the medians of the ratios count.
+The columns `server` and `workers` say how much of one processor these took.
+
+Last, what one execution and one refusal cost the server in processor time, on a server that has one place and no queue:
+figures that hold on a loaded machine too.
 
 Exits with 1 where the goals are missed: goodput at twice the peak within 10 % of it, p99 of what is admitted within 3 x
 of that at half load.
@@ -15,157 +19,98 @@ of that at half load.
 from __future__ import annotations
 
 import argparse
-import asyncio
+import json
 import os
-import random
 import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.load_generator import CONNECTIONS, Generator, Seen
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 KEYS = ("one", "two")
 PROGRAM = "sum(n * n for n in range(100))"
-BODY = b'{"code": "' + PROGRAM.encode() + b'"}'
 OPEN_LOADS = (0.5, 0.8, 1.0, 1.5, 2.0)
 CLOSED_CLIENTS = (1, 2, 4, 8, 16)
-CONNECTIONS = 256  # of the open loop; more requests wait in the client, and their wait counts
 WARM_UP_S = 2.0
+COUNTED_S = 2.0  # of the steps that say what one execution and one refusal cost
+REFUSED_PER_S = 400
 
 
-@dataclass
-class Seen:
-    """What became of the requests of one step. Latencies in seconds, of those answered with 200."""
-
-    offered: int = 0
-    statuses: dict[int, int] = field(default_factory=dict)
-    latencies: list[float] = field(default_factory=list)
-    seconds: float = 0.0
-
-    def take(self, status: int, latency: float) -> None:
-        """Count one answer."""
-        self.statuses[status] = self.statuses.get(status, 0) + 1
-        if status == 200:
-            self.latencies.append(latency)
-
-    @property
-    def goodput(self) -> float:
-        """Answers with 200 in a second."""
-        return len(self.latencies) / self.seconds
-
-    def percentile(self, share: float) -> float:
-        """A percentile of the latencies, in milliseconds."""
-        ranked = sorted(self.latencies)
-        return 1000 * ranked[min(int(len(ranked) * share), len(ranked) - 1)] if ranked else float("nan")
-
-    def line(self, name: str) -> str:
-        """One row of the table."""
-        others = ", ".join(f"{count} x {status}" for status, count in sorted(self.statuses.items()) if status != 200)
-        return (
-            f"{name:22} {self.offered / self.seconds:9.1f} {self.goodput:9.1f} "
-            f"{self.percentile(0.5):9.1f} {self.percentile(0.99):9.1f}   {others}"
-        )
+def _request(key: str, program: str) -> bytes:
+    body = json.dumps({"code": program})
+    head = f"POST /v1/execute HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
+    return f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
 
 
-class Client:
-    """One connection that is kept, over which requests go one after another."""
-
-    def __init__(self, port: int, key: str) -> None:
-        self._port = port
-        head = f"POST /v1/execute HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
-        head += f"Content-Type: application/json\r\nContent-Length: {len(BODY)}\r\n\r\n"
-        self._request = head.encode() + BODY
-        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
-
-    async def ask(self) -> int:
-        """Send one request; returns the status."""
-        if self._streams is None:
-            self._streams = await asyncio.open_connection("127.0.0.1", self._port)
-        reader, writer = self._streams
-        writer.write(self._request)
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
-        await reader.readexactly(length)
-        return int(head.split()[1])
-
-    def close(self) -> None:
-        """Hang up."""
-        if self._streams is not None:
-            self._streams[1].close()
-            self._streams = None
+REQUESTS = tuple(_request(key, PROGRAM) for key in KEYS)
 
 
-async def closed(port: int, clients: int, seconds: float) -> Seen:
+def closed(port: int, clients: int, seconds: float) -> Seen:
     """`clients` that each ask again as soon as they are answered."""
-    seen = Seen()
-    end = time.perf_counter() + seconds
-
-    async def one(number: int) -> None:
-        client = Client(port, KEYS[number % len(KEYS)])
-        while (start := time.perf_counter()) < end:
-            status = await client.ask()
-            seen.offered += 1
-            seen.take(status, time.perf_counter() - start)
-        client.close()
-
-    started = time.perf_counter()
-    await asyncio.gather(*(one(number) for number in range(clients)))
-    seen.seconds = time.perf_counter() - started
-    return seen
+    with closing(Generator(port, REQUESTS, clients)) as generator:
+        return generator.closed(seconds)
 
 
-async def opened(port: int, rate: float, seconds: float) -> Seen:
+def opened(port: int, rate: float, seconds: float) -> Seen:
     """Requests that come when they come, `rate` in a second on average."""
-    seen = Seen(seconds=seconds)
-    chance = random.Random(7)  # noqa: S311 -- arrivals, not secrets
-    idle = [Client(port, KEYS[number % len(KEYS)]) for number in range(CONNECTIONS)]
-    free = asyncio.Semaphore(CONNECTIONS)
-    tasks: set[asyncio.Task[None]] = set()
+    with closing(Generator(port, REQUESTS, CONNECTIONS)) as generator:
+        return generator.opened(rate, seconds)
 
-    async def one(due: float) -> None:
-        async with free:
-            client = idle.pop()
-            status = await client.ask()
-            seen.take(status, time.perf_counter() - due)
-            idle.append(client)
 
-    due = time.perf_counter()
-    end = due + seconds
-    while due < end:
-        wait = due - time.perf_counter()
-        if wait > 0:
-            await asyncio.sleep(wait)
-        seen.offered += 1
-        task = asyncio.create_task(one(due))
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
-        due += chance.expovariate(rate)
-    await asyncio.gather(*tasks)
-    for client in idle:
-        client.close()
-    return seen
+@dataclass(frozen=True)
+class Server:
+    """`codemode serve` in a process of its own."""
+
+    port: int
+    process: int
+
+    def cpu_s(self) -> tuple[float, float]:
+        """Processor time so far in seconds: the server's own, and that of the fork server with all its workers."""
+        return _own_cpu_s(self.process), sum(map(_whole_cpu_s, _children(self.process)))
+
+
+def _children(process: int) -> list[int]:
+    return [*map(int, Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split())]
+
+
+def _times_s(process: int) -> list[float]:
+    """Processor time of a process, of its children that have ended: user, system, theirs, theirs."""
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return [int(field) / os.sysconf("SC_CLK_TCK") for field in fields[11:15]]
+
+
+def _own_cpu_s(process: int) -> float:
+    return sum(_times_s(process)[:2])
+
+
+def _whole_cpu_s(process: int) -> float:
+    try:
+        return sum(_times_s(process)) + sum(map(_whole_cpu_s, _children(process)))
+    except OSError:
+        return 0.0  # it has ended since: its parent has its time
 
 
 @contextmanager
-def serving(port: int) -> Iterator[int]:
-    """`codemode serve` with the gym's document, which nothing calls; its port."""
+def serving(port: int, load: str = "{}") -> Iterator[Server]:
+    """`codemode serve` with the gym's document, which nothing calls."""
     with tempfile.TemporaryDirectory() as folder:
         document = files("api_specs.gym") / "openapi.yaml"
         keys = "\n".join(f"    - {{env: KEY_{key.upper()}}}" for key in KEYS)
         text = f"sources:\n  gym: {{location: '{document}', base_url: 'http://127.0.0.1:9'}}\n"
-        text += (
-            f"server:\n  port: {port}\n  keys:\n{keys}\nstate_folder: {folder}/state\ncache_folder: {folder}/cache\n"
-        )
+        text += f"server:\n  port: {port}\n  load: {load}\n  keys:\n{keys}\n"
+        text += f"state_folder: {folder}/state\ncache_folder: {folder}/cache\n"
         Path(folder, "codemode.yaml").write_text(text, encoding="utf-8")
         command = [str(Path(sys.executable).parent / "codemode"), "serve"]
         environment = {"PATH": os.environ["PATH"], "HOME": folder, **{f"KEY_{key.upper()}": key for key in KEYS}}  # noqa: TID251
@@ -175,35 +120,72 @@ def serving(port: int) -> Iterator[int]:
                 assert process.poll() is None, log.read_text(encoding="utf-8")
                 time.sleep(0.1)
             try:
-                yield int(log.read_text(encoding="utf-8").partition("http://127.0.0.1:")[2].split()[0])
+                taken = log.read_text(encoding="utf-8").partition("http://127.0.0.1:")[2].split()[0]
+                yield Server(int(taken), process.pid)
             finally:
                 process.send_signal(signal.SIGTERM)
                 process.wait(timeout=60)
 
 
-async def measure(port: int, seconds: float, rounds: int) -> bool:
+def step(server: Server, name: str, ask: Callable[[], Seen]) -> Seen:
+    """Do one step and print its row."""
+    own, workers = server.cpu_s()
+    started = time.perf_counter()
+    seen = ask()
+    took = time.perf_counter() - started
+    own, workers = (after - before for before, after in zip((own, workers), server.cpu_s(), strict=True))
+    others = ", ".join(f"{count} x {status}" for status, count in sorted(seen.statuses.items()) if status != 200)
+    print(
+        f"{name:22} {seen.offered / seen.seconds:9.1f} {seen.goodput:9.1f} {seen.percentile(0.5):9.1f} "
+        f"{seen.percentile(0.99):9.1f} {own / took:7.0%} {workers / took:7.0%}   {others}",
+        flush=True,
+    )
+    return seen
+
+
+def measure(server: Server, seconds: float, rounds: int) -> bool:
     """Print the table; returns whether the goals are met."""
-    print(f"{'':22} {'offered/s':>9} {'goodput/s':>9} {'p50 ms':>9} {'p99 ms':>9}")
-    await closed(port, 4, WARM_UP_S)
-    by_clients: dict[int, Seen] = {}
-    for clients in CLOSED_CLIENTS:
-        by_clients[clients] = await closed(port, clients, seconds)
-        print(by_clients[clients].line(f"closed, {clients} clients"), flush=True)
+    port = server.port
+    print(f"{'':22} {'offered/s':>9} {'goodput/s':>9} {'p50 ms':>9} {'p99 ms':>9} {'server':>7} {'workers':>7}")
+    closed(port, 4, WARM_UP_S)
+    by_clients = {
+        clients: step(server, f"closed, {clients} clients", lambda clients=clients: closed(port, clients, seconds))
+        for clients in CLOSED_CLIENTS
+    }
     best = max(by_clients, key=lambda clients: by_clients[clients].goodput)
     kept, slower = [], []
     for number in range(1, rounds + 1):
         found: dict[float, Seen] = {}
-        before = (await closed(port, best, seconds)).goodput
+        before = closed(port, best, seconds).goodput
         for load in OPEN_LOADS if number == 1 else (0.5, 2.0):
-            await opened(port, before * load, WARM_UP_S)
-            found[load] = await opened(port, before * load, seconds)
-            print(found[load].line(f"open, {load:g} x {before:.0f}/s, {number}"), flush=True)
-        after = (await closed(port, best, seconds)).goodput
+            opened(port, before * load, WARM_UP_S)
+            name = f"open, {load:g} x {before:.0f}/s, {number}"
+            found[load] = step(server, name, lambda load=load, before=before: opened(port, before * load, seconds))
+        after = closed(port, best, seconds).goodput
         kept.append(found[2.0].goodput / ((before + after) / 2))
         slower.append(found[2.0].percentile(0.99) / found[0.5].percentile(0.99))
     print(f"goodput at twice the peak: {statistics.median(kept):.0%} of the peak before and after it (goal: 90 %)")
     print(f"p99 of what is admitted, at twice the peak against half: {statistics.median(slower):.1f} x (goal: 3 x)")
     return statistics.median(kept) >= 0.9 and statistics.median(slower) <= 3
+
+
+def count(server: Server) -> None:
+    """Print what one execution and one refusal cost the server, in processor time."""
+    closed(server.port, 1, WARM_UP_S)
+    own, workers = server.cpu_s()
+    executed = len(closed(server.port, 1, COUNTED_S).latencies)
+    own, workers = (after - before for before, after in zip((own, workers), server.cpu_s(), strict=True))
+    print(
+        f"one execution: {own / executed * 1e3:.2f} ms of the server, {workers / executed * 1e3:.2f} ms of its worker"
+    )
+    long = _request(KEYS[0], f"import time\ntime.sleep({2 * COUNTED_S + WARM_UP_S})")
+    with closing(Generator(server.port, (long,), 1)) as holding:
+        holding.start()
+        opened(server.port, 100, 1)
+        own, _ = server.cpu_s()
+        seen = opened(server.port, REFUSED_PER_S, COUNTED_S)
+        own = server.cpu_s()[0] - own
+    print(f"one refusal: {own / seen.statuses[429] * 1e6:.0f} µs of the server ({seen.statuses})")
 
 
 def main() -> None:
@@ -213,9 +195,16 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--port", type=int, default=0)
     given = parser.parse_args()
-    print(f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, Python {sys.version.split()[0]}, {os.cpu_count()} processors")
-    with serving(given.port) as port:
-        sys.exit(0 if asyncio.run(measure(port, given.seconds, given.rounds)) else 1)
+    load = " ".join(f"{average:.2f}" for average in os.getloadavg())
+    print(
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, Python {sys.version.split()[0]}, {os.cpu_count()} processors, "
+        f"load average before {load}"
+    )
+    with serving(0, "{running: 1, waiting: 0}") as server:
+        count(server)
+    with serving(given.port) as server:
+        is_met = measure(server, given.seconds, given.rounds)
+    sys.exit(0 if is_met else 1)
 
 
 if __name__ == "__main__":

@@ -81,6 +81,13 @@ class Admission:
         """Requests in the queue."""
         return self._waiting
 
+    def check(self, caller: str) -> None:
+        """Whether there would be a turn, or a place to wait for one: asked before a body is read. Raises Overloaded."""
+        now = asyncio.get_running_loop().time()
+        self._until_due(caller, now)
+        if self._queues or not self._has_room(caller):
+            self._who_gives_way(caller, now)
+
     @asynccontextmanager
     async def turn(self, caller: str) -> AsyncIterator[Turn]:
         """Wait for a turn, and give it back. Raises Overloaded."""
@@ -145,19 +152,24 @@ class Admission:
 
     def _make_place(self, caller: str, now: float) -> None:
         """Room for one more in the queue: if need be at the cost of whoever has most in it. Raises Overloaded."""
+        last = self._who_gives_way(caller, now)
+        if last is not None:
+            self._leave(last)
+            last.admitted.set_exception(Overloaded("others wait who have asked for less"))
+
+    def _who_gives_way(self, caller: str, now: float) -> Turn | None:
+        """Whose place in the queue one more takes, if there is no other. Raises Overloaded."""
         if not self._waiting:
             self._last_empty = now
         is_busy = now < self._busy_until or now - self._last_empty > LASTING_S
         short = min(SHORT_QUEUE * self._processors, self._settings.waiting)
         if self._waiting < (short if is_busy else self._settings.waiting):
-            return
+            return None
         self._busy_until = now + LASTING_S
         longest = max(self._queues, key=lambda other: len(self._queues[other]), default=caller)
         if self._waiting == 0 or len(self._queues[longest]) <= len(self._queues.get(caller, ())) + 1:
             raise Overloaded("the server has more to do than it can take on now")
-        last = self._queues[longest][-1]
-        self._leave(last)
-        last.admitted.set_exception(Overloaded("others wait who have asked for less"))
+        return self._queues[longest][-1]
 
     def _leave(self, turn: Turn) -> None:
         queue = self._queues.get(turn.caller)
@@ -181,14 +193,19 @@ class Admission:
         rate = self._settings.per_key_rate_per_s
         if rate is None:
             return
-        due = max(self._next_start.pop(caller, 0.0), now - 1.0)
-        self._next_start[caller] = due
-        if due > now:
-            message = f"more than {rate:g} requests in a second"
-            raise Overloaded(message, due - now)
+        due = self._until_due(caller, now)
         self._next_start[caller] = due + 1 / rate
+        self._next_start.move_to_end(caller)
         while len(self._next_start) > _REMEMBERED:
             self._next_start.popitem(last=False)
+
+    def _until_due(self, caller: str, now: float) -> float:
+        """When the next request of a caller may come, by its rate. Raises Overloaded where that is not yet."""
+        due = max(self._next_start.get(caller, 0.0), now - 1.0)
+        if due > now:
+            message = f"more than {self._settings.per_key_rate_per_s:g} requests in a second"
+            raise Overloaded(message, due - now)
+        return due
 
 
 def _is_admitted(turn: Turn) -> bool:

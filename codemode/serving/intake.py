@@ -1,19 +1,20 @@
 """ASGI middleware that takes requests in: their bodies, within limits of size and time, and then their turn.
 
-A body is read before a turn is taken, so that who sends slowly holds nobody up; and a turn is taken before anything is
-made of the body, so that what is refused costs next to nothing.
+Where there is no room that is said before the body is read, and with an answer that was made once, so that what is
+refused costs next to nothing. A body is read before a turn is taken, so that who sends slowly holds nobody up.
 """
 
 from __future__ import annotations
 
 import asyncio
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from codemode.serving.admission import Overloaded
 from codemode.serving.problems import problem
 
 if TYPE_CHECKING:
-    from fastapi.responses import JSONResponse
+    from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from codemode.serving.admission import Admission
@@ -22,18 +23,18 @@ if TYPE_CHECKING:
 WORK = ("/v1/search", "/v1/execute")
 
 
-#: Answers a second that there is no room: about as many as cost a tenth of a processor. What is beyond them waits.
-REFUSALS_PER_S = 500
+#: Answers a second that there is no room: all of them cost less than a tenth of a processor. What is beyond waits.
+REFUSALS_PER_S = 1000
 
-#: Seconds that such an answer is held back at least and at most.
-SHORTEST_WAIT_S = 0.02
+#: Seconds by which refusals may come earlier than that, and which one is held back at most.
+EARLY_S = 0.1
 LONGEST_WAIT_S = 1.0
 
 
 class _Refused(Exception):
     """A request that goes no further, with the answer to it."""
 
-    def __init__(self, answer: JSONResponse) -> None:
+    def __init__(self, answer: Response) -> None:
         self.answer = answer
         super().__init__()
 
@@ -46,7 +47,7 @@ class Intake:
         self._admission = admission
         self._limit_bytes = limit_bytes
         self._body_s = body_s
-        self._held_back = 0
+        self._next_refusal = 0.0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with its whole body and its turn, or answer it here."""
@@ -54,34 +55,33 @@ class Intake:
             await self._app(scope, receive, send)
             return
         try:
-            first = await self._whole_body(scope, receive)
-            await self._pass(scope, _then(first, receive), send)
+            if scope["method"] == "POST" and scope["path"] in WORK:
+                await self._take_turn(scope, receive, send)
+            else:
+                first = await self._whole_body(scope, receive)
+                await self._app(scope, _then(first, receive), send)
+        except Overloaded as overloaded:
+            await self._hold_back()
+            await _try_again(overloaded.reason, overloaded.retry_after_s)(scope, receive, send)
         except _Refused as refused:
             await refused.answer(scope, receive, send)
 
-    async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _take_turn(self, scope: Scope, receive: Receive, send: Send) -> None:
         state = scope.setdefault("state", {})
-        if scope["method"] != "POST" or scope["path"] not in WORK:
-            await self._app(scope, receive, send)
-            return
         caller = state.get("caller")
-        try:
-            async with self._admission.turn(caller.id if caller else "nobody") as state["turn"]:
-                await self._app(scope, receive, send)
-        except Overloaded as overloaded:
-            await self._hold_back()
-            wait = overloaded.retry_after_s
-            answer = problem(429, "overloaded", f"{overloaded.reason}; try again in {wait} s", retry_after_s=wait)
-            answer.headers["Retry-After"] = str(wait)
-            raise _Refused(answer) from None
+        name = caller.id if caller else "nobody"
+        self._admission.check(name)
+        first = await self._whole_body(scope, receive)
+        async with self._admission.turn(name) as state["turn"]:
+            await self._app(scope, _then(first, receive), send)
 
     async def _hold_back(self) -> None:
         """Let a refusal wait: who asks again at once, against all advice, must not take all the time there is."""
-        self._held_back += 1
-        try:
-            await asyncio.sleep(min(max(self._held_back / REFUSALS_PER_S, SHORTEST_WAIT_S), LONGEST_WAIT_S))
-        finally:
-            self._held_back -= 1
+        now = asyncio.get_running_loop().time()
+        self._next_refusal = max(self._next_refusal, now) + 1 / REFUSALS_PER_S
+        wait = self._next_refusal - now - EARLY_S
+        if wait > 0:
+            await asyncio.sleep(min(wait, LONGEST_WAIT_S))
 
     async def _whole_body(self, scope: Scope, receive: Receive) -> Message:
         too_large = f"a request body may have at most {self._limit_bytes:,} bytes"
@@ -105,6 +105,13 @@ class Intake:
         except TimeoutError:
             late = f"the request body was not there within {self._body_s:g} s"
             raise _Refused(problem(408, "request_too_slow", late)) from None
+
+
+@lru_cache(maxsize=64)
+def _try_again(reason: str, wait_s: int) -> Response:
+    answer = problem(429, "overloaded", f"{reason}; try again in {wait_s} s", retry_after_s=wait_s)
+    answer.headers["Retry-After"] = str(wait_s)
+    return answer
 
 
 def _then(first: Message, receive: Receive) -> Receive:

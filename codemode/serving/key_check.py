@@ -22,6 +22,9 @@ PROTECTED = ("/v1/", "/metrics", PATH)
 #: Names under which a browser or a client on the same machine reaches a server that asks for no key.
 LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]", "testserver"]
 
+_UNKNOWN = problem(401, "unauthorized", "send a key of this server as 'Authorization: Bearer …'")
+_UNKNOWN.headers["WWW-Authenticate"] = "Bearer"
+
 
 class KeyCheck:
     """Answers 401 to requests under `/v1/`, `/metrics` and `/mcp` that nobody known sends (RFC 6750).
@@ -49,6 +52,4 @@ class KeyCheck:
         if state["caller"] is not None or not scope["path"].startswith(PROTECTED):
             await self._app(scope, receive, send)
             return
-        refusal = problem(401, "unauthorized", "send a key of this server as 'Authorization: Bearer …'")
-        refusal.headers["WWW-Authenticate"] = "Bearer"
-        await refusal(scope, receive, send)
+        await _UNKNOWN(scope, receive, send)

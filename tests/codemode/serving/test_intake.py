@@ -12,7 +12,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from codemode.serving.admission import Admission
-from codemode.serving.intake import Intake
+from codemode.serving.intake import EARLY_S, REFUSALS_PER_S, Intake
 from codemode.serving.server import bind
 from codemode.settings import LoadSettings, ServerSettings
 
@@ -89,3 +89,38 @@ async def test_what_there_is_no_room_for_is_told_when_to_come_again() -> None:
     assert (status, answer["code"]) == (429, "overloaded")
     assert "retry-after: 1" in answer["head"]
     assert "application/problem+json" in answer["head"]
+
+
+async def test_what_there_is_no_room_for_is_refused_before_its_body_is_read() -> None:
+    full = admission(running=1, waiting=0)
+    async with serving(full) as port, full.turn("somebody"):
+        status, _ = await send(port, b'{"a', ends=False)
+    assert status == 429
+
+
+async def test_a_connection_is_kept_when_a_request_on_it_was_refused() -> None:
+    full = admission(running=1, waiting=0)
+    body = b'{"a": "b"}'
+    head = (
+        b"POST /v1/execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n"
+    )
+    async with serving(full) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        async with full.turn("somebody"):
+            writer.write(head + body[:4])
+            refused = await reader.readuntil(b'"retry_after_s":1}')
+            writer.write(body[4:])
+        writer.write(head + body)
+        taken = await reader.readuntil(body.replace(b" ", b""))
+        writer.close()
+    assert (refused[9:12], taken[9:12]) == (b"429", b"200")
+
+
+async def test_a_refusal_that_comes_too_soon_after_others_is_held_back() -> None:
+    full = admission(running=1, waiting=0)
+    async with serving(full) as port, full.turn("somebody"):
+        started = asyncio.get_running_loop().time()
+        answers = await asyncio.gather(*(send(port, b"{}") for _ in range(300)))
+        took = asyncio.get_running_loop().time() - started
+    assert {status for status, _ in answers} == {429}
+    assert took > 300 / REFUSALS_PER_S - EARLY_S
