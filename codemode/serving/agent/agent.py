@@ -1,0 +1,91 @@
+"""`Agent`: messages in, events and an answer out."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Self
+
+from codemode.gateway.caller import LOCAL
+from codemode.serving.agent.events import Ended
+from codemode.serving.agent.fenced import FencedModel
+from codemode.serving.agent.models import model_of
+from codemode.serving.agent.toolbox import Toolbox
+from codemode.serving.agent.transcript import read_history
+from codemode.serving.agent.turn import Turn
+from codemode.settings import AgentSettings, Secrets
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping, Sequence
+
+    from codemode.gateway.caller import Caller
+    from codemode.service import CodeMode
+    from codemode.serving.agent.events import AgentResult, Event
+    from codemode.serving.agent.models import ChatModel, Model, ResponsesModel
+    from codemode.serving.agent.transcript import Message
+
+
+class Agent:
+    """A model with the tools of a service, in the view of one caller.
+
+    `settings` are those of the section `agent`, completed from the environment. `model` is one of your own in place of
+    theirs; `credentials` are the caller's, for services behind the tools. Raises ConfigurationError.
+    """
+
+    def __init__(
+        self,
+        service: CodeMode,
+        settings: AgentSettings | None = None,
+        *,
+        model: Model | None = None,
+        caller: Caller = LOCAL,
+        credentials: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        chosen = settings or service.settings.agent
+        self.settings = chosen if model is not None else chosen.completed()
+        self._own: ChatModel | ResponsesModel | None = None
+        if model is None:
+            model = self._own = model_of(self.settings, Secrets())
+        self._model = model if self.settings.use_function_calling else FencedModel(model)
+        self._toolbox = Toolbox(service, self.settings, caller, credentials)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close the connections to the model's service."""
+        if self._own is not None:
+            await self._own.aclose()
+
+    async def run(
+        self, message: str, *, history: Sequence[Mapping[str, Any] | Message] = (), plan: Any = None
+    ) -> AsyncGenerator[Event, None]:
+        """Answer a message; what happens is told as it does, and `Ended` comes last.
+
+        `history` are the messages before it, as chat completions have them (`AgentResult.messages`); `plan` is any JSON
+        data of an orchestrator, of which the model sees 1,500 characters. Who stops listening ends the calls under way.
+        Raises ConfigurationError, and ValueError for a history that is none.
+        """
+        turn = Turn(
+            self.settings, self._model, self._toolbox, message=message, history=read_history(history), plan=plan
+        )
+        async with aclosing(turn.events()) as events:
+            async for event in events:
+                yield event
+
+    async def answer(
+        self, message: str, *, history: Sequence[Mapping[str, Any] | Message] = (), plan: Any = None
+    ) -> AgentResult:
+        """Answer a message; the result says how that ended."""
+        result: AgentResult | None = None
+        async with aclosing(self.run(message, history=history, plan=plan)) as events:
+            async for event in events:
+                if isinstance(event, Ended):
+                    result = event.result
+        if result is None:
+            raise asyncio.CancelledError
+        return result

@@ -1,0 +1,63 @@
+"""Arguments as models write them: JSON, JSON in a string or a fence, bare code; or what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+#: Characters of the model's own text that an error shows.
+_SHOWN = 60
+
+_FENCED = re.compile(r"\A\s*```[\w-]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
+
+
+class Malformed(Exception):
+    """The message is for the model: what was wrong, where, and what to send instead."""
+
+
+def read_arguments(name: str, text: str, *, cut_off: bool = False) -> dict[str, Any]:
+    """The arguments of a call of `name`. `cut_off` says that the answer reached its bound of tokens.
+
+    Raises Malformed.
+    """
+    stripped = _unfenced(text)
+    if not stripped:
+        return {}
+    value: Any = stripped
+    for _ in range(3):  # models encode twice, seldom more
+        if not isinstance(value, str):
+            break
+        value = _decoded(name, value, cut_off=cut_off)
+    if not isinstance(value, dict):
+        message = f"the arguments of {name} are {_kind(value)}: send a JSON object, such as {{}}"
+        raise Malformed(message)
+    return value
+
+
+def _decoded(name: str, text: str, *, cut_off: bool) -> Any:
+    try:
+        return json.loads(text, strict=False)  # models write line ends into strings
+    except RecursionError:
+        message = f"the arguments of {name} are nested too deeply"
+    except ValueError as error:
+        if name == "execute" and text[:1] not in '{["':
+            return {"code": text}
+        if cut_off:
+            message = f"the arguments of {name} were cut off: your answer was too long, make it shorter"
+        else:
+            at = getattr(error, "pos", 0)
+            near = text[max(at - _SHOWN // 2, 0) : at + _SHOWN // 2]
+            said = getattr(error, "msg", str(error))
+            message = f"the arguments of {name} are not JSON: {said} at character {at}, near {near!r}; send them again"
+    raise Malformed(message)
+
+
+def _unfenced(text: str) -> str:
+    found = _FENCED.match(text)
+    return (found[1] if found else text).strip()
+
+
+def _kind(value: Any) -> str:
+    names = {list: "a list", str: "a text", bool: "a truth value", int: "a number", float: "a number"}
+    return "null" if value is None else names.get(type(value), "no object")

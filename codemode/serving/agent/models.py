@@ -1,0 +1,279 @@
+"""Models on services that speak OpenAI's chat completions or responses, asked through the official client."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from openai import NOT_GIVEN, AsyncOpenAI, OpenAIError
+
+from codemode.errors import CodeModeError, ConfigurationError
+from codemode.serving.agent.transcript import (
+    AssistantMessage,
+    ModelAnswer,
+    TokenUsage,
+    ToolMessage,
+    ToolRequest,
+    UserMessage,
+    chat_messages,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+
+    from codemode.serving.agent.transcript import Message
+    from codemode.settings import AgentSettings, Secrets
+
+#: Choices of tools that are words; every other is the name of a tool.
+CHOICES = ("auto", "required", "none")
+
+
+class ModelUnreachable(CodeModeError):
+    """The model's service gave no answer, or an error."""
+
+    code = "model_unreachable"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """What a model is asked: `tools` are definitions of chat completions, `choice` auto, required, none or a name."""
+
+    system: str
+    messages: Sequence[Message]
+    tools: Sequence[Mapping[str, Any]] = ()
+    choice: str = "auto"
+
+
+class Model(Protocol):
+    """Anything that answers. The pieces of the text come first, the whole answer last."""
+
+    def ask(self, request: ModelRequest) -> AsyncIterator[str | ModelAnswer]:
+        """Raises ModelUnreachable."""
+
+
+def model_of(settings: AgentSettings, secrets: Secrets) -> ChatModel | ResponsesModel:
+    """The model that completed settings name. Raises ConfigurationError where its key is needed and missing."""
+    key = secrets.text(settings.api_key)
+    if not key and settings.base_url is None:
+        raise ConfigurationError("the model's service needs a key: set OPENAI_API_KEY, or agent.api_key")
+    client = AsyncOpenAI(api_key=key or "none", base_url=settings.base_url, timeout=settings.timeout_s)
+    return (ChatModel if settings.api == "chat" else ResponsesModel)(client, settings)
+
+
+class ChatModel:
+    """A model behind `POST /chat/completions`."""
+
+    def __init__(self, client: AsyncOpenAI, settings: AgentSettings) -> None:
+        self._client = client
+        self._settings = settings
+
+    async def ask(self, request: ModelRequest) -> AsyncIterator[str | ModelAnswer]:
+        """Ask once. Raises ModelUnreachable."""
+        settings = self._settings
+        arguments: dict[str, Any] = {
+            "model": settings.model,
+            "messages": [{"role": "system", "content": request.system}, *chat_messages(request.messages)],
+            "max_completion_tokens": _or_not_given(settings.answer_tokens),
+            "temperature": _or_not_given(settings.temperature),
+        }
+        if request.tools:
+            named = {"type": "function", "function": {"name": request.choice}}
+            arguments["tools"] = list(request.tools)
+            arguments["tool_choice"] = request.choice if request.choice in CHOICES else named
+            arguments["parallel_tool_calls"] = NOT_GIVEN if settings.max_parallel_tool_calls > 1 else False
+        try:
+            if not settings.stream:
+                answer = _read_completion(await self._client.chat.completions.create(**arguments))
+                yield answer.text
+                yield answer
+                return
+            streamed = _Streamed()
+            arguments |= {"stream": True, "stream_options": {"include_usage": True}}
+            async with await self._client.chat.completions.create(**arguments) as stream:
+                async for chunk in stream:
+                    yield streamed.take(chunk)
+            yield streamed.answer()
+        except OpenAIError as error:
+            raise _unreachable(error, self._client) from None
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+
+class ResponsesModel:
+    """A model behind `POST /responses`. Nothing is kept by the service: every request brings the whole conversation."""
+
+    def __init__(self, client: AsyncOpenAI, settings: AgentSettings) -> None:
+        self._client = client
+        self._settings = settings
+
+    async def ask(self, request: ModelRequest) -> AsyncIterator[str | ModelAnswer]:
+        """Ask once. Raises ModelUnreachable."""
+        settings = self._settings
+        arguments: dict[str, Any] = {
+            "model": settings.model,
+            "instructions": request.system,
+            "input": [item for message in request.messages for item in _items(message)],
+            "store": False,
+            "max_output_tokens": _or_not_given(settings.answer_tokens),
+            "temperature": _or_not_given(settings.temperature),
+        }
+        if request.tools:
+            named = {"type": "function", "name": request.choice}
+            arguments["tools"] = [{"type": "function", "strict": False, **tool["function"]} for tool in request.tools]
+            arguments["tool_choice"] = request.choice if request.choice in CHOICES else named
+            arguments["parallel_tool_calls"] = NOT_GIVEN if settings.max_parallel_tool_calls > 1 else False
+        try:
+            if not settings.stream:
+                answer = _read_response(await self._client.responses.create(**arguments))
+                yield answer.text
+                yield answer
+                return
+            async for piece in self._streamed(arguments):
+                yield piece
+        except OpenAIError as error:
+            raise _unreachable(error, self._client) from None
+
+    async def _streamed(self, arguments: dict[str, Any]) -> AsyncIterator[str | ModelAnswer]:
+        async with await self._client.responses.create(**arguments, stream=True) as stream:
+            async for event in stream:
+                match event.type:
+                    case "response.output_text.delta":
+                        yield event.delta
+                    case "response.completed" | "response.incomplete" | "response.failed":
+                        yield _read_response(event.response)
+                        return
+                    case "error":
+                        message = f"the model's service says: {event.message}"
+                        raise ModelUnreachable(message)
+        raise ModelUnreachable("the model's service ended its answer in the middle")
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+
+@dataclass(slots=True)
+class _Streamed:
+    """The pieces of a chat completion."""
+
+    text: list[str] = field(default_factory=list)
+    refusal: list[str] = field(default_factory=list)
+    calls: list[ToolRequest] = field(default_factory=list)
+    places: dict[int, int] = field(default_factory=dict)
+    finish: str = ""
+    usage: TokenUsage | None = None
+
+    def take(self, chunk: Any) -> str:
+        """Take a chunk; returns its text."""
+        if chunk.usage is not None:
+            self.usage = _chat_usage(chunk.usage)
+        text = ""
+        for choice in chunk.choices[:1]:
+            self.finish = choice.finish_reason or self.finish
+            text = choice.delta.content or ""
+            self.text.append(text)
+            self.refusal.append(getattr(choice.delta, "refusal", None) or "")
+            for piece in choice.delta.tool_calls or ():
+                self._take_call(piece)
+        return text
+
+    def _take_call(self, piece: Any) -> None:
+        """Add to the call of the same index. Services without indices send whole calls."""
+        index = piece.index if piece.index is not None else len(self.calls)
+        place = self.places.setdefault(index, len(self.calls))
+        if place == len(self.calls):
+            self.calls.append(ToolRequest("", "", ""))
+        call, function = self.calls[place], piece.function
+        self.calls[place] = ToolRequest(
+            call.id or piece.id or "",
+            call.name + ((function and function.name) or ""),
+            call.arguments + ((function and function.arguments) or ""),
+        )
+
+    def answer(self) -> ModelAnswer:
+        """The whole."""
+        if not self.finish:
+            raise ModelUnreachable("the model's service ended its answer in the middle")
+        return _identified(
+            ModelAnswer("".join(self.text), tuple(self.calls), self.finish, "".join(self.refusal), self.usage)
+        )
+
+
+def _read_completion(completion: Any) -> ModelAnswer:
+    if not completion.choices:
+        raise ModelUnreachable("the model's service answered without a choice")
+    choice = completion.choices[0]
+    calls = tuple(
+        ToolRequest(call.id or "", call.function.name or "", call.function.arguments or "")
+        for call in choice.message.tool_calls or ()
+        if call.function is not None
+    )
+    usage = None if completion.usage is None else _chat_usage(completion.usage)
+    refusal = getattr(choice.message, "refusal", None) or ""
+    return _identified(ModelAnswer(choice.message.content or "", calls, choice.finish_reason or "stop", refusal, usage))
+
+
+def _read_response(response: Any) -> ModelAnswer:
+    if response.error is not None:
+        message = f"the model's service says: {response.error.message}"
+        raise ModelUnreachable(message)
+    calls = tuple(
+        ToolRequest(item.call_id or "", item.name or "", item.arguments or "")
+        for item in response.output
+        if item.type == "function_call"
+    )
+    parts = [part for item in response.output if item.type == "message" for part in item.content]
+    refusal = "".join(part.refusal for part in parts if part.type == "refusal")
+    reason = response.incomplete_details.reason if response.incomplete_details else ""
+    finish = {"max_output_tokens": "length", "content_filter": "content_filter"}.get(reason or "", "stop")
+    usage = None
+    if response.usage is not None:
+        details = response.usage.input_tokens_details
+        cached = (details.cached_tokens if details is not None else 0) or 0
+        usage = TokenUsage(response.usage.input_tokens, response.usage.output_tokens, cached)
+    text = "".join(part.text for part in parts if part.type == "output_text")
+    return _identified(ModelAnswer(text, calls, finish, refusal, usage))
+
+
+def _items(message: Message) -> Iterable[dict[str, Any]]:
+    """A message as items of the Responses API."""
+    match message:
+        case UserMessage():
+            yield {"role": "user", "content": message.text}
+        case ToolMessage():
+            yield {"type": "function_call_output", "call_id": message.id, "output": message.text}
+        case AssistantMessage():
+            if message.text:
+                yield {"role": "assistant", "content": message.text}
+            for call in message.calls:
+                yield {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
+
+
+def _identified(answer: ModelAnswer) -> ModelAnswer:
+    """With an id of its own for every call: some services give none, or the same to all."""
+    taken: set[str] = set()
+    calls = []
+    for number, call in enumerate(answer.calls):
+        id_ = call.id if call.id and call.id not in taken else f"{call.id or 'call'}_{number}"
+        taken.add(id_)
+        calls.append(replace(call, id=id_))
+    return replace(answer, calls=tuple(calls))
+
+
+def _chat_usage(usage: Any) -> TokenUsage:
+    details = getattr(usage, "prompt_tokens_details", None)
+    cached = getattr(details, "cached_tokens", None) or 0
+    return TokenUsage(usage.prompt_tokens or 0, usage.completion_tokens or 0, cached)
+
+
+def _or_not_given(value: Any) -> Any:
+    return NOT_GIVEN if value is None else value
+
+
+def _unreachable(error: OpenAIError, client: AsyncOpenAI) -> ModelUnreachable:
+    status = getattr(error, "status_code", None)
+    said = str(error).replace(client.api_key, "***") if client.api_key else str(error)
+    where = f"the model's service at {client.base_url}"
+    return ModelUnreachable(f"{where} answered {said}" if status else f"{where} cannot be reached: {said}")

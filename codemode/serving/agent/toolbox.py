@@ -1,0 +1,159 @@
+"""What a model is offered in each mode, and what its calls do: all of it passes the service, as from any other face."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+from rapidfuzz import process
+
+from codemode.catalog.definitions import native, native_name, pinned, two_tools
+from codemode.errors import CodeModeError
+from codemode.serving.agent.arguments import Malformed
+from codemode.serving.model_text import outcome_text
+from codemode.serving.two_tools import ExecuteArguments, SearchArguments
+from sandbox import SandboxError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from codemode.catalog.tool import Tool
+    from codemode.executions.execution import ExecutionOutcome
+    from codemode.gateway.caller import Caller
+    from codemode.menus.session import MenuSession
+    from codemode.service import CodeMode
+    from codemode.settings import AgentSettings
+
+#: What some models put before the name of a function.
+_PREFIXES = ("functions.", "tools.", "default_api.")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What one request brings: definitions of chat completions, text for the system prompt, why these were chosen."""
+
+    definitions: tuple[dict[str, Any], ...]
+    prompt: str = ""
+    summary: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the functions."""
+        return tuple(str(one["function"]["name"]) for one in self.definitions)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a call came to. `loaded` is None for a call of a tool, else what a request for more tools has brought.
+
+    A `malformed` call was never made: the model may send it again, once.
+    """
+
+    text: str
+    ok: bool = True
+    outcome: ExecutionOutcome | None = None
+    loaded: tuple[str, ...] | None = None
+    malformed: bool = False
+
+
+class Toolbox:
+    """The tools of one conversation of a caller."""
+
+    def __init__(
+        self, service: CodeMode, settings: AgentSettings, caller: Caller, credentials: Mapping[str, str]
+    ) -> None:
+        self._service = service
+        self._settings = settings
+        self._caller = caller
+        self._credentials = credentials
+        self._session: MenuSession | None = None
+        self._by_native_name: dict[str, Tool] | None = None
+
+    async def offer(self, message: str, history: Sequence[Mapping[str, Any]]) -> Offer:
+        """What the next request brings, in the view of the caller."""
+        if self._settings.mode == "menu":
+            menu = await (await self._menus()).offer(message, history)
+            return Offer(tuple(menu.openai_tools()), menu.prompt, menu.summary)
+        catalog = (await self._service.view(self._caller)).catalog
+        if self._settings.mode == "native":
+            return Offer(tuple(native(tool) for tool in sorted(catalog, key=lambda tool: tool.id)))
+        pins = pinned(catalog, self._service.settings.pins) if self._settings.mode == "hybrid" else {}
+        return Offer((*two_tools(catalog), *map(native, pins.values())))
+
+    async def call(self, name: str, arguments: dict[str, Any], offer: Offer) -> Answered:
+        """Make a call, offered or not, in the view of the caller. Never raises for the model's faults."""
+        try:
+            return await self._called(_offered_name(name, offer), arguments, offer)
+        except Malformed as error:
+            return Answered(str(error), ok=False, malformed=True)
+        except ValidationError as error:
+            said = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+            return Answered(f"{name}: {said}", ok=False, malformed=True)
+        except CodeModeError as error:
+            return Answered(error.for_model(), ok=False)
+        except SandboxError:
+            return Answered("no program can run at present; the operator is told why by `codemode doctor`", ok=False)
+
+    async def _called(self, name: str, arguments: dict[str, Any], offer: Offer) -> Answered:
+        if self._settings.mode in ("code", "hybrid"):
+            if name == "search":
+                return await self._search(SearchArguments.model_validate(arguments))
+            if name == "execute":
+                return await self._execute(ExecuteArguments.model_validate(arguments).code)
+        elif self._settings.mode == "menu":
+            answer = await (await self._menus()).handle(name=name, arguments=arguments)
+            if answer is not None:
+                return Answered(answer.text, loaded=tuple(answer.loaded))
+        tool = await self._tool(name)
+        if tool is None:
+            raise Malformed(await self._unknown(name, offer))
+        return await self._execute(f"{tool.id}(**{arguments!r})")
+
+    async def _search(self, asked: SearchArguments) -> Answered:
+        answer = await self._service.search(
+            asked.queries, namespace=asked.namespace, detail=asked.detail, caller=self._caller
+        )
+        return Answered(answer.text)
+
+    async def _execute(self, code: str) -> Answered:
+        ended = await self._service.execute(code, caller=self._caller, credentials=self._credentials)
+        return Answered(outcome_text(ended), ok=ended.ok, outcome=ended)
+
+    async def namespaces(self) -> tuple[str, ...]:
+        """The roots of the names that a program of the caller may call."""
+        return tuple((await self._service.view(self._caller)).catalog.namespaces)
+
+    async def _tool(self, name: str) -> Tool | None:
+        """A tool of the caller's view by its function name, id or exact alias."""
+        catalog = (await self._service.view(self._caller)).catalog
+        if name in catalog:
+            return catalog.get(name)
+        if self._by_native_name is None:
+            self._by_native_name = {native_name(tool): tool for tool in catalog}
+        found = self._by_native_name.get(name)
+        if found is None and self._settings.mode == "menu":
+            found = (await self._menus()).tool(name)
+        return found
+
+    async def _unknown(self, name: str, offer: Offer) -> str:
+        near = [found for found, _, _ in process.extract(name, offer.names, limit=3, score_cutoff=70)]
+        catalog = (await self._service.view(self._caller)).catalog
+        try:
+            catalog.get(name)
+        except CodeModeError as error:
+            near += [one for one in getattr(error, "nearest", ()) if one not in near]
+        said = f"; the nearest: {', '.join(near)}" if near else f"; you have: {', '.join(offer.names[:10])}"
+        return f"there is no function {name!r}{said}"
+
+    async def _menus(self) -> MenuSession:
+        if self._session is None:
+            self._session = await self._service.menu_session(self._caller)
+        return self._session
+
+
+def _offered_name(name: str, offer: Offer) -> str:
+    """The name without what some models put before it."""
+    if name in offer.names:
+        return name
+    return next((name.removeprefix(prefix) for prefix in _PREFIXES if name.startswith(prefix)), name)

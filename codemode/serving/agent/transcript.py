@@ -1,0 +1,142 @@
+"""What was said between the user, the model and the tools, in the form that every wire format is made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """Tokens of one request, or of several: `cached` are those of the input that the service had kept."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+
+    @property
+    def total(self) -> int:
+        """Input and output."""
+        return self.input + self.output
+
+    def __add__(self, other: TokenUsage) -> TokenUsage:
+        return TokenUsage(self.input + other.input, self.output + other.output, self.cached + other.cached)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRequest:
+    """A call that the model asks for; `arguments` is its text as it came."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    """One answer of a model. `finish` is chat completions' `finish_reason`; `usage` is None where none was told."""
+
+    text: str = ""
+    calls: tuple[ToolRequest, ...] = ()
+    finish: str = "stop"
+    refusal: str = ""
+    usage: TokenUsage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    """What a person said, or what the loop says in that place where a model has no tool calling."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantMessage:
+    """What the model answered."""
+
+    text: str = ""
+    calls: tuple[ToolRequest, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMessage:
+    """What a call was answered."""
+
+    id: str
+    name: str
+    text: str
+
+
+Message = UserMessage | AssistantMessage | ToolMessage
+
+
+def chat_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
+    """As chat completions have them."""
+    return [_chat(message) for message in messages]
+
+
+def read_history(history: Sequence[Mapping[str, Any] | Message]) -> list[Message]:
+    """Earlier messages as chat completions have them. System messages are left out: the loop brings its own."""
+    found: list[Message] = []
+    for message in history:
+        if isinstance(message, (UserMessage, AssistantMessage, ToolMessage)):
+            found.append(message)
+            continue
+        match message.get("role"):
+            case "user":
+                found.append(UserMessage(_text(message.get("content"))))
+            case "assistant":
+                found.append(AssistantMessage(_text(message.get("content")), tuple(_calls(message))))
+            case "tool":
+                text = _text(message.get("content"))
+                found.append(ToolMessage(str(message.get("tool_call_id", "")), str(message.get("name", "")), text))
+            case "system" | "developer":
+                continue
+            case role:
+                error = f"history: a message with the role {role!r}; there are user, assistant, tool and system"
+                raise ValueError(error)
+    return answered(found)
+
+
+def answered(messages: Sequence[Message]) -> list[Message]:
+    """The messages with an answer for every call and a call for every answer: services refuse others."""
+    given = {message.id: message for message in messages if isinstance(message, ToolMessage)}
+    found: list[Message] = []
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            continue  # it comes after the call that it answers
+        found.append(message)
+        if isinstance(message, AssistantMessage):
+            lost = "the answer to this call was lost"
+            found += [given.get(call.id) or ToolMessage(call.id, call.name, lost) for call in message.calls]
+    return found
+
+
+def _chat(message: Message) -> dict[str, Any]:
+    match message:
+        case UserMessage():
+            return {"role": "user", "content": message.text}
+        case ToolMessage():
+            return {"role": "tool", "tool_call_id": message.id, "content": message.text}
+        case AssistantMessage():
+            calls = [
+                {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+                for call in message.calls
+            ]
+            content: dict[str, Any] = {"role": "assistant", "content": message.text}
+            return {**content, "tool_calls": calls} if calls else content
+
+
+def _calls(message: Mapping[str, Any]) -> Iterable[ToolRequest]:
+    for call in message.get("tool_calls") or ():
+        function = call.get("function") or {}
+        yield ToolRequest(str(call.get("id", "")), str(function.get("name", "")), str(function.get("arguments", "")))
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, list):
+        return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return "" if content is None else str(content)

@@ -1,0 +1,302 @@
+"""One message on its way to an answer: ask the model, make its calls, tell it what came of them, and ask again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+from codemode.catalog.tokens import estimate
+from codemode.errors import ConfigurationError
+from codemode.serving.agent.arguments import Malformed, read_arguments
+from codemode.serving.agent.events import (
+    Action,
+    AgentResult,
+    Asked,
+    CallEnded,
+    CallStarted,
+    Ended,
+    Repaired,
+    TextDelta,
+    ToolsRequested,
+)
+from codemode.serving.agent.fenced import programs
+from codemode.serving.agent.models import CHOICES, ModelRequest, ModelUnreachable
+from codemode.serving.agent.prompt import system_prompt
+from codemode.serving.agent.toolbox import Answered
+from codemode.serving.agent.transcript import (
+    AssistantMessage,
+    ModelAnswer,
+    TokenUsage,
+    ToolMessage,
+    ToolRequest,
+    UserMessage,
+    answered,
+    chat_messages,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+
+    from codemode.serving.agent.events import AgentStatus, Event
+    from codemode.serving.agent.models import Model
+    from codemode.serving.agent.toolbox import Offer, Toolbox
+    from codemode.serving.agent.transcript import Message
+    from codemode.settings import AgentSettings
+
+_MILLION = 1_000_000
+
+#: Characters of an observation in the account of what was achieved.
+_OBSERVED = 200
+
+_EMPTY = "Your answer was empty: make a call, or answer the user."
+_CUT = "Your answer was cut off at the limit of its length: say it shorter, or in several steps."
+_ENOUGH = "You have made this very call {} times, with the same answer each time: use it, or do something else."
+
+
+class Turn:
+    """Answers one message. `events` is the story; it ends with `Ended`."""
+
+    def __init__(
+        self,
+        settings: AgentSettings,
+        model: Model,
+        toolbox: Toolbox,
+        *,
+        message: str,
+        history: Sequence[Message],
+        plan: Any,
+    ) -> None:
+        self._settings = settings
+        self._model = model
+        self._toolbox = toolbox
+        self._message = message
+        self._plan = plan
+        self._messages: list[Message] = [*history, UserMessage(message)]
+        self._began = time.monotonic()
+        self._iterations = 0
+        self._usage = TokenUsage()
+        self._actions: list[Action] = []
+        self._repairs = 0
+        self._is_repeating = False
+        self._text = ""
+        self._answer = ModelAnswer()
+        self._made: dict[str, tuple[str, int]] = {}
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """What happens. Raises ConfigurationError where the settings name a tool that is not offered."""
+        while (bound := self._bound()) is None:
+            offer = await self._toolbox.offer(self._message, chat_messages(self._messages))
+            self._iterations += 1
+            yield Asked(self._iterations, len(offer.definitions), offer.summary)
+            try:
+                async for delta in self._ask(offer):
+                    yield delta
+            except ModelUnreachable as error:
+                yield self._end("unreachable", str(error))
+                return
+            answer = await self._implied(self._answer, offer)
+            self._count(answer, offer)
+            if answer.refusal or answer.finish == "content_filter":
+                yield self._end("refused", answer.refusal or "the model's service withheld the answer")
+                return
+            problem = None
+            if answer.calls:
+                async for event in self._calls(answer, offer):
+                    yield event
+                    problem = event.problem if isinstance(event, Repaired) else problem
+            else:
+                problem = self._unusable(answer)
+                if problem is None:
+                    yield self._end("completed", answer.text)
+                    return
+                yield Repaired(problem)
+            if problem is not None and self._repairs >= self._settings.repairs:
+                yield self._end("repeating" if self._is_repeating else "malformed", self._achieved(problem))
+                return
+            self._repairs = 0 if problem is None else self._repairs + 1
+        yield self._end(bound, self._achieved(f"stopped at the bound of agent.{bound}"))
+
+    # --- what the model is asked ------------------------------------------------------------------------------
+
+    async def _ask(self, offer: Offer) -> AsyncGenerator[TextDelta, None]:
+        """Ask once; the whole answer is kept."""
+        self._answer = ModelAnswer()
+        async for piece in self._model.ask(self._request(offer)):
+            if isinstance(piece, ModelAnswer):
+                self._answer = piece
+            elif piece:
+                yield TextDelta(piece)
+
+    def _request(self, offer: Offer) -> ModelRequest:
+        system = system_prompt(self._settings, plan=self._plan, menu=offer.prompt)
+        return ModelRequest(system, tuple(self._messages), offer.definitions, self._choice(offer))
+
+    def _choice(self, offer: Offer) -> str:
+        """What is forced is forced until it was done: else the model could never answer."""
+        choice = self._settings.tool_choice or "auto"
+        if choice == "none" or (choice != "auto" and self._actions):
+            return "none" if choice == "none" else "auto"
+        if choice in CHOICES or choice in offer.names:
+            return choice
+        native = choice.replace(".", "-")
+        if native in offer.names:
+            return native
+        message = f"agent.tool_choice: {choice!r} is not offered; there are: {', '.join(offer.names[:20])}"
+        raise ConfigurationError(message)
+
+    async def _implied(self, answer: ModelAnswer, offer: Offer) -> ModelAnswer:
+        """A program that stands in the text, where the model forgot to call `execute` with it."""
+        if answer.calls or "execute" not in offer.names or self._settings.tool_choice == "none":
+            return answer
+        roots = await self._toolbox.namespaces()
+        found = [code for code in programs(answer.text) if any(f"{root}." in code for root in roots)]
+        if len(found) != 1:
+            return answer
+        call = ToolRequest(f"implied_{self._iterations}", "execute", json.dumps({"code": found[0]}))
+        return ModelAnswer(answer.text, (call,), answer.finish, usage=answer.usage)
+
+    # --- what it answered -------------------------------------------------------------------------------------
+
+    def _count(self, answer: ModelAnswer, offer: Offer) -> None:
+        """Count what the request has cost, by estimate where the service does not say."""
+        usage = answer.usage
+        if usage is None:
+            sent = [offer.prompt, json.dumps(chat_messages(self._messages)), json.dumps(offer.definitions)]
+            said = answer.text + "".join(call.arguments for call in answer.calls)
+            usage = TokenUsage(sum(map(estimate, sent)), estimate(said))
+        self._usage += usage
+        self._text = answer.text or self._text
+
+    def _unusable(self, answer: ModelAnswer) -> str | None:
+        """Why an answer without calls cannot be the last word; it is then asked for again."""
+        if answer.text.strip() and answer.finish != "length":
+            self._messages.append(AssistantMessage(answer.text))
+            return None
+        if answer.text.strip():
+            self._messages.append(AssistantMessage(answer.text))
+        problem = _CUT if answer.finish == "length" else _EMPTY
+        self._messages.append(UserMessage(problem))
+        return problem
+
+    async def _calls(self, answer: ModelAnswer, offer: Offer) -> AsyncGenerator[Event, None]:
+        """Make the calls of an answer, so many at a time; their answers are appended in the order asked for.
+
+        The last event is Repaired where none of them could be made.
+        """
+        done: dict[str, Answered] = {}
+        size = self._settings.max_parallel_tool_calls
+        self._messages.append(AssistantMessage(answer.text, tuple(map(_resendable, answer.calls))))
+        if self._bound(besides_iterations=True) is None:
+            for start in range(0, len(answer.calls), size):
+                async for event in self._batch(answer.calls[start : start + size], answer, offer, done):
+                    yield event
+        for call in answer.calls:
+            text = done[call.id].text if call.id in done else "not made: a bound was reached"
+            self._messages.append(ToolMessage(call.id, call.name, text))
+        faults = [one.text for one in done.values() if one.malformed]
+        if faults and len(faults) == len(done):
+            yield Repaired(faults[0])
+        else:
+            self._is_repeating = False
+
+    async def _batch(
+        self, calls: Sequence[ToolRequest], answer: ModelAnswer, offer: Offer, done: dict[str, Answered]
+    ) -> AsyncGenerator[Event, None]:
+        """Make some calls at the same time; tell of each when it begins and when it ends."""
+        tasks: dict[asyncio.Task[Answered], tuple[ToolRequest, dict[str, Any]]] = {}
+        began = time.monotonic()
+        try:
+            for call in calls:
+                try:
+                    arguments = read_arguments(call.name, call.arguments, cut_off=answer.finish == "length")
+                except Malformed as error:
+                    done[call.id] = Answered(str(error), ok=False, malformed=True)
+                    yield CallEnded(call.id, call.name, str(error), ok=False, duration_s=0.0)
+                    continue
+                yield CallStarted(call.id, call.name, arguments)
+                tasks[asyncio.create_task(self._one(call.name, arguments, offer))] = call, arguments
+            waiting = set(tasks)
+            while waiting:
+                ended, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                for task in sorted(ended, key=[*tasks].index):
+                    call, arguments = tasks[task]
+                    done[call.id] = task.result()
+                    yield self._told(call, arguments, task.result(), time.monotonic() - began)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _one(self, name: str, arguments: dict[str, Any], offer: Offer) -> Answered:
+        """Make a call, unless it was made often enough with the same answer."""
+        key = f"{name} {json.dumps(arguments, sort_keys=True, default=str)}"
+        text, times = self._made.get(key, ("", 0))
+        if times >= self._settings.repeats:
+            self._is_repeating = True
+            return Answered(_ENOUGH.format(times), ok=False, malformed=True)
+        found = await self._toolbox.call(name, arguments, offer)
+        self._made[key] = found.text, times + 1 if found.text == text else 1
+        return found
+
+    def _told(self, call: ToolRequest, arguments: dict[str, Any], found: Answered, duration_s: float) -> Event:
+        if found.loaded is not None:
+            return ToolsRequested(call.id, call.name, arguments, found.text, found.loaded)
+        if not found.malformed:
+            self._actions.append(Action(call.name, arguments, found.text, ok=found.ok))
+        return CallEnded(call.id, call.name, found.text, found.ok, duration_s, found.outcome)
+
+    # --- ends -------------------------------------------------------------------------------------------------
+
+    def _bound(self, *, besides_iterations: bool = False) -> AgentStatus | None:
+        """The bound that is reached, if one is."""
+        settings = self._settings
+        if settings.tokens is not None and self._usage.total >= settings.tokens:
+            return "tokens"
+        cost = self._cost()
+        if settings.cost is not None and cost is not None and cost >= settings.cost:
+            return "cost"
+        return "iterations" if not besides_iterations and self._iterations >= settings.most_iterations else None
+
+    def _cost(self) -> float | None:
+        price, usage = self._settings.price, self._usage
+        if price is None:
+            return None
+        cached = price.input if price.cached_input is None else price.cached_input
+        fresh = usage.input - usage.cached
+        return (fresh * price.input + usage.cached * cached + usage.output * price.output) / _MILLION
+
+    def _achieved(self, why: str) -> str:
+        """What there is where the model did not come to an answer."""
+        lines = [f"- {action.name}: {_line(action.observation)}" for action in self._actions]
+        done = ["Done by then:", *lines] if lines else ["Nothing was done by then."]
+        return "\n".join([*([self._text.strip()] if self._text.strip() else []), f"({why})", *done])
+
+    def _end(self, status: AgentStatus, text: str) -> Ended:
+        return Ended(
+            AgentResult(
+                status=status,
+                text=text,
+                messages=tuple(chat_messages(answered(self._messages))),
+                actions=tuple(self._actions),
+                usage=self._usage,
+                cost=self._cost(),
+                iterations=self._iterations,
+                duration_s=time.monotonic() - self._began,
+            )
+        )
+
+
+def _resendable(call: ToolRequest) -> ToolRequest:
+    """The call as services take it back: some of them parse arguments, and fail where these are no JSON."""
+    try:
+        is_object = isinstance(json.loads(call.arguments), dict)
+    except (ValueError, RecursionError):
+        is_object = False
+    return call if is_object else ToolRequest(call.id, call.name, "{}")
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _OBSERVED else f"{line[:_OBSERVED]}…"

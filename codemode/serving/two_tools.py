@@ -1,0 +1,32 @@
+"""What the two tools take, wherever a model calls them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+
+def _listed(value: Any) -> Any:
+    """Models give one query as a text as well."""
+    return [value] if isinstance(value, str) else value
+
+
+class SearchArguments(BaseModel):
+    """What `search` takes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    queries: Annotated[
+        list[Annotated[str, Field(max_length=1000)]], Field(min_length=1, max_length=20), BeforeValidator(_listed)
+    ]
+    namespace: str | None = None
+    detail: Literal["auto", "full"] = "auto"
+
+
+class ExecuteArguments(BaseModel):
+    """What `execute` takes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    code: str
