@@ -25,6 +25,10 @@ class MetaAnswer:
     text: str = NOTHING_NEW
     loaded: tuple[str, ...] = ()
 
+    def to_json(self) -> dict[str, Any]:
+        """The answer as JSON data."""
+        return {"id": self.id, "name": self.name, "text": self.text, "loaded": list(self.loaded)}
+
     def event(self) -> dict[str, Any]:
         """The call as an entry of a transcript."""
         return {

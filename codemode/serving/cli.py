@@ -1,4 +1,4 @@
-"""The command line: `codemode demo | init | doctor | search | run | tools | cost | serve | mcp | sources | auth | …`.
+"""The command line: `codemode demo | init | doctor | search | menu | run | tools | cost | serve | mcp | sources | …`.
 
 Exit codes: 0 it worked; 1 the program did not complete, nothing was found, or `doctor` found something wrong; 2 wrong
 usage or configuration; 3 a source cannot be read; 4 the sandbox is not available on this machine; 70 a mistake in
@@ -18,7 +18,7 @@ import typer
 
 from codemode.catalog.stubs import one_liner
 from codemode.errors import ConfigurationError
-from codemode.serving import cli_auth, cli_keys, cli_policy, cli_search, cli_setup, cli_sources
+from codemode.serving import cli_auth, cli_keys, cli_menu, cli_policy, cli_search, cli_setup, cli_sources
 from codemode.serving import console as show
 from codemode.serving.surface import (
     AsJson,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__.split("\n")[0])
 app.add_typer(cli_search.app)
+app.add_typer(cli_menu.app)
 app.add_typer(cli_setup.app)
 app.add_typer(cli_sources.app, name="sources")
 app.add_typer(cli_keys.app, name="keys")

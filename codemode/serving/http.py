@@ -1,4 +1,4 @@
-"""The HTTP face: `POST /v1/search`, `POST /v1/execute`, `GET /v1/tools[/{name}]`, `/mcp`, `GET /livez`, `/readyz`,
+"""The HTTP face: `POST /v1/search`, `/v1/execute`, `/v1/menu`, `GET /v1/tools[/{name}]`, `/mcp`, `GET /livez`, `/readyz`,
 `/healthz`, `/openapi.json`.
 
 Every error is a problem document (RFC 9457) with the stable `code` of the error beside it. A program that fails is no
@@ -26,6 +26,7 @@ from codemode.catalog.stubs import full, one_liner
 from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads it at run time
 from codemode.errors import CodeModeError, SearchInvalid, ToolNotFound
 from codemode.serving.admission import Admission
+from codemode.serving.http_menu import add_menu_route
 from codemode.serving.intake import Intake
 from codemode.serving.key_check import KeyCheck
 from codemode.serving.mcp_http import PATH, McpHttp
@@ -88,6 +89,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     _answer_errors(app)
     _add_health(app, service)
     _add_routes(app, service, Depends(BEARER))
+    add_menu_route(app, service, Depends(BEARER))
     return app
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from codemode.serving.admission import Admission
 
 #: Paths whose requests make work enough to wait for a turn.
-WORK = ("/v1/search", "/v1/execute")
+WORK = ("/v1/search", "/v1/execute", "/v1/menu")
 
 
 #: Answers a second that there is no room: all of them cost less than a tenth of a processor. What is beyond waits.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import yaml
 from pydantic import ValidationError
@@ -45,6 +45,7 @@ def load_settings(path: str | Path = DEFAULT_FILE) -> Settings:
     except yaml.YAMLError as error:
         message = f"{file}: not YAML: {' '.join(str(error).split())}"
         raise ConfigurationError(message) from None
+    content = _with_menu(content, file.parent)
     try:
         settings = Settings.model_validate(content if content is not None else {})
     except ValidationError as error:
@@ -63,6 +64,20 @@ def load_settings(path: str | Path = DEFAULT_FILE) -> Settings:
     settings = _anchored(settings, file.parent)
     settings._where = lambda location: f"{file}, line {line_of(node, location)}: "
     return settings
+
+
+def _with_menu(content: Any, folder: Path) -> Any:
+    """The content with the menu that it names a file for. Raises ConfigurationError where that cannot be read."""
+    if not isinstance(content, dict) or not isinstance(content.get("menu"), str):
+        return content
+    file = folder / Path(content["menu"]).expanduser()
+    try:
+        menu = yaml.load(file.read_text(encoding="utf-8"), _LOADER)  # noqa: S506 -- a safe loader
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        reason = error.strerror if isinstance(error, OSError) else " ".join(str(error).split())
+        message = f"menu: {file} cannot be read: {reason}"
+        raise ConfigurationError(message) from None
+    return {**content, "menu": menu}
 
 
 def settings_for_document(

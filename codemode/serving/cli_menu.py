@@ -1,0 +1,70 @@
+"""`codemode menu`: which tools a model would be offered for a message, and why."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path  # noqa: TC003 -- typer reads it at run time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from codemode.errors import ConfigurationError
+from codemode.gateway.caller import Caller
+from codemode.serving import console as show
+from codemode.serving.surface import AsJson, Surface, on_surface, with_service
+from codemode.settings import DEFAULT_ROLE
+
+if TYPE_CHECKING:
+    from codemode.service import CodeMode
+
+app = typer.Typer()
+
+
+@app.command()
+@on_surface
+def menu(
+    surface: Surface,
+    message: Annotated[str, typer.Argument(help="What the user says.")],
+    history: Annotated[Path | None, typer.Option(help="Messages before it: a JSON list, as OpenAI has them.")] = None,
+    role: Annotated[str, typer.Option(help="Whose menu: a role of the policy.")] = DEFAULT_ROLE,
+    meta_tools: Annotated[bool, typer.Option("--meta-tools", help="With those that ask for more.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Show which tools a model that cannot write code is offered for a message, and why."""
+
+    async def work(service: CodeMode) -> int:
+        caller = _caller(service, role)
+        before = _read(history)
+        if meta_tools:
+            found = await (await service.menu_session(caller)).offer(message, before)
+        else:
+            found = await service.select_menu(message, before, caller=caller)
+        if as_json:
+            show.print_json(found.to_json())
+        else:
+            show.console.print(show.plain(found.explain()), soft_wrap=True)
+        return 0 if len(found) else 1
+
+    with_service(surface, work)
+
+
+def _caller(service: CodeMode, role: str) -> Caller:
+    if role not in service.policy.roles:
+        message = f"there is no role {role!r}; valid: {', '.join(service.policy.roles)}"
+        raise ConfigurationError(message)
+    return Caller("local", role)
+
+
+def _read(file: Path | None) -> list[Any]:
+    if file is None:
+        return []
+    try:
+        messages = json.loads(file.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else f"it is not JSON: {error}"
+        message = f"the history {file} cannot be read: {reason}"
+        raise ConfigurationError(message) from None
+    if not isinstance(messages, list):
+        message = f"the history {file} is no list of messages"
+        raise ConfigurationError(message)
+    return messages
