@@ -14,6 +14,8 @@ from codemode.search.spelling import Spelling
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from codemode.search.postings import Postings
     from codemode.search.salience import Word
     from codemode.search.vocabulary import Vocabulary
@@ -40,7 +42,8 @@ class Group(NamedTuple):
 class Interpreter:
     """Turns the words of a query into groups, remembering what single words mean.
 
-    `compounds` are pairs of words of names, written as one word, with their terms.
+    `compounds` are pairs of words of names, written as one word, with their terms; `is_named` is for each term whether
+    any tool has it in its name.
     """
 
     def __init__(
@@ -49,12 +52,14 @@ class Interpreter:
         postings: Postings,
         spelling: Spelling,
         compounds: Mapping[str, tuple[int, int]],
+        is_named: NDArray[np.bool_],
         weights: Weights,
     ) -> None:
         self._vocabulary = vocabulary
         self._postings = postings
         self._spelling = spelling
         self._compounds = compounds
+        self._is_named = is_named
         self._weights = weights
         self._general = _general_spelling()
         self._meanings: dict[tuple[str, bool], Group] = {}
@@ -132,7 +137,8 @@ class Interpreter:
             corrected = self._correct(surface, worths, self._weights.name_typo if is_name else 1.0)
         meant = text.term(corrected) if corrected else term
         share = self._weights.typo if corrected else 1.0
-        alike = self._weights.synonym if worths else self._weights.substitute
+        known = self._frequent(meant)
+        alike = self._weights.synonym if known is not None and self._is_named[known] else self._weights.substitute
         self._add(worths, wordlists.synonyms().get(meant, ()), share * alike)
         for run in wordlists.abbreviations().get(meant, ()):
             self._add(worths, run, share * self._weights.abbreviation)

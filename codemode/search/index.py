@@ -15,6 +15,7 @@ from codemode.search.candidates import Scorer
 from codemode.search.clauses import clause_heads, fill
 from codemode.search.compounds import pairs_of_names
 from codemode.search.confidence import UNSURE, confidence
+from codemode.search.documents import Field
 from codemode.search.exact import ExactNames
 from codemode.search.facets import Facets
 from codemode.search.groups import Interpreter
@@ -74,7 +75,9 @@ class Index:
         self._facets = Facets(tools)
         self.spelling = spelling or Spelling(vocabulary.surfaces, vocabulary.term_of_surface)
         compounds = pairs_of_names(documents, vocabulary)
-        self._interpreter = Interpreter(vocabulary, postings, self.spelling, compounds, weights)
+        is_named = np.zeros(len(vocabulary), bool)
+        is_named[documents.terms[documents.fields == Field.NAME]] = True
+        self._interpreter = Interpreter(vocabulary, postings, self.spelling, compounds, is_named, weights)
         self._scorer = Scorer(postings)
         self._rarest = float(rarity_of(np.zeros(1, np.int64), postings.size, weights)[0])
         self._ranker = Ranker(documents, postings, self.profile, vocabulary)
