@@ -300,7 +300,8 @@ class CodeMode:
         outcome = None
 
         def called(entry: LedgerEntry) -> None:
-            self.observers.called(execution, entry)
+            if not entry.is_progress:
+                self.observers.called(execution, entry)
             watch(entry)
 
         self.observers.started(execution)

@@ -90,6 +90,8 @@ SLOW = (
     "codemode/serving/test_setup.py",
     "codemode/sources/test_callable.py",
     "codemode/sources/test_mcp.py",
+    "codemode/sources/test_mcp_misbehaving.py",
+    "codemode/sources/test_mcp_over_http.py",
     "codemode/sources/test_openapi.py",
     "codemode/sources/test_read.py",
     "codemode/test_service.py",

@@ -31,7 +31,8 @@ class LedgerEntry:
 
     `path` is the call's place in the tree of the program's tasks; `arguments` are without secrets; `decision` and
     `rule` are the policy's ("" where it was not asked: no such tool, wrong arguments); `error` is the message that the
-    program saw; `repeats` is the path of an earlier read that was the same.
+    program saw; `repeats` is the path of an earlier read that was the same; `progress` is what the service said last of
+    how far it is.
     """
 
     path: str
@@ -46,6 +47,12 @@ class LedgerEntry:
     preview: str = ""
     error: str = ""
     repeats: str = ""
+    progress: str = ""
+
+    @property
+    def is_progress(self) -> bool:
+        """Whether it tells no more than how far a call is that was sent before and has not ended."""
+        return self.state is CallState.UNKNOWN and bool(self.progress) and not self.duration_s
 
 
 def unwatched(_: LedgerEntry) -> None:
@@ -55,7 +62,8 @@ def unwatched(_: LedgerEntry) -> None:
 class Ledger:
     """Collects entries while an execution runs. A call that was sent and never finished stays `unknown`.
 
-    `watch` is given each entry when it is refused, when it is sent and when it has ended.
+    `watch` is given each entry when it is refused, when it is sent, when its service tells how far it is, and when it
+    has ended.
     """
 
     def __init__(self, watch: Callable[[LedgerEntry], None] = unwatched) -> None:
@@ -90,6 +98,13 @@ class Ledger:
         """Record that a call is about to be sent: from now on it may have been done."""
         self._entries[path] = replace(self._entries[path], state=CallState.UNKNOWN, start_s=self._now())
         self._watch(self._entries[path])
+
+    def progress(self, path: str, said: str) -> None:
+        """Record what the service says of a call that it works on."""
+        entry = self._entries[path]
+        if entry.state is CallState.UNKNOWN:
+            self._entries[path] = replace(entry, progress=self._redactions[path].text(said))
+            self._watch(self._entries[path])
 
     def withdraw(self, path: str) -> None:
         """Record that a call ended before it was sent."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -11,6 +12,7 @@ from codemode.executions.paging import collect, whole_list
 from codemode.gateway.call import CallState, ToolCall
 from codemode.gateway.policy import Tally
 from codemode.transports.pace import CancelledUnsent
+from codemode.transports.progress import PROGRESS
 from sandbox import CallFailed, Failure, ProgramStopped
 
 if TYPE_CHECKING:
@@ -84,6 +86,7 @@ class Run:
         self.ledger.send(path)
         self._under_way += 1
         self._all_ended.clear()
+        PROGRESS.set(partial(self.ledger.progress, path))
         try:
             outcome = await send(judged)
             self.ledger.finish(path, outcome)

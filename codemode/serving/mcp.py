@@ -18,6 +18,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from codemode.errors import CodeModeError
 from codemode.executions.executor import nothing
+from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.serving.model_text import SHOWN_CHARACTERS, outcome_text
 from sandbox import SandboxError
@@ -194,7 +195,7 @@ async def _progress(context: Context, total_s: float) -> AsyncIterator[Callable[
     def watch(entry: LedgerEntry) -> None:
         nonlocal ended, latest
         ended += entry.duration_s > 0
-        latest = f"{entry.tool} {entry.state}"
+        latest = f"{entry.tool} {_stage(entry)}"
 
     async def report() -> None:
         while True:
@@ -208,6 +209,10 @@ async def _progress(context: Context, total_s: float) -> AsyncIterator[Callable[
     finally:
         reporting.cancel()
         await asyncio.gather(reporting, return_exceptions=True)
+
+
+def _stage(entry: LedgerEntry) -> str:
+    return str(entry.state) if entry.state is not CallState.UNKNOWN else entry.progress or "is running"
 
 
 def _structured(ended: ExecutionOutcome) -> dict[str, Any]:

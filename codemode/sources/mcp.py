@@ -67,6 +67,7 @@ def surface_of(source: str, definitions: Sequence[mcp_types.Tool], accepted: Acc
     That is the defence against tools that change after they were approved: a warning says so until the operator
     accepts the new text (`codemode sources accept`). Raises OSError where definitions cannot be kept.
     """
+    definitions, repeated = _each_once(definitions)
     known = accepted.read(source)
     new = [definition for definition in definitions if definition.name not in known]
     if new:
@@ -80,7 +81,15 @@ def surface_of(source: str, definitions: Sequence[mcp_types.Tool], accepted: Acc
     ]  # fmt: skip
     kept = [definition for definition in definitions if definition.name not in left_out]
     tools, unreadable = tools_of(source, kept)
-    return Surface(tools, (*warnings, *unreadable))
+    return Surface(tools, (*warnings, *repeated, *unreadable))
+
+
+def _each_once(definitions: Sequence[mcp_types.Tool]) -> tuple[list[mcp_types.Tool], list[Warned]]:
+    """The first definition of each name: a server can only be asked for one."""
+    first = {definition.name: definition for definition in reversed(definitions)}
+    repeated = [definition.name for definition in definitions if first[definition.name] is not definition]
+    message = "it is listed twice: the first definition is used"
+    return list(first.values()), [Warned(f"/{name}", message) for name in repeated]
 
 
 def tools_of(source: str, definitions: Sequence[mcp_types.Tool]) -> tuple[tuple[Tool, ...], tuple[Warned, ...]]:

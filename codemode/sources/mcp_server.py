@@ -6,6 +6,7 @@ import asyncio
 import json
 from dataclasses import dataclass
 from difflib import ndiff
+from functools import partial
 from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError, SourceError
@@ -13,7 +14,8 @@ from codemode.settings import ApiKeyCredential, BasicCredential, BearerCredentia
 from codemode.sources.loaded import Surface, Warned
 from codemode.sources.mcp import AcceptedDefinitions, digest, surface_of, told, tools_of
 from codemode.transports.credentials import Credential, Place
-from codemode.transports.mcp import McpTransport, at_url, started
+from codemode.transports.mcp import McpTransport, at_url
+from codemode.transports.mcp_process import started
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,12 +46,15 @@ async def load_mcp_server(
     headers = await asyncio.to_thread(_headers, name, settings, secrets)
     headers |= await asyncio.to_thread(_resolved, settings.headers, secrets)
     env = await asyncio.to_thread(_resolved, settings.env, secrets)
+    limit_bytes = settings.response_limit_bytes
+    errors = folder / f"{name}.stderr.log"
     connect = (
-        started(settings.command, env=env, cwd=settings.cwd, errors=folder / f"{name}.stderr.log")
+        partial(started, command=settings.command, env=env, cwd=settings.cwd, errors=errors, limit_bytes=limit_bytes)
         if settings.command
         else at_url(
             settings.location,
             headers=headers,
+            limit_bytes=limit_bytes,
             address=settings.address,
             ca_file=None if settings.ca_file is None else str(settings.ca_file),
         )
@@ -68,7 +73,7 @@ async def load_mcp_server(
         return await asyncio.to_thread(surface_of, name, definitions, accepted), transport
     except SourceError as error:
         tools, _ = tools_of(name, tuple(accepted.read(name).values()))
-        said = f"; its standard error is in {folder / f'{name}.stderr.log'}" if settings.command else ""
+        said = f"; its standard error is in {errors}" if settings.command else ""
         return Surface(tools, (Warned("", f"{error}{said}"),)), transport
     except BaseException:
         await transport.aclose()

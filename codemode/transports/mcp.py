@@ -11,34 +11,38 @@ import base64
 import binascii
 import json
 import logging
+import time
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 import mcp_types
-from mcp import Client, MCPError, StdioServerParameters, stdio_client
+from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
-from mcp_types import CONNECTION_CLOSED
+from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST, PARSE_ERROR, REQUEST_TIMEOUT
 
 from codemode.catalog.tool import Effect
-from codemode.errors import CallError, SourceError, UpstreamError, UpstreamTimeout, UpstreamUnreachable
+from codemode.errors import AnswerInvalid, CallError, SourceError, UpstreamError, UpstreamTimeout, UpstreamUnreachable
 from codemode.transports.addresses import Permitted, origin
 from codemode.transports.content import Content, ContentStore
 from codemode.transports.credentials import NOBODY, CallerCredentials
+from codemode.transports.mcp_process import ANSWER_TOO_LARGE
 from codemode.transports.network import PinnedTransport, open_pool
 from codemode.transports.pace import Pace
+from codemode.transports.progress import PROGRESS
 from codemode.transports.redaction import Redactor
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
     from contextlib import AbstractAsyncContextManager
-    from pathlib import Path
+
+    from mcp.shared.dispatcher import ProgressFnT
 
     from codemode.catalog.tool import Tool
 
     Definitions = tuple[mcp_types.Tool, ...]
-    Connect = Callable[[], AbstractAsyncContextManager[Any]]
+    Connect = Callable[[Callable[[], None]], AbstractAsyncContextManager[Any]]
 
 log = logging.getLogger(__name__)
 
@@ -48,35 +52,28 @@ _HTTP_TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 #: Waits between attempts to connect again: the first, and the longest.
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 30.0
 
-#: Tools that one server may have: more is a server that never ends its list.
-MOST_TOOLS = 10_000
+#: Tools that one server may have, and pages of its list: more is a server that never ends it.
+MOST_TOOLS, MOST_PAGES = 10_000, 1_000
+
+#: Characters of what a server says of its progress.
+_SAID_CHARACTERS = 200
 
 
-def started(command: Sequence[str], *, env: Mapping[str, str], cwd: Path | None, errors: Path) -> Connect:
-    """Connections to a server that is started for each; what it says on standard error goes to a file."""
+def at_url(
+    url: str, *, headers: Mapping[str, str], limit_bytes: int, address: str | None = None, ca_file: str | None = None
+) -> Connect:
+    """Connections to a server at a URL, over streamable HTTP; `address` is its host's IP address, if not its name's.
 
-    @asynccontextmanager
-    async def connect() -> AsyncIterator[Any]:
-        program, *arguments = command
-        parameters = StdioServerParameters(command=program, args=arguments, env=dict(env), cwd=cwd)
-        errors.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with errors.open("w", encoding="utf-8") as said:
-            async with stdio_client(parameters, errlog=said) as streams:
-                yield streams
-
-    return connect
-
-
-def at_url(url: str, *, headers: Mapping[str, str], address: str | None = None, ca_file: str | None = None) -> Connect:
-    """Connections to a server at a URL, over streamable HTTP; `address` is its host's IP address, if not its name's."""
+    Of an answer no more than `limit_bytes` are read.
+    """
     permitted = Permitted((origin(url),), address)
 
     @asynccontextmanager
-    async def connect() -> AsyncIterator[Any]:
-        pinned = PinnedTransport(open_pool(permitted, ca_file=ca_file))
+    async def connect(_ended: Callable[[], None]) -> AsyncIterator[Any]:
+        pinned = PinnedTransport(open_pool(permitted, ca_file=ca_file), limit_bytes=limit_bytes)
         async with (
             httpx2.AsyncClient(headers=dict(headers), timeout=_HTTP_TIMEOUT, transport=pinned) as http,
-            streamable_http_client(url, http_client=http) as streams,
+            streamable_http_client(url, http_client=http, max_sse_event_size=limit_bytes) as streams,
         ):
             yield streams
 
@@ -84,7 +81,8 @@ def at_url(url: str, *, headers: Mapping[str, str], address: str | None = None, 
 
 
 class McpTransport:
-    """Calls the tools of one server. `connect` gives a new connection each time it is called.
+    """Calls the tools of one server. `connect` gives a new connection each time it is called, and calls what it is
+    given when that has ended by itself, where it can know.
 
     `on_change` is given the definitions whenever the server says that they have changed, and after each new connection
     with others than before.
@@ -110,7 +108,8 @@ class McpTransport:
         self.on_change = on_change
         self._definitions: Definitions = ()
         self._client: Client | None = None
-        self._connected = asyncio.Event()
+        self._connections = 0
+        self._settled = asyncio.Event()  # connected, or known not to be there
         self._tried = asyncio.Event()
         self._lost = asyncio.Event()
         self._failure = ""
@@ -121,7 +120,7 @@ class McpTransport:
         self._owner = asyncio.create_task(self._keep_connected(), name=f"mcp {self._source}")
         with suppress(TimeoutError):
             await asyncio.wait_for(self._tried.wait(), self._timeout_s)
-        if not self._connected.is_set():
+        if self._client is None:
             reason = self._failure or f"gave no list of tools within {self._timeout_s:g} s"
             message = f"the MCP server of {self._source} {self._redactor.text(reason)}"
             raise SourceError(message)
@@ -170,27 +169,52 @@ class McpTransport:
 
     async def _sent(self, name: str, arguments: dict[str, Any], *, again: bool) -> mcp_types.CallToolResult:
         """The result; over a new connection once more where the old one was lost and `again` does no harm."""
-        client = await self._ready()
+        await self._settled.wait()
+        client = self._client
+        if client is None:
+            raise self._unreachable()
         try:
-            return await client.call_tool(name, arguments)
+            return await client.call_tool(name, arguments, progress_callback=self._progress())
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED:
+            if self._is_over(error):
                 if self._client is client:
-                    self._client = None
-                    self._connected.clear()
-                    self._lost.set()
-                if again:
+                    self._lose()
+                if again or error.code == INVALID_REQUEST:
                     return await self._sent(name, arguments, again=False)
                 message = f"{self._source} closed the connection before it answered"
                 raise UpstreamTimeout(message) from None
-            message = f"{self._source}: {error.message}"
-            raise UpstreamError(self._redactor.text(message)) from None
+            raise self._failed(error) from None
+        except (ValueError, RuntimeError) as error:  # what the SDK raises for a result that is none, or not as declared
+            message = f"{self._source} gave a result that cannot be used: {_reason(error)}"
+            raise AnswerInvalid(self._redactor.text(message)) from None
 
-    async def _ready(self) -> Client:
-        await self._connected.wait()
-        if self._client is None:
-            raise self._unreachable()
-        return self._client
+    def _is_over(self, error: MCPError) -> bool:
+        """Whether the connection has ended; or the session, with which the request was refused."""
+        is_session = error.code == INVALID_REQUEST and error.message == "Session terminated"
+        return error.code == CONNECTION_CLOSED or is_session
+
+    def _lose(self) -> None:
+        self._client = None
+        self._settled.clear()
+        self._lost.set()
+
+    def _failed(self, error: MCPError) -> CallError:
+        message = self._redactor.text(f"{self._source}: {error.message}")
+        if error.code == REQUEST_TIMEOUT:
+            return UpstreamTimeout(message)
+        if error.code in (ANSWER_TOO_LARGE, PARSE_ERROR):
+            return AnswerInvalid(message)
+        return UpstreamError(message)
+
+    def _progress(self) -> ProgressFnT:
+        """What is told of the progress of a call, for whoever makes it."""
+        heard = PROGRESS.get()
+
+        async def progressed(progress: float, total: float | None, message: str | None) -> None:
+            numbers = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
+            heard(self._redactor.text(f"{numbers} {message or ''}".strip()[:_SAID_CHARACTERS]))
+
+        return progressed
 
     def _unreachable(self) -> UpstreamUnreachable:
         message = f"the MCP server of {self._source} is not there: {self._redactor.text(self._failure)}"
@@ -201,35 +225,49 @@ class McpTransport:
         wait_s = FIRST_WAIT_S
         while True:
             self._lost.clear()
+            began, connections = time.monotonic(), self._connections
             try:
-                async with (
-                    Client(
-                        self._connect(), read_timeout_seconds=self._timeout_s, message_handler=self._heard, cache=None
-                    ) as client,
-                    _listening(client, self._relist),
-                ):
-                    await self._list(client)
-                    self._client = client
-                    self._connected.set()
-                    self._tried.set()
-                    wait_s = FIRST_WAIT_S
-                    await self._lost.wait()
-                self._failure = "closed the connection"
+                await self._connection()
+                self._report("closed the connection")
             except Exception as error:  # noqa: BLE001 -- whatever a server does, the others are untouched
-                failure = f"cannot be reached: {_reason(error)}"
-                if failure != self._failure:  # said once, however often it is tried
-                    log.warning("the MCP server of %s %s", self._source, self._redactor.text(failure))
-                self._failure = failure
+                self._report(f"cannot be reached: {_reason(error)}")
+                if self._connections == connections:
+                    self._settled.set()
             finally:
                 self._client = None
-                self._connected.clear()
                 self._tried.set()
+            if time.monotonic() - began > LONGEST_WAIT_S:
+                wait_s = FIRST_WAIT_S
             await asyncio.sleep(wait_s)
+            self._settled.clear()
             wait_s = min(2 * wait_s, LONGEST_WAIT_S)
+
+    async def _connection(self) -> None:
+        """One connection, from its begin until it is lost."""
+        timeout_s = self._timeout_s
+        async with (
+            Client(
+                self._connect(self._lose), read_timeout_seconds=timeout_s, message_handler=self._heard, cache=None
+            ) as client,
+            _listening(client, self._relist),
+        ):
+            await self._list(client)
+            self._client = client
+            self._connections += 1
+            self._failure = ""
+            self._settled.set()
+            self._tried.set()
+            await self._lost.wait()
+
+    def _report(self, failure: str) -> None:
+        if failure != self._failure:  # said once, however often it is tried
+            log.warning("the MCP server of %s %s", self._source, self._redactor.text(failure))
+        self._failure = failure
 
     async def _list(self, client: Client) -> None:
         """All pages of the list; a list that is not as before is handed on."""
         found: list[mcp_types.Tool] = []
+        cursors: set[str] = set()
         cursor: str | None = None
         while True:
             page = await client.list_tools(cursor=cursor)
@@ -237,6 +275,10 @@ class McpTransport:
             cursor = page.next_cursor
             if not cursor or len(found) > MOST_TOOLS:
                 break
+            if cursor in cursors or len(cursors) == MOST_PAGES:
+                log.warning("the MCP server of %s never ends its list: the first pages are used", self._source)
+                break
+            cursors.add(cursor)
         before, self._definitions = self._definitions, tuple(found[:MOST_TOOLS])
         if self._tried.is_set() and before != self._definitions:
             self.on_change(self._definitions)
@@ -251,8 +293,9 @@ class McpTransport:
         if self._client is not None:
             try:
                 await self._list(self._client)
-            except MCPError as error:
-                log.warning("the MCP server of %s gave no list after a change: %s", self._source, error.message)
+            except (MCPError, ValueError) as error:
+                reason = self._redactor.text(_reason(error))
+                log.warning("the MCP server of %s gave no list after a change: %s", self._source, reason)
 
     def _value(self, result: mcp_types.CallToolResult) -> Any:
         if result.structured_content is not None:

@@ -123,10 +123,14 @@ def open_pool(
 
 
 class PinnedTransport(httpx2.AsyncBaseTransport):
-    """A pool under httpx2's own client, for libraries that bring one."""
+    """A pool under httpx2's own client, for libraries that bring one.
 
-    def __init__(self, pool: httpcore2.AsyncConnectionPool) -> None:
+    Of an answer that is no stream of events no more than `limit_bytes` are read.
+    """
+
+    def __init__(self, pool: httpcore2.AsyncConnectionPool, *, limit_bytes: int) -> None:
         self._pool = pool
+        self._limit_bytes = limit_bytes
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request. Raises AddressNotAllowed, httpx2.TransportError."""
@@ -139,9 +143,10 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
         )
         with _as_httpx2():
             response = await self._pool.handle_async_request(sent)
-        return httpx2.Response(
-            response.status, headers=response.headers, stream=_Body(response), extensions=response.extensions
-        )
+        headers = httpx2.Headers(response.headers)
+        is_stream = headers.get("content-type", "").lower().startswith("text/event-stream")
+        body = _Body(response, None if is_stream else self._limit_bytes)
+        return httpx2.Response(response.status, headers=headers, stream=body, extensions=response.extensions)
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -149,12 +154,18 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
 
 
 class _Body(httpx2.AsyncByteStream):
-    def __init__(self, response: httpcore2.Response) -> None:
+    def __init__(self, response: httpcore2.Response, limit_bytes: int | None) -> None:
         self._response = response
+        self._limit_bytes = limit_bytes
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
         with _as_httpx2():
             async for part in self._response.aiter_stream():
+                size += len(part)
+                if self._limit_bytes is not None and size > self._limit_bytes:
+                    message = f"the answer has more than the {self._limit_bytes:,} bytes that are read"
+                    raise httpx2.StreamError(message)
                 yield part
 
     async def aclose(self) -> None:

@@ -124,14 +124,14 @@ async def test_progress_is_reported_while_a_program_runs(tmp_path: Path, monkeyp
     async def listen(progress: float, total: float | None, message: str | None) -> None:
         assert total == 30
         heard.append((progress, message))
-        if message and "slow.wait unknown" in message:
+        if message and "slow.wait is running" in message:
             counter.released.set()
 
     async with face(tmp_path, counter) as (connected, _):
         ended = await connected.call_tool("execute", {"code": "slow.wait()"}, progress_callback=listen)
     assert text(ended) == '"done"'
     assert heard == sorted(heard)
-    assert any(message == "0 calls ended; slow.wait unknown" for _, message in heard)
+    assert any(message == "0 calls ended; slow.wait is running" for _, message in heard)
 
 
 async def test_a_call_that_is_cancelled_ends_its_program(tmp_path: Path) -> None:

@@ -226,7 +226,7 @@ async def test_a_certificate_for_another_name_is_not_believed(authority: Path) -
 async def test_the_client_of_a_library_goes_where_calls_go() -> None:
     async with _server("127.0.0.2") as (port, heads):
         permitted = Permitted((origin(f"http://api.test:{port}"),), "127.0.0.2")
-        async with httpx2.AsyncClient(transport=PinnedTransport(open_pool(permitted))) as client:
+        async with httpx2.AsyncClient(transport=PinnedTransport(open_pool(permitted), limit_bytes=1024)) as client:
             answer = await client.post(f"http://api.test:{port}/x", json={"a": 1})
             assert (answer.status_code, answer.json()) == (200, "127.0.0.2 ")
             with pytest.raises(AddressNotAllowed):
@@ -236,6 +236,6 @@ async def test_the_client_of_a_library_goes_where_calls_go() -> None:
 
 async def test_the_client_of_a_library_sees_errors_of_its_own() -> None:
     permitted = Permitted((origin("http://127.0.0.2:1"),))
-    async with httpx2.AsyncClient(transport=PinnedTransport(open_pool(permitted))) as client:
+    async with httpx2.AsyncClient(transport=PinnedTransport(open_pool(permitted), limit_bytes=1024)) as client:
         with pytest.raises(httpx2.ConnectError):
             await client.get("http://127.0.0.2:1/")

@@ -1,0 +1,200 @@
+"""MCP servers that do what no server should: programs are told, nothing hangs, nothing is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from codemode import CodeMode
+from codemode.settings import Settings
+
+if TYPE_CHECKING:
+    from codemode.executions.ledger import LedgerEntry
+
+SERVER = Path(__file__).with_name("misbehaving_server.py")
+
+
+def settings(folder: Path, mode: str = "", **source: Any) -> Settings:
+    command = [sys.executable, str(SERVER), str(folder / "log"), *([mode] if mode else [])]
+    folders = {"state_folder": folder / "state", "cache_folder": folder / "cache"}
+    return Settings.model_validate({"sources": {"bad": {"command": command, "timeout_s": 45, **source}}, **folders})
+
+
+def heard(folder: Path) -> list[str]:
+    return (folder / "log").read_text(encoding="utf-8").splitlines()
+
+
+async def until_heard(folder: Path, beginning: str, times: int = 1) -> str:
+    async with asyncio.timeout(45):
+        while True:
+            found = [line for line in heard(folder) if line.startswith(beginning)]
+            if len(found) >= times:
+                return found[-1]
+            await asyncio.sleep(0.02)
+
+
+async def test_garbage_and_wrong_ids_do_not_keep_answers_away(tmp_path: Path) -> None:
+    async with CodeMode.from_settings(settings(tmp_path)) as service:
+        ended = await service.execute("[bad.garbage(), bad.wrong_id(), bad.plain()]")
+        assert ended.value == ["after garbage", "for you", "plain"], ended.failure
+
+
+@pytest.mark.parametrize("tool", ["huge", "no_result"])
+async def test_an_answer_that_cannot_be_used_is_an_error_and_the_next_call_works(tmp_path: Path, tool: str) -> None:
+    async with CodeMode.from_settings(settings(tmp_path, response_limit_bytes=100_000)) as service:
+        ended = await service.execute(f"""
+try:
+    bad.{tool}()
+except Exception as error:
+    print(type(error).__name__, error)
+bad.plain()
+""")
+        assert ended.value == "plain", ended.failure
+        assert ("3,000,0" in ended.output and "more than the 100,000" in ended.output) or tool != "huge"
+        assert ended.calls[0].state == "failed", ended.calls
+
+
+async def test_a_call_without_an_answer_is_unknown_and_the_server_is_told(tmp_path: Path) -> None:
+    async with CodeMode.from_settings(settings(tmp_path, timeout_s=2)) as service:
+        ended = await service.execute("bad.silent()")
+        assert [str(call.state) for call in ended.calls] == ["unknown"]
+        assert ended.failure is not None
+        assert "bad gave no answer within 2 s" in ended.failure.message
+        await until_heard(tmp_path, "cancelled ")
+        assert (await service.execute("bad.plain()")).value == "plain"
+
+
+async def test_a_program_that_is_cancelled_cancels_what_its_servers_do(tmp_path: Path) -> None:
+    async with CodeMode.from_settings(settings(tmp_path)) as service:
+        running = asyncio.create_task(service.execute("bad.silent()"))
+        await until_heard(tmp_path, "silent")
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+        await until_heard(tmp_path, "cancelled ")
+
+
+async def test_a_program_that_runs_out_of_time_cancels_what_its_servers_do(tmp_path: Path) -> None:
+    limited = settings(tmp_path).model_copy(update={"limits": Settings().limits.model_copy(update={"wall_s": 2.0})})
+    async with CodeMode.from_settings(limited) as service:
+        ended = await service.execute("bad.silent()")
+        assert ended.limit == "wall_s"
+        await until_heard(tmp_path, "cancelled ")
+
+
+async def test_what_a_server_says_of_its_progress_is_heard_and_stays_with_an_unknown_call(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    def watch(entry: LedgerEntry) -> None:
+        if entry.is_progress:
+            said.append(f"{entry.tool} {entry.progress}")
+
+    async with CodeMode.from_settings(settings(tmp_path, timeout_s=3)) as service:
+        ended = await service.execute("bad.progress()", watch=watch)
+    assert said == ["bad.progress 1 of 2 step 1", "bad.progress 2 of 2 step 2"]
+    assert ended.calls[0].progress == "2 of 2 step 2"
+
+
+async def test_a_server_that_dies_in_the_middle_of_a_message_is_started_again(tmp_path: Path) -> None:
+    async with CodeMode.from_settings(settings(tmp_path)) as service:
+        ended = await service.execute("""
+try:
+    bad.dies()
+except Exception as error:
+    print(error)
+bad.plain()
+""")
+        assert ended.output == "bad closed the connection before it answered\n"
+        assert ended.value == "plain"
+        assert len([line for line in heard(tmp_path) if line.startswith("began")]) == 2
+
+
+async def test_a_server_that_died_between_two_calls_is_there_again_for_the_next(tmp_path: Path) -> None:
+    async with CodeMode.from_settings(settings(tmp_path)) as service:
+        process = int((await until_heard(tmp_path, "began ")).split()[1])
+        os.kill(process, signal.SIGKILL)
+        await until_heard(tmp_path, "began ", times=2)
+        ended = await service.execute("bad.plain()")
+        assert [str(call.state) for call in ended.calls] == ["committed"], ended.failure
+
+
+@pytest.mark.parametrize(("mode", "tools"), [("endless", set()), ("circle", {"bad.one"})])
+async def test_a_list_that_never_ends_is_ended(tmp_path: Path, mode: str, tools: set[str]) -> None:
+    async with CodeMode.from_settings(settings(tmp_path, mode)) as service:
+        assert {tool.id.removesuffix("_2") for tool in service.catalog} == tools
+
+
+async def test_of_two_tools_with_one_name_the_first_is_there_and_a_warning_says_so(tmp_path: Path) -> None:
+    for _ in range(2):
+        async with CodeMode.from_settings(settings(tmp_path, "twice")) as service:
+            assert {tool.id: tool.summary for tool in service.catalog} == {"bad.one": "The first", "bad.two": "Do it"}
+            (warning,) = service.sources["bad"].warnings
+            assert "twice" in warning.reason
+
+
+async def test_a_server_that_says_something_else_each_time_is_not_offered_again(tmp_path: Path) -> None:
+    for expected, warned in ((1, ""), (0, "description changed: not offered until `codemode sources accept bad`")):
+        async with CodeMode.from_settings(settings(tmp_path, "changing")) as service:
+            assert len(service.catalog) == expected
+            assert "".join(warning.reason for warning in service.sources["bad"].warnings) == warned
+
+
+async def test_a_server_that_never_answers_costs_no_more_than_its_time(tmp_path: Path) -> None:
+    async with CodeMode.from_settings(settings(tmp_path, "deaf", timeout_s=2)) as service:
+        (warning,) = service.sources["bad"].warnings
+        assert "gave no list of tools within 2 s" in warning.reason
+
+
+async def test_what_a_server_says_on_standard_error_is_kept_within_bounds(tmp_path: Path) -> None:
+    async with CodeMode.from_settings(settings(tmp_path)) as service:
+        assert (await service.execute("bad.talks()")).value == "talked"
+    assert 0 < (tmp_path / "state" / "mcp" / "bad.stderr.log").stat().st_size <= 1024 * 1024
+
+
+async def test_a_server_that_does_not_want_to_end_is_ended(tmp_path: Path) -> None:
+    async with CodeMode.from_settings(settings(tmp_path, "stubborn")) as service:
+        assert (await service.execute("bad.plain()")).value == "plain"
+        process = int((await until_heard(tmp_path, "began ")).split()[1])
+    assert not is_alive(process)
+
+
+def test_servers_end_with_us_even_when_we_are_killed(tmp_path: Path) -> None:
+    program = f"""
+import asyncio, sys
+from codemode import CodeMode
+from tests.codemode.sources.test_mcp_misbehaving import settings
+from pathlib import Path
+async def main():
+    async with CodeMode.from_settings(settings(Path({str(tmp_path)!r}), "stubborn")) as service:
+        print("READY", flush=True)
+        await asyncio.Event().wait()
+asyncio.run(main())
+"""
+    root = Path(__file__).parents[3]
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, cwd=root, text=True) as ours:
+        assert ours.stdout is not None
+        assert ours.stdout.readline() == "READY\n"
+        server = int(heard(tmp_path)[0].split()[1])
+        assert is_alive(server)
+        ours.send_signal(signal.SIGKILL)
+    deadline = time.monotonic() + 30
+    while is_alive(server):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+        return "State:\tZ" not in Path(f"/proc/{process}/status").read_text()
+    except (ProcessLookupError, FileNotFoundError):
+        return False
