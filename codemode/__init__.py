@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
     from codemode.settings import Settings
     from codemode.sources.callables import tool
+    from codemode.sources.toolkit import bind
 
 __all__ = [
     "CodeMode",
@@ -28,6 +29,7 @@ __all__ = [
     "Settings",
     "SourceError",
     "ToolNotFound",
+    "bind",
     "tool",
 ]
 
@@ -35,6 +37,7 @@ _HOME = {
     "CodeMode": "codemode.service",
     "ExecutionOutcome": "codemode.executions.execution",
     "Settings": "codemode.settings",
+    "bind": "codemode.sources.toolkit",
     "tool": "codemode.sources.callables",
 }
 

@@ -143,6 +143,30 @@ def tool_ids(
     return ids
 
 
+def plain_ids(
+    namespace: str, paths: Iterable[tuple[str, ...]], *, given: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Ids of tools that have names of their own, by `"/".join(path)`: groups, if any, and name, in snake case.
+
+    One that would be too long, or that two would have, is shortened or ends in a digest. `given` is as for `tool_ids`.
+    """
+    kept = {key: id_ for key, id_ in (given or {}).items() if id_.partition(".")[0] == namespace}
+    wanted = {"/".join(path): [identifier(part) for part in path] for path in paths}
+    open_ = {key: parts for key, parts in wanted.items() if key not in kept}
+    proposed = {
+        key: _fit(namespace, ".".join(parts[:-1]), parts[-1]) if len(parts) > 1 else f"{namespace}.{parts[0]}"
+        for key, parts in open_.items()
+    }
+    uses = Counter((*proposed.values(), *kept.values()))
+    ids = {
+        key: id_
+        if uses[id_] == 1 and len(id_) <= LONGEST_ID
+        else f"{id_[: LONGEST_ID - 9].rstrip('_.')}_{_digest(key, 8)}"
+        for key, id_ in proposed.items()
+    }
+    return {key: kept.get(key) or ids[key] for key in wanted}
+
+
 def plain_paths(operation: OperationKey) -> tuple[str, ...]:
     """Group and operation as anybody would guess them: by first tag, and by first segment of the path.
 

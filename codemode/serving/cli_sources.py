@@ -57,6 +57,7 @@ def add(
     arguments: Annotated[list[str] | None, typer.Argument(help="After --: arguments of the command.")] = None,
     base_url: Annotated[str, typer.Option("--base-url", help="Where its operations are answered.")] = "",
     bearer_env: Annotated[str, typer.Option("--bearer-env", help="Environment variable with a bearer token.")] = "",
+    bind: Annotated[str, typer.Option("--bind", help="Python code that carries described tools out.")] = "",
     as_json: AsJson = False,  # noqa: FBT002
     config: Config = Path(DEFAULT_FILE),
 ) -> None:
@@ -66,8 +67,9 @@ def add(
             settings = SourceSettings(command=(location, *(arguments or ())))
         else:
             settings = settings_for_document(location, base_url=base_url, name=name).sources[name]
+            settings = settings.model_copy(update={"bind": bind})
         settings, source = asyncio.run(_found(name, settings))
-        is_document = not settings.is_mcp and not is_python(settings.location)
+        is_document = settings.is_document
         base = (base_url or next(iter(_absolute(source)), "")) if is_document else ""
         text = config.read_text(encoding="utf-8") if config.exists() else ""
         config.write_text(with_source(text, name, _entry(settings, base, bearer_env, config)), encoding="utf-8")
@@ -246,6 +248,8 @@ def _entry(settings: SourceSettings, base_url: str, bearer_env: str, config: Pat
         entry["kind"] = "mcp"
     if base_url:
         entry["base_url"] = base_url
+    if settings.bind:
+        entry["bind"] = settings.bind
     if bearer_env:
         entry["credentials"] = [{"kind": "bearer", "token": {"env": bearer_env}}]
     return entry

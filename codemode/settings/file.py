@@ -132,10 +132,5 @@ def _with_servers(settings: Settings, folder: Path) -> Settings:
 
 
 def _anchored(settings: Settings, folder: Path) -> Settings:
-    sources = {
-        name: source.model_copy(update={"location": str(folder / Path(source.location).expanduser())})
-        if source.has_file
-        else source
-        for name, source in settings.sources.items()
-    }
+    sources = {name: source.anchored(folder) for name, source in settings.sources.items()}
     return settings.model_copy(update={"sources": sources})

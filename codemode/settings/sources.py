@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import entry_points
 from ipaddress import ip_address
 from pathlib import Path
@@ -17,8 +18,10 @@ from codemode.settings.section import Section
 #: How the location of an importable module begins.
 PYTHON = "python:"
 
+_FILE_OF_CODE = re.compile(r"\.py(:[\w.]+)?$")
+
 #: The kinds of source that codemode reads itself.
-KINDS = ("auto", "openapi", "python", "mcp")
+KINDS = ("auto", "openapi", "python", "mcp", "toolkit")
 
 #: The group of entry points by which other packages bring kinds of their own.
 SOURCES_GROUP = "codemode.sources"
@@ -32,13 +35,17 @@ class SourceSettings(Section):
     `location` is a file (relative to the configuration file), a URL, or Python code: `python:package.module`,
     `python:package.module:name`, or a file that ends in `.py`. An MCP server has `kind: mcp` with its URL as location
     and `headers` for each request; or, instead of a location, the `command` that starts it, with `env` besides a
-    minimal environment, in `cwd`. A kind that another package brings says itself what its location is, if it has one,
-    and its `options`.
+    minimal environment, in `cwd`. Tools that a file or a folder of files describes (`kind: toolkit`) are carried out by
+    Python callables of their names (`bind`: Python code, or a mapping of names to it), or by a service at `base_url`,
+    each at its endpoint (`METHOD /path`; without one `POST /NAME`). A kind that another package brings says itself
+    what its location is, if it has one, and its `options`.
     """
 
     kind: str = "auto"
     location: str = ""
     options: dict[str, Any] = Field(default_factory=dict)
+    bind: str | dict[str, str] = ""
+    endpoints: dict[str, str] = Field(default_factory=dict)
     command: tuple[str, ...] = ()
     env: dict[str, SecretReference | str] = Field(default_factory=dict)
     cwd: Path | None = None
@@ -70,6 +77,10 @@ class SourceSettings(Section):
         if self.options:
             message = f"options: are for kinds that other packages bring; {self.own_kind} has none"
             raise ValueError(message)
+        if self.bind and (self.base_url or self.endpoints):
+            raise ValueError(
+                "tools are carried out by Python (bind) or by a service (base_url, endpoints), not by both"
+            )
         if bool(self.location) == bool(self.command):
             message = "give location: a file, a URL or Python code; or command: [PROGRAM, ARGUMENT …] of an MCP server"
             raise ValueError(message)
@@ -85,18 +96,30 @@ class SourceSettings(Section):
             return self.kind
         if self.command:
             return "mcp"
+        if self.bind or self.endpoints:
+            return "toolkit"
         return "python" if is_python(self.location) else "openapi"
+
+    @property
+    def is_document(self) -> bool:
+        """Whether it is an API document, or looks like one."""
+        return self.own_kind == "openapi"
 
     @property
     def is_mcp(self) -> bool:
         """Whether it is an MCP server."""
         return self.own_kind == "mcp"
 
-    @property
-    def has_file(self) -> bool:
-        """Whether its location is a file, which is relative to the configuration."""
-        is_elsewhere = is_url(self.location) or self.location.startswith(PYTHON)
-        return bool(self.location) and not is_elsewhere and self.kind in KINDS
+    def anchored(self, folder: Path) -> SourceSettings:
+        """With the files that it names relative to a folder, which is the configuration's."""
+        bind = self.bind
+        named = {"": bind} if isinstance(bind, str) else bind
+        found = {name: anchored(code, folder) for name, code in named.items()}
+        update = {
+            "location": anchored(self.location, folder) if self.kind in KINDS else self.location,
+            "bind": found[""] if isinstance(bind, str) else found,
+        }
+        return self.model_copy(update=update)
 
     @property
     def caller_names(self) -> frozenset[str]:
@@ -137,5 +160,11 @@ def is_url(location: str) -> bool:
 
 
 def is_python(location: str) -> bool:
-    """Whether a source is Python code: `python:package.module`, or a file that ends in `.py`."""
-    return location.startswith(PYTHON) or location.endswith(".py")
+    """Whether a source is Python code: `python:package.module`, or a file that ends in `.py`; a name may follow."""
+    return location.startswith(PYTHON) or _FILE_OF_CODE.search(location) is not None
+
+
+def anchored(location: str, folder: Path) -> str:
+    """A location whose file is relative to a folder; a URL or a module as it is."""
+    is_elsewhere = not location or is_url(location) or location.startswith(PYTHON)
+    return location if is_elsewhere else str(folder / Path(location).expanduser())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import typing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from docstring_parser import Docstring, ParseError
 from docstring_parser import parse as parse_docstring
@@ -72,16 +72,11 @@ def tool_of(function: Callable[..., Any], id_: str, *, source: str, tags: tuple[
     mark: ToolMark = getattr(function, _MARK, ToolMark())
     doc = _documentation(function)
     try:
-        hints = typing.get_type_hints(_hinted(function), include_extras=True)
-        given = tuple(_given(function))
-        model = _model(given, hints, {param.arg_name: param.description or "" for param in doc.params})
-        parameters = _parameters(model)
-        result = TypeAdapter(hints.get("return", Any))
-        returns = _schema(result.json_schema(mode="serialization")) if "return" in hints else None
+        read = _read(function, doc)
+        parameters = _parameters(read.model)
+        returns = _schema(read.result.json_schema(mode="serialization")) if read.has_result else None
     except _UNREADABLE as error:
-        message = f"{id_} cannot be called with JSON data: {' '.join(str(error).split())[:300]}"
-        raise SourceError(message) from None
-    positional = tuple(p.name for p in given if p.kind is inspect.Parameter.POSITIONAL_ONLY)
+        raise _unreadable(id_, error) from None
     description = doc.description or ""
     return Tool(
         id_,
@@ -90,13 +85,50 @@ def tool_of(function: Callable[..., Any], id_: str, *, source: str, tags: tuple[
         description=description,
         parameters=parameters,
         effect=mark.effect,
-        invocation=FunctionInvocation(function, model, positional, result),
+        invocation=FunctionInvocation(function, read.model, read.positional, read.result),
         returns=returns,
         tags=(*tags, *mark.tags),
         examples=mark.examples,
         retrieval_text=" ".join((id_, description)),
         key=id_,
     )
+
+
+def takes_any(function: Callable[..., Any]) -> bool:
+    """Whether a function takes arguments of any name (`**kwargs`); what they may be, its signature does not say."""
+    return any(parameter.kind is parameter.VAR_KEYWORD for parameter in inspect.signature(function).parameters.values())
+
+
+def is_typed(function: Callable[..., Any]) -> bool:
+    """Whether anything is said of the types of a function's arguments."""
+    return any(parameter.annotation is not parameter.empty for parameter in _given(function))
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A function's signature: a model of its arguments, those without a keyword, what becomes of its result."""
+
+    model: type[BaseModel]
+    positional: tuple[str, ...]
+    result: TypeAdapter[Any]
+    has_result: bool
+
+
+def _read(function: Callable[..., Any], doc: Docstring) -> _Read:
+    hints = typing.get_type_hints(_hinted(function), include_extras=True)
+    given = tuple(_given(function))
+    about = {param.arg_name: param.description or "" for param in doc.params}
+    return _Read(
+        _model(given, hints, about, extra="allow" if takes_any(function) else "forbid"),
+        tuple(p.name for p in given if p.kind is inspect.Parameter.POSITIONAL_ONLY),
+        TypeAdapter(hints.get("return", Any)),
+        "return" in hints,
+    )
+
+
+def _unreadable(id_: str, error: Exception) -> SourceError:
+    message = f"{id_} cannot be called with JSON data: {' '.join(str(error).split())[:300]}"
+    return SourceError(message)
 
 
 def _documentation(function: Callable[..., Any]) -> Docstring:
@@ -122,7 +154,12 @@ def _given(function: Callable[..., Any]) -> Iterator[inspect.Parameter]:
             yield parameter
 
 
-def _model(given: tuple[inspect.Parameter, ...], hints: dict[str, Any], about: dict[str, str]) -> type[BaseModel]:
+def _model(
+    given: tuple[inspect.Parameter, ...],
+    hints: dict[str, Any],
+    about: dict[str, str],
+    extra: Literal["allow", "forbid"],
+) -> type[BaseModel]:
     """A model with a field for each parameter. Field names are numbers, so that no parameter's name is in the way."""
     fields: dict[str, Any] = {}
     for number, parameter in enumerate(given):
@@ -133,7 +170,7 @@ def _model(given: tuple[inspect.Parameter, ...], hints: dict[str, Any], about: d
         if parameter.default is not inspect.Parameter.empty:
             said["default"] = parameter.default
         fields[f"field_{number}"] = (hint, Field(**said))
-    config = ConfigDict(extra="forbid", protected_namespaces=())
+    config = ConfigDict(extra=extra, protected_namespaces=())
     model: type[BaseModel] = pydantic_model("Arguments", __config__=config, **fields)
     return model
 

@@ -79,7 +79,7 @@ def _callables(target: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[st
             yield from _callables(member, (*path, str(name)))
     elif isinstance(target, list | tuple | set | frozenset):
         for member in target:
-            yield from _callables(member, (*path, _name(member)))
+            yield from _callables(member, (*path, name_of(member)))
     elif isinstance(target, ModuleType):
         for name, member in _members(target):
             yield from _callables(member, (*path, _snake(name) if inspect.isclass(member) else name))
@@ -88,7 +88,7 @@ def _callables(target: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[st
         if made is not None:
             yield from _methods(made, path)
     elif inspect.isroutine(target) or (callable(target) and not _has_methods(target)):
-        yield path or (_name(target),), target
+        yield path or (name_of(target),), target
     else:
         yield from _methods(target, path)
 
@@ -139,7 +139,13 @@ def _parameters(target: type) -> Mapping[str, inspect.Parameter] | None:
         return None
 
 
-def _name(target: object) -> str:
+def made(target: object) -> object:
+    """A class as an object of it, where it can be made without arguments; anything else as it is."""
+    return (_instance(target) or target) if inspect.isclass(target) else target
+
+
+def name_of(target: object) -> str:
+    """What a function is called, or an object that is called like one."""
     target = getattr(target, "func", target)  # what a partial calls
     if inspect.isroutine(target):
         return target.__name__

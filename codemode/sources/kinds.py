@@ -17,6 +17,7 @@ _MODULES = {
     "openapi": "codemode.sources.api_document",
     "python": "codemode.sources.functions",
     "mcp": "codemode.sources.mcp_server",
+    "toolkit": "codemode.sources.toolkit",
 }
 
 #: The extra of codemode that a module belongs to, by the module's first name.

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codemode.catalog.tool import Effect
-from codemode.errors import ConfigurationError
+from codemode.errors import ConfigurationError, SourceError
 from codemode.sources.functions import load_functions
 from codemode.sources.kinds import source_of
 from codemode.sources.overrides import Overrides, apply_overrides
+from codemode.sources.recognition import recognised
 from codemode.sources.source import SourceContext
+from codemode.sources.toolkit import BoundTools
 from codemode.transports.function import FunctionTransport
 
 if TYPE_CHECKING:
@@ -46,8 +48,18 @@ class LoadedSource:
 
 
 async def load_source(name: str, settings: SourceSettings, context: SourceContext | None = None) -> LoadedSource:
-    """Read a source. Raises SourceError or ConfigurationError, which name the file or URL and what to do."""
-    surface, transport = await source_of(settings.own_kind)(name, settings, context or SourceContext())
+    """Read a source. Raises SourceError or ConfigurationError, which name the file or URL and what to do.
+
+    Where the configuration does not say its kind, and it is no API document, what it holds tells.
+    """
+    context = context or SourceContext()
+    try:
+        surface, transport = await source_of(settings.own_kind)(name, settings, context)
+    except SourceError:
+        kind = await recognised(settings) if settings.is_document and settings.kind == "auto" else None
+        if kind is None:
+            raise
+        surface, transport = await source_of(kind)(name, settings, context)
     try:
         return LoadedSource(name, _changed(name, surface, settings), transport)
     except ConfigurationError:
@@ -60,7 +72,8 @@ def bind_functions(name: str, target: object) -> LoadedSource:
     if not NAMESPACE.fullmatch(name):
         message = f"{name!r} cannot be a namespace: lower-case letters, digits and _, a letter first, 32 at most"
         raise ConfigurationError(message)
-    return LoadedSource(name, load_functions(target, name=name), FunctionTransport(name))
+    surface = target.surface(name) if isinstance(target, BoundTools) else load_functions(target, name=name)
+    return LoadedSource(name, surface, FunctionTransport(name))
 
 
 def with_definitions(

@@ -6,15 +6,17 @@ entry point of the group `codemode.sources` whose name is the `kind` of the conf
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from codemode.settings import Secrets, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from codemode.catalog.tool import Tool
     from codemode.settings import SourceSettings
     from codemode.sources.cache import CatalogCache
     from codemode.sources.given import GivenIds
@@ -42,6 +44,11 @@ class SourceContext:
     def ids_of(self, source: str, settings: SourceSettings) -> Mapping[str, str]:
         """The ids that were given to a source's tools before, by `Tool.key`; none where they are not to be kept."""
         return self.given.read(source) if self.given is not None and settings.keep_names else {}
+
+    async def keep_ids(self, source: str, settings: SourceSettings, tools: Iterable[Tool]) -> None:
+        """Keep the ids of a source's tools, where they are to be kept."""
+        if self.given is not None and settings.keep_names:
+            await asyncio.to_thread(self.given.keep, source, tools)
 
 
 class Source(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -20,18 +20,24 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
 
 
+#: A result of any type that has a form as JSON data.
+ANY: TypeAdapter[Any] = TypeAdapter(Any)
+
+
 @dataclass(frozen=True, slots=True)
 class FunctionInvocation:
     """How a function is called.
 
-    `arguments` is a model whose fields have the parameters' names as aliases; `positional` are parameters that cannot
-    be given by keyword, in order. `result` makes JSON data of what the function returns.
+    `arguments` is a model whose fields have the function's own names as aliases, None where it takes them as they are;
+    `positional` are those that cannot be given by keyword, in order. `result` makes JSON data of what it returns.
+    `keywords` are the function's names of parameters that are called otherwise.
     """
 
     function: Callable[..., Any]
-    arguments: type[BaseModel]
-    positional: tuple[str, ...]
-    result: TypeAdapter[Any]
+    arguments: type[BaseModel] | None = None
+    positional: tuple[str, ...] = ()
+    result: TypeAdapter[Any] = ANY
+    keywords: Mapping[str, str] = field(default_factory=dict)
 
 
 class FunctionTransport:
@@ -79,8 +85,11 @@ class FunctionTransport:
 
 
 def _arguments(tool: Tool, plan: FunctionInvocation, given: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    named = {plan.keywords.get(name, name): value for name, value in given.items()}
+    if plan.arguments is None:
+        return [], named
     try:
-        made = plan.arguments.model_validate(dict(given))
+        made = plan.arguments.model_validate(named)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = str(first["loc"][0]) if first["loc"] else ""
@@ -88,7 +97,8 @@ def _arguments(tool: Tool, plan: FunctionInvocation, given: Mapping[str, Any]) -
         message = f"{place}: {first['msg']}"
         raise ArgumentsInvalid(tool.id, message, parameter=name, valid=tool.parameter_names) from None
     fields = plan.arguments.model_fields
-    values = {str(fields[field].alias): getattr(made, field) for field in fields if field in made.model_fields_set}
+    values = {str(fields[name].alias): getattr(made, name) for name in fields if name in made.model_fields_set}
+    values |= made.model_extra or {}
     return [values.pop(name) for name in plan.positional if name in values], values
 
 

@@ -1,0 +1,43 @@
+"""What a location is, where the configuration does not say it and it is no API document."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from codemode.errors import SourceError
+from codemode.settings import is_url
+from codemode.sources.documents import parse_document
+from codemode.sources.function_tools import is_function_list
+from codemode.sources.reach import fetch
+from codemode.sources.tool_descriptions import is_tool_descriptions
+from codemode.sources.toolkits import is_toolkits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from codemode.settings import SourceSettings
+
+_SHAPES: tuple[tuple[Callable[[Any], bool], str], ...] = (
+    (is_toolkits, "toolkit"),
+    (is_function_list, "toolkit"),
+    (is_tool_descriptions, "toolkit"),
+)
+
+
+async def recognised(settings: SourceSettings) -> str | None:
+    """The kind of what a file, a folder or a URL holds; None where it is nothing that is known."""
+    location = settings.location
+    if not is_url(location) and await asyncio.to_thread(Path(location).is_dir):
+        return "toolkit"
+    try:
+        text = await fetch(settings)(location) if is_url(location) else await asyncio.to_thread(_text, location)
+        document = await asyncio.to_thread(parse_document, text, location=location)
+    except (SourceError, OSError, UnicodeDecodeError):
+        return None
+    return next((kind for holds, kind in _SHAPES if holds(document)), None)
+
+
+def _text(file: str) -> str:
+    return Path(file).read_text(encoding="utf-8-sig")
