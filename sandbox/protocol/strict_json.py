@@ -7,6 +7,7 @@ All checks run in C over the whole text and cost a few per cent of the parse.
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 from functools import cache
@@ -33,16 +34,17 @@ LEAST_CONTAINER = 8
 _SHORT = 100
 #: With an exponent of two digits a number with fewer digits than this is no larger than 1e299.
 _MANY_DIGITS = 200
+#: Levels of nesting up to which a parser's own limit is looked for.
+_DEEPEST_TRIED = 2_000
 #: From this many bytes on a result goes through the faster parser.
 _LARGE = 1 << 16
 _MAY_BE_UNREAL = re.compile(rb"[0-9][eE]\+?[0-9]{3}|\\u[dD]")
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _ONE_KIND = bytes.maketrans(b"{}", b"[]")
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'[]{}"'))
-#: Digits become 0, both letters of an exponent e, plus and minus stay; everything else becomes a space.
+#: Digits and the plus of an exponent become 0, both letters of an exponent e, everything else a space.
 _NUMBER_SHAPES = bytes(
-    ord("0") if chr(code) in "0123456789" else ord("e") if chr(code) in "eE" else code if chr(code) in "+-" else 32
-    for code in range(256)
+    ord("0") if chr(code) in "0123456789+" else ord("e") if chr(code) in "eE" else 32 for code in range(256)
 )
 
 
@@ -55,28 +57,57 @@ def loads(data: bytes, *, depth: int = MESSAGE_DEPTH, digits: int = MESSAGE_DIGI
     return _loads(data, _SCAN_MESSAGE, depth, digits)
 
 
-def loads_result(data: bytes, *, depth: int, digits: int = RESULT_DIGITS) -> JsonValue:
+def loads_result(data: bytes, *, depth: int) -> JsonValue:
     """Parse a result, which may be large: as in any JSON reader the last of equal keys wins. Raises InvalidJson."""
-    if len(data) >= _LARGE and (parse := _fast_parser()) is not None:
-        must_walk = check_shape(data, depth=depth, digits=digits)
-        try:
-            value = parse(data, allow_inf_nan=False, cache_strings="keys")
-        except ValueError:
-            return _loads(data, _SCAN_RESULT, depth, digits)  # it decides, and says what is wrong
-        if must_walk:
-            _refuse_unreal_values(value)
-        return value
-    return _loads(data, _SCAN_RESULT, depth, digits)
+    if len(data) < _LARGE or (parse := _fast_parser(depth)) is None:
+        return _loads(data, _SCAN_RESULT, depth, RESULT_DIGITS)
+    try:
+        value = parse(data)
+    except ValueError:
+        return _loads(data, _SCAN_RESULT, depth, RESULT_DIGITS)  # it decides, and says what is wrong
+    if _may_overflow(data, data.translate(_NUMBER_SHAPES)):
+        _refuse_unreal_values(value)
+    return value
 
 
 @cache
-def _fast_parser() -> Callable[..., JsonValue] | None:
-    """Return the parser that pydantic brings, loaded for the first large text: half the standard library's time."""
+def _fast_parser(depth: int) -> Callable[[bytes], JsonValue] | None:
+    """Return the parser that pydantic brings, loaded for the first large text: half the standard library's time.
+
+    It keeps no limit on nesting but its own, so the text goes into as many lists as are between that and ours.
+    """
     try:
         from pydantic_core import from_json  # noqa: PLC0415  # 40 ms that small results need not wait for
     except ImportError:
         return None
-    return from_json
+    around = _deepest(from_json) - depth
+    if around < 0:
+        return None
+    before, after = b"[" * around, b"]" * around
+
+    def parse(data: bytes) -> JsonValue:
+        collects = gc.isenabled()
+        gc.disable()  # what a parser makes holds no cycle: to look for one takes as long as to parse
+        try:
+            value = from_json(before + data + after, allow_inf_nan=False, cache_strings="keys")
+        finally:
+            if collects:
+                gc.enable()
+        for _ in range(around):
+            (value,) = value  # or ValueError: the text closed lists that it had not opened
+        return value
+
+    return parse
+
+
+def _deepest(parse: Callable[[bytes], JsonValue]) -> int:
+    """Return how many lists in each other a parser takes; none that takes more than we try is of use."""
+    for depth in range(1, _DEEPEST_TRIED):
+        try:
+            parse(b"[" * depth + b"]" * depth)
+        except ValueError:
+            return depth - 1
+    return -1
 
 
 def dumps(value: JsonValue, *, depth: int = MESSAGE_DEPTH, digits: int = MESSAGE_DIGITS) -> bytes:
@@ -115,11 +146,12 @@ def check_shape(data: bytes, *, depth: int, digits: int) -> bool:
         if run in shapes and run in _STRING.sub(b"", data).translate(_NUMBER_SHAPES):
             message = f"a number of more than {digits} digits"
             raise InvalidJson(message)
-    has_exponent = b"0e" in shapes  # one search where there is none
-    may_overflow = has_exponent and (b"0e000" in shapes or b"0e+000" in shapes)
-    if may_overflow or b"0" * _MANY_DIGITS in shapes:
-        return True
-    return b"\\" in data and (b"\\ud" in data or b"\\uD" in data)
+    return _may_overflow(data, shapes) or (b"\\" in data and (b"\\ud" in data or b"\\uD" in data))
+
+
+def _may_overflow(data: bytes, shapes: bytes) -> bool:
+    """Tell whether a number may be too large for a float; one search over the shapes where there is no exponent."""
+    return b"0" * _MANY_DIGITS in shapes or (b"e000" in shapes and _MAY_BE_UNREAL.search(data) is not None)
 
 
 def weight(data: bytes) -> int:

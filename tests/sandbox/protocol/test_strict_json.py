@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import json
 import math
 
@@ -130,6 +131,30 @@ def test_a_large_result_is_refused_for_what_a_small_one_is(text: bytes) -> None:
     for data in (b"[" + text + b"]", LARGE % text):
         with pytest.raises(InvalidJson):
             loads_result(data, depth=64)
+
+
+@pytest.mark.parametrize("text", [b"1],[2", b"1]],[[2", b"]", b"", b"1,2", b"[1", b"1]" * 40 + b",2" + b"[" * 40])
+def test_a_large_text_cannot_close_the_lists_that_it_is_put_into(text: bytes) -> None:
+    blank = b" " * (1 << 16)
+    for data in (blank + text, text + blank):
+        for depth in (1, 64, 199, 200, 201):
+            with pytest.raises(InvalidJson):
+                loads_result(data, depth=depth)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 64, 150, 198, 199, 200, 201, 202, 400])
+@pytest.mark.parametrize(("left", "inner", "right"), [(b"[", b"", b"]"), (b"[", b"1", b"]"), (b'{"a":', b"0", b"}")])
+def test_a_large_text_is_refused_one_level_below_the_limit(depth: int, left: bytes, inner: bytes, right: bytes) -> None:
+    data = left * depth + inner + right * depth
+    assert loads_result(LARGE % data, depth=depth + 1)[1] == json.loads(data)
+    with pytest.raises(InvalidJson, match=f"nested more than {depth} deep"):
+        loads_result(LARGE % data, depth=depth)
+
+
+def test_reading_a_large_text_leaves_the_collector_as_it_was() -> None:
+    assert gc.isenabled()
+    loads_result(LARGE % b"1", depth=64)
+    assert gc.isenabled()
 
 
 @given(value=VALUES)
