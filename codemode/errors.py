@@ -142,6 +142,34 @@ class ApprovalRefused(ExecutionError):
     code = "approval_refused"
 
 
+class ExecutionWaiting(ExecutionError):
+    """The execution cannot go on yet: it waits for people, or for credentials of its caller; the message says which."""
+
+    code = "execution_waiting"
+
+
+class ExecutionChanged(ExecutionError):
+    """What the execution has used is not what it was; nothing was run. `changes` name each of them."""
+
+    code = "execution_changed"
+
+    def __init__(self, message: str, *, execution: str = "", changes: tuple[str, ...] = ()) -> None:
+        self.changes = changes
+        super().__init__(message, execution=execution)
+
+
+class NondeterminismError(ExecutionError):
+    """The program did something else than what was recorded of it; the message has the first difference."""
+
+    code = "nondeterminism"
+
+
+class JournalDamaged(ExecutionError):
+    """The journal has something of the execution that makes no sense; the message says which entry."""
+
+    code = "journal_damaged"
+
+
 class JournalUnavailable(ExecutionError):
     """The journal cannot be written or read: the disk is full, it is locked, its server is away. Nothing was recorded.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.tool import Effect
 from codemode.gateway.call import CallState
-from codemode.gateway.redaction import Redaction
+from codemode.gateway.redaction import Redaction, redacted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,8 @@ class LedgerEntry:
     `path` is the call's place in the tree of the program's tasks; `arguments` are without secrets; `decision` and
     `rule` are the policy's ("" where it was not asked: no such tool, wrong arguments); `error` is the message that the
     program saw; `repeats` is the path of an earlier read that was the same; `progress` is what the service said last of
-    how far it is.
+    how far it is; `reused` names the earlier execution and the path there of a call that was not made again;
+    `question` is the id under which a person is asked about it.
     """
 
     path: str
@@ -48,6 +49,8 @@ class LedgerEntry:
     error: str = ""
     repeats: str = ""
     progress: str = ""
+    reused: str = ""
+    question: str = ""
 
     @property
     def is_progress(self) -> bool:
@@ -63,12 +66,19 @@ class Ledger:
     """Collects entries while an execution runs. A call that was sent and never finished stays `unknown`.
 
     `watch` is given each entry when it is refused, when it is sent, when its service tells how far it is, and when it
-    has ended.
+    has ended. `mask` gives what stands for a secret argument, `elapsed_s` is how long the execution has run before.
     """
 
-    def __init__(self, watch: Callable[[LedgerEntry], None] = unwatched) -> None:
+    def __init__(
+        self,
+        watch: Callable[[LedgerEntry], None] = unwatched,
+        *,
+        mask: Callable[[object], str] = redacted,
+        elapsed_s: float = 0.0,
+    ) -> None:
         self._watch = watch
-        self._began = time.monotonic()
+        self._mask = mask
+        self._began = time.monotonic() - elapsed_s
         self._entries: dict[str, LedgerEntry] = {}
         self._redactions: dict[str, Redaction] = {}
         self._reads: dict[bytes, str] = {}
@@ -77,7 +87,7 @@ class Ledger:
     def take(self, judged: JudgedCall) -> None:
         """Record a call that the program makes, before anything is sent."""
         call = judged.call
-        arguments, redaction = Redaction(call.caller.secrets).arguments(call.arguments, judged.tool)
+        arguments, redaction = Redaction(call.caller.secrets, self._mask).arguments(call.arguments, judged.tool)
         self._redactions[call.path] = redaction
         self._entries[call.path] = LedgerEntry(
             path=call.path,
@@ -91,7 +101,7 @@ class Ledger:
             error=redaction.text(judged.error.for_model()) if judged.error else "",
             repeats=self._earlier(judged),
         )
-        if judged.error is not None or judged.state is CallState.PENDING:
+        if judged.error is not None:
             self._watch(self._entries[call.path])
 
     def send(self, path: str) -> None:
@@ -126,9 +136,25 @@ class Ledger:
         )
         self._watch(self._entries[path])
 
+    def __contains__(self, path: str) -> bool:
+        return path in self._entries
+
+    def entry(self, path: str) -> LedgerEntry:
+        """What is known of a call."""
+        return self._entries[path]
+
+    def restore(self, entry: LedgerEntry) -> None:
+        """Put in a call as it was recorded before."""
+        self._entries[entry.path] = entry
+
+    def settle(self, path: str, state: CallState, **facts: Any) -> None:
+        """Record what became of a call without its being sent now."""
+        self._entries[path] = replace(self._entries[path], state=state, **facts)
+        self._watch(self._entries[path])
+
     def pending(self) -> tuple[LedgerEntry, ...]:
         """The calls that wait for a person."""
-        return tuple(entry for entry in self._entries.values() if entry.state is CallState.PENDING)
+        return tuple(entry for entry in self._entries.values() if entry.state is CallState.PENDING or entry.question)
 
     def close(self) -> tuple[LedgerEntry, ...]:
         """All entries; those still under way end here, and whether they were done is unknown."""

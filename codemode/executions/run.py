@@ -11,6 +11,7 @@ from codemode.errors import CodeModeError, UpstreamError
 from codemode.executions.paging import collect, whole_list
 from codemode.gateway.call import CallState, ToolCall
 from codemode.gateway.policy import Tally
+from codemode.transports.idempotency import IDEMPOTENCY_KEY, key_of
 from codemode.transports.pace import CancelledUnsent
 from codemode.transports.progress import PROGRESS
 from sandbox import CallFailed, Failure, ProgramStopped
@@ -61,7 +62,7 @@ class Run:
         try:
             return await collect(wish, call.arguments, get_page)
         except CodeModeError as error:
-            raise _for_program(error) from None
+            raise for_program(error) from None
 
     def _call(self, path: str, tool: str, arguments: dict[str, Any]) -> ToolCall:
         return ToolCall(self.execution, path, tool, arguments, caller=self._caller, tally=self._tally)
@@ -71,23 +72,28 @@ class Run:
         self.ledger.take(judged)
         if judged.state is CallState.PENDING:
             await self._stop()
+        return await self._done(judged, send)
+
+    async def _done(self, judged: JudgedCall, send: Send) -> Any:
         if judged.error is not None:
-            raise _for_program(judged.error)
+            raise for_program(judged.error)
         async with self._slots:
             if self._is_stopping:
                 await asyncio.Event().wait()  # it is not started any more: the end of the program ends the wait
             outcome = await self._sent(judged, send)
         if outcome.error is not None:
-            raise _for_program(outcome.error)
+            raise for_program(outcome.error)
         return outcome.value
 
     async def _sent(self, judged: JudgedCall, send: Send) -> ToolOutcome:
         path = judged.call.path
-        self.ledger.send(path)
         self._under_way += 1
         self._all_ended.clear()
         PROGRESS.set(partial(self.ledger.progress, path))
+        IDEMPOTENCY_KEY.set(key_of(self.execution, path))
         try:
+            await self._leaves(judged)
+            self.ledger.send(path)
             outcome = await send(judged)
             self.ledger.finish(path, outcome)
         except CancelledUnsent:
@@ -99,15 +105,22 @@ class Run:
                 self._all_ended.set()
         return outcome
 
+    async def _leaves(self, judged: JudgedCall) -> None:
+        """A call is about to be sent."""
+
     async def _stop(self) -> NoReturn:
         """End the program once the calls that were sent have ended, so that nothing is unknown for it."""
         self._is_stopping = True
         await asyncio.sleep(0)  # calls that came together with this one are judged too
         await self._all_ended.wait()
-        raise ProgramStopped(_approval_required(self.ledger.pending()))
+        raise ProgramStopped(self._waits())
+
+    def _waits(self) -> Failure:
+        """Why the program was ended, where a person has to decide."""
+        return approval_required(self.ledger.pending())
 
 
-def _approval_required(pending: tuple[LedgerEntry, ...]) -> Failure:
+def approval_required(pending: tuple[LedgerEntry, ...]) -> Failure:
     """The failure that names the calls, without secrets."""
     lines = [entry.error for entry in pending[:_NAMED]]
     lines += [f"and {len(pending) - _NAMED} more"] if len(pending) > _NAMED else []
@@ -123,7 +136,8 @@ def _shown(arguments: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in arguments.items())[:500]
 
 
-def _for_program(error: CodeModeError) -> CallFailed:
+def for_program(error: CodeModeError) -> CallFailed:
+    """The error as the program sees it."""
     if isinstance(error, UpstreamError):
         return CallFailed(
             error.for_model(),

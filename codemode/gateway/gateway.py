@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.tool import Tool
     from codemode.gateway.call import ToolCall
-    from codemode.gateway.policy import Ruling
+    from codemode.gateway.caller import Caller
+    from codemode.gateway.policy import Ruling, Tally
     from codemode.transports.transport import Transport
 
     Send = Callable[[Transport, Tool, Mapping[str, Any]], Awaitable[Any]]
@@ -60,6 +61,15 @@ class Gateway:
         if ruling.decision is Decision.ALLOW:
             ruling = self._policy.count(request, call.tally) or ruling
         return JudgedCall(call, tool, arguments, ruling, _refusal(tool, ruling))
+
+    def recount(self, tool: str, caller: Caller, tally: Tally) -> None:
+        """Count a call that was allowed before, for the calls that come after it."""
+        if tool in self.catalog:
+            self._policy.count(AccessRequest(self.catalog.get(tool), {}, caller.role), tally)
+
+    def takes_key(self, tool: Tool) -> bool:
+        """Whether the service of the tool knows a second attempt at a write by its idempotency key."""
+        return bool(getattr(self._transports.get(tool.source), "idempotency_header", ""))
 
     async def send(self, judged: JudgedCall) -> ToolOutcome:
         """Send a call that was judged, if it is allowed. Never raises for what the caller or the other side did."""

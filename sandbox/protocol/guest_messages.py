@@ -16,6 +16,7 @@ Each `calls` message replaces the wishes of the one before.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Longest path of a call: deeper places in the tree of tasks are named by a digest.
 PATH_CHARACTERS = 160
+#: Numbers of events, or of the digest of a deep place: whoever keeps records of calls may build on it.
+_PATH = re.compile(r"[0-9a-f.~]+")
 #: Longest name of a tool, a keyword or a type.
 NAME_CHARACTERS = 512
 #: Most call sites of a program: its source has at most 100 kB.
@@ -215,7 +218,9 @@ def _read_call(row: object) -> Call:
     call_id, path, tool, arguments = _row(row, 4, "a call")
     if type(arguments) is not dict:
         _breach("a call whose arguments are not an object")
-    return Call(_count(call_id, MOMENT), _text(path, "a path", PATH_CHARACTERS), _name(tool), arguments)
+    if not _PATH.fullmatch(_text(path, "a path", PATH_CHARACTERS)):
+        _breach("a path that is no place in a program")
+    return Call(_count(call_id, MOMENT), path, _name(tool), arguments)
 
 
 def _read_output(message: dict[str, Any]) -> Output:

@@ -1,0 +1,142 @@
+"""What the journal has of an execution, read so that its program can be run again.
+
+The data of its entries, by kind:
+
+    started    call, tool, digest, arguments (as shown), effect, decision, rule, schema, key, approval
+               a call is about to leave; `digest` is that of tool and exact arguments, `schema` that of the tool's
+               definition, `key` the idempotency key it goes out with, `approval` the id of a person's yes
+    delivered  call, now, marks                                                a tick, where `call` is 0; else also
+               tool, digest, error (whether the program gets an error), state, start_s, duration_s, size_bytes,
+               preview, message, reused, and of what did not leave arguments, effect, decision, rule;
+               `value` is the answer as the program gets it, JSON
+    ended      the same without call, now and marks: a page of a list, which the program gets as a part of the whole
+
+`call` is the id that the guest gave; 0 for pages. What became of a call that has `started` alone nobody knows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from codemode.errors import JournalDamaged
+from codemode.gateway.call import CallState
+from sandbox import Delivery
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from codemode.executions.journal import JournalEntry
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a recorded call ended; `answer` is JSON, `facts` are what the ledger says of it."""
+
+    state: CallState
+    answer: bytes
+    is_error: bool
+    facts: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class RecordedCall:
+    """One call that the program made; `attempts` counts how often it was about to leave."""
+
+    path: str
+    call: int
+    tool: str
+    digest: str
+    effect: str = ""
+    schema: str = ""
+    decision: str = ""
+    rule: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    attempts: int = 0
+    sequence: int = 0
+    end: End | None = None
+
+    @property
+    def parent(self) -> str:
+        """The task that made it: the path without its last event."""
+        return self.path.rpartition(".")[0]
+
+
+class Record:
+    """Everything that was recorded of one execution. Raises JournalDamaged for entries that make no sense."""
+
+    def __init__(self, execution: str, entries: Iterable[JournalEntry] = ()) -> None:
+        self.execution = execution
+        self.calls: dict[str, RecordedCall] = {}
+        self.deliveries: list[Delivery] = []
+        for entry in entries:
+            try:
+                self._take(entry)
+            except (KeyError, TypeError, ValueError) as error:
+                what = f"entry {entry.sequence} of {execution} in the journal is damaged"
+                message = f"{what} ({type(error).__name__}: {error}); nothing was done"
+                raise JournalDamaged(message, execution=execution) from None
+
+    @property
+    def schemas(self) -> dict[str, str]:
+        """The digests of the definitions of the tools that were called."""
+        return {call.tool: call.schema for call in self.calls.values() if call.schema}
+
+    def _take(self, entry: JournalEntry) -> None:
+        data = entry.data
+        if entry.kind == "started":
+            self._started(entry)
+        elif entry.kind == "ended":
+            self._ended(entry)
+        elif entry.kind == "delivered":
+            if data["call"]:
+                self._ended(entry)
+            answer = _checked(entry.value) if data["call"] else b""
+            marks = tuple(int(mark) for mark in data["marks"])
+            is_error = bool(data.get("error"))
+            self.deliveries.append(Delivery(int(data["call"]), int(data["now"]), marks, answer, is_error=is_error))
+
+    def _started(self, entry: JournalEntry) -> None:
+        data = entry.data
+        known = self.calls.get(entry.path)
+        self.calls[entry.path] = RecordedCall(
+            path=entry.path,
+            call=int(data["call"]),
+            tool=data["tool"],
+            digest=data["digest"],
+            effect=data["effect"],
+            schema=data["schema"],
+            decision=data["decision"],
+            rule=data["rule"],
+            arguments=data["arguments"],
+            attempts=known.attempts + 1 if known else 1,
+            sequence=entry.sequence,
+        )
+
+    def _ended(self, entry: JournalEntry) -> None:
+        data = entry.data
+        call = self.calls.get(entry.path)
+        if call is None:
+            call = self.calls[entry.path] = RecordedCall(
+                entry.path,
+                int(data.get("call", 0)),
+                data["tool"],
+                data["digest"],
+                effect=data.get("effect", ""),
+                decision=data.get("decision", ""),
+                rule=data.get("rule", ""),
+                arguments=data.get("arguments", {}),
+                sequence=entry.sequence,
+            )
+        facts = {name: data[name] for name in FACTS if name in data}
+        call.end = End(CallState(data["state"]), _checked(entry.value), bool(data["error"]), facts)
+
+
+#: What the ledger says of a call that has ended.
+FACTS = ("start_s", "duration_s", "size_bytes", "preview", "message", "reused")
+
+
+def _checked(value: bytes | None) -> bytes:
+    if value is None or not value.strip():
+        raise ValueError("the answer is missing")
+    return value

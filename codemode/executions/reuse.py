@@ -1,0 +1,55 @@
+"""What an earlier execution has done, for a corrected program that does the same again.
+
+A call is matched by tool and exact arguments, in the order in which the same task made them; a write also where another
+task made it, since a program that is put together differently must not do it twice. Each is used once. A read is not
+matched before a write that has been matched already: what it said may have been true no more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codemode.catalog.tool import Effect
+from codemode.executions.record import End
+from codemode.gateway.call import CallState
+
+if TYPE_CHECKING:
+    from codemode.executions.record import Record, RecordedCall
+
+
+class Reuse:
+    """The committed calls of one execution. With `fresh_reads` only those that changed something."""
+
+    def __init__(self, record: Record, *, fresh_reads: bool = False) -> None:
+        self._execution = record.execution
+        self._calls: dict[tuple[str, str], list[RecordedCall]] = {}
+        self._last_write: dict[str, int] = {}
+        for call in sorted(record.calls.values(), key=lambda one: one.sequence):
+            is_read = call.effect == Effect.READ
+            is_committed = call.end is not None and call.end.state is CallState.COMMITTED and not call.end.is_error
+            if call.effect and is_committed and not (is_read and fresh_reads):
+                self._calls.setdefault((call.tool, call.digest), []).append(call)
+
+    def take(self, path: str, tool: str, digest: str) -> End | None:
+        """The end of a call that was made before, if there is one that was not taken yet."""
+        parent = path.rpartition(".")[0]
+        waiting = self._calls.get((tool, digest), [])
+        found = next((call for call in waiting if self._fits(call, parent)), None)
+        if found is None:
+            return None
+        waiting.remove(found)
+        if found.effect != Effect.READ:
+            self._last_write[found.parent] = max(found.sequence, self._last_write.get(found.parent, 0))
+        assert found.end is not None  # noqa: S101 - only what has ended is kept
+        facts = {name: found.end.facts[name] for name in ("size_bytes", "preview") if name in found.end.facts}
+        return End(
+            CallState.COMMITTED,
+            found.end.answer,
+            is_error=False,
+            facts={**facts, "reused": f"{self._execution} {found.path}"},
+        )
+
+    def _fits(self, call: RecordedCall, parent: str) -> bool:
+        if call.effect != Effect.READ:
+            return True
+        return call.parent == parent and call.sequence > self._last_write.get(parent, 0)
