@@ -123,8 +123,8 @@ async def _stepped_through(connection: asyncpg.Connection, transaction: Transact
     try:
         while True:
             match step:
-                case Statement(sql, parameters):
-                    answer = await connection.fetch(sql, *parameters)
+                case Statement(sql, parameters, locks):
+                    answer = await connection.fetch(f"{sql} FOR UPDATE" if locks else sql, *parameters)
                 case Statements(sql, many):
                     await connection.executemany(sql, many)
                     answer = ()

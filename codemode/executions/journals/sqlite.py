@@ -37,9 +37,6 @@ PATIENCE_S = 10.0
 #: Bytes that are written on the event loop at most: as much as takes about a millisecond.
 AT_ONCE_BYTES = 256 * 1024
 
-#: Groups after which the write-ahead file is taken over into the main file: about 4 MiB, SQLite's own measure.
-CHECKPOINT_GROUPS = 500
-
 
 class SqliteJournal(SqlJournal):
     """A journal in `file`, which is made with mode 0600, its folder with 0700."""
@@ -50,20 +47,21 @@ class SqliteJournal(SqlJournal):
         self._file = file
         self._durability = durability
         self._group = GroupCommit(self._append_at_once, self._append_in_time)
-        self._groups = 0
         self._thread = ThreadPoolExecutor(1, "journal")
-        self._closed = True
+        self._connections: list[sqlite3.Connection] = []
 
     async def open(self) -> None:
         """See `Journal.open`."""
-        await self._in_thread(self._open)
-        self._closed = False
+        try:
+            await self._in_thread(self._open)
+        except BaseException:
+            await self.aclose()
+            raise
 
     async def aclose(self) -> None:
         """See `Journal.aclose`."""
-        if not self._closed:
-            self._closed = True
-            await self._group.drain()
+        await self._group.drain()
+        if self._connections:
             await self._in_thread(self._close)
         self._thread.shutdown()
 
@@ -90,15 +88,15 @@ class SqliteJournal(SqlJournal):
             raise self._unavailable(_reason(error)) from error
 
     def _close(self) -> None:
-        self._appender.close()
-        self._desk.close()
+        while self._connections:
+            self._connections.pop().close()
         self._presence.withdraw()
 
     def _connect(self, patience_s: float) -> sqlite3.Connection:
         connection = sqlite3.connect(self._file, timeout=patience_s, isolation_level=None, check_same_thread=False)
+        self._connections.append(connection)
         level = "FULL" if self._durability == "power" else "NORMAL"
         connection.execute(f"PRAGMA synchronous = {level}")
-        connection.execute("PRAGMA wal_autocheckpoint = 0")
         return connection
 
     def _is_dead(self, server: str) -> bool:
@@ -125,21 +123,17 @@ class SqliteJournal(SqlJournal):
         if self._durability == "power" or size > AT_ONCE_BYTES:
             return None
         try:
-            written = carry_out(self._appender, _append(writes))
+            return carry_out(self._appender, _append(writes))
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
                 return None
             raise self._unavailable(_reason(error)) from error
         except sqlite3.Error as error:
             raise self._unavailable(_reason(error)) from error
-        self._count_group()
-        return written
 
     async def _append_in_time(self, writes: Sequence[Write]) -> Written:
         """On the event loop, which waits for a thread."""
-        written = await asyncio.to_thread(self._append_patiently, writes)
-        self._count_group()
-        return written
+        return await asyncio.to_thread(self._append_patiently, writes)
 
     def _append_patiently(self, writes: Sequence[Write]) -> Written:
         try:
@@ -150,14 +144,6 @@ class SqliteJournal(SqlJournal):
                 self._appender.execute("PRAGMA busy_timeout = 0")
         except sqlite3.Error as error:
             raise self._unavailable(_reason(error)) from error
-
-    def _count_group(self) -> None:
-        self._groups += 1
-        if self._groups % CHECKPOINT_GROUPS == 0:
-            self._thread.submit(self._checkpoint)
-
-    def _checkpoint(self) -> None:
-        self._desk.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def _unavailable(self, why: str) -> JournalUnavailable:
         return JournalUnavailable(f"the journal {self._file} cannot be used: {why}; nothing was recorded")
@@ -190,7 +176,7 @@ def _stepped_through(connection: sqlite3.Connection, transaction: Transaction[Re
     try:
         while True:
             match step:
-                case Statement(sql, parameters):
+                case Statement(sql, parameters):  # with `IMMEDIATE` all is locked already
                     answer = connection.execute(_numbered(sql), parameters).fetchall()
                 case Statements(sql, many):
                     connection.executemany(_numbered(sql), many)

@@ -48,10 +48,11 @@ _ENDED = "status NOT IN ('queued', 'running', 'paused')"
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement and its parameters."""
+    """One statement and its parameters; with `locks` the rows that it reads are to stay as they are to the end."""
 
     sql: str
     parameters: tuple[Any, ...] = ()
+    locks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def create(execution: NewExecution, server: str, lease_s: float) -> Transaction[
     """See `Journal.create`."""
     now = yield from _now()
     made = yield Statement(
-        "INSERT INTO executions VALUES ($1, $2, $3, $4, 'running', $5, $6, 1, 0, $7, $7, 0)"
+        "INSERT INTO executions VALUES ($1, $2, $3, $4, 'running', $5, $6, 1, $7, $7, 0)"
         " ON CONFLICT (owner, request_key) WHERE request_key <> '' DO NOTHING RETURNING id",
         (
             execution.id,
@@ -201,29 +202,33 @@ def renew(server: str, lease_s: float) -> Transaction[frozenset[str]]:
     return frozenset(row[0] for row in held)
 
 
+_LAST = "(SELECT coalesce(max(sequence), 0) FROM entries WHERE execution = id)"
+_HELD = f"SELECT {_LAST} FROM executions WHERE id = $1 AND generation = $2 AND server = $3"
+
+
 def append(writes: Sequence[tuple[Lease, Sequence[Line]]]) -> Transaction[list[int | LeaseLost]]:
     """See `Journal.append`, for several at once; a lease that was lost is told in its place, the others are kept."""
     now = yield from _now()
+    lasts: dict[Lease, int | None] = {}
     results: list[int | LeaseLost] = []
     lines: list[tuple[Any, ...]] = []
     blobs: list[tuple[Any, ...]] = []
     for lease, written in writes:
-        last = yield Statement(
-            "UPDATE executions SET sequence = sequence + $1 WHERE id = $2 AND generation = $3 AND server = $4"
-            " RETURNING sequence",
-            (len(written), lease.execution, lease.generation, lease.server),
-        )
-        if not last:
+        if lease not in lasts:
+            held = yield Statement(_HELD, (lease.execution, lease.generation, lease.server), locks=True)
+            lasts[lease] = held[0][0] if held else None
+        sequence = lasts[lease]
+        if sequence is None:
             results.append(_lost(lease))
             continue
-        results.append(last[0][0])
-        first = last[0][0] - len(written) + 1
-        for sequence, (kind, content, value) in enumerate(written, first):
+        for kind, content, value in written:
+            sequence += 1
             if value is not None and len(value) > SPILL_BYTES:
                 blobs.append((lease.execution, sequence, value))
-                lines.append((lease.execution, sequence, kind, now, content, None))
-            else:
-                lines.append((lease.execution, sequence, kind, now, content, value))
+                value = None
+            lines.append((lease.execution, sequence, kind, now, content, value))
+        lasts[lease] = sequence
+        results.append(sequence)
     if lines:
         yield Statements("INSERT INTO entries VALUES ($1, $2, $3, $4, $5, $6)", tuple(lines))
     if blobs:
@@ -330,13 +335,12 @@ def _require_open_question(decision: Decision) -> Transaction[str]:
 def _note(execution: str, entry: JournalEntry, status: ExecutionStatus, now: int) -> Transaction[bool]:
     """Append an entry from outside to an execution that nobody holds; whether it has that status."""
     last = yield Statement(
-        "UPDATE executions SET sequence = sequence + 1, updated_us = $1 WHERE id = $2 AND status = $3"
-        " RETURNING sequence",
+        f"UPDATE executions SET updated_us = $1 WHERE id = $2 AND status = $3 RETURNING {_LAST}",
         (now, execution, status),
     )
     if last:
         kind, content, value = rows.line(entry)
-        line = (execution, last[0][0], kind, now, content, value)
+        line = (execution, last[0][0] + 1, kind, now, content, value)
         yield Statement("INSERT INTO entries VALUES ($1, $2, $3, $4, $5, $6)", line)
     return bool(last)
 

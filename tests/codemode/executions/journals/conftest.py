@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
-    from codemode.executions.journals.sql import SqlJournal
+    from codemode.executions.journal import Journal
 
 KEY = DigestKey(b"a key of tests")
 
@@ -40,10 +40,10 @@ def postgres() -> Iterator[str]:
 class Store:
     """One store, and as many servers on it as a test opens."""
 
-    make: Callable[..., SqlJournal]
+    make: Callable[..., Journal]
     stack: AsyncExitStack
 
-    async def server(self, *, lease_s: float = 60.0, key: DigestKey = KEY, **options: Any) -> SqlJournal:
+    async def server(self, *, lease_s: float = 60.0, key: DigestKey = KEY, **options: Any) -> Journal:
         """Another server, with a journal of its own on the same store."""
         journal = self.make(key, lease_s=lease_s, **options)
         self.stack.push_async_callback(journal.aclose)
@@ -64,7 +64,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 
 @pytest.fixture
-async def journal(store: Store) -> SqlJournal:
+async def journal(store: Store) -> Journal:
     """The only server of an empty store."""
     return await store.server()
 
@@ -82,6 +82,5 @@ async def new_database(url: str) -> str:
 
 def new(identity: str = "ex_1", **given: Any) -> NewExecution:
     """A new execution of which only that is said which matters."""
-    return NewExecution(
-        **({"owner": "ann", "role": "r", "code": "1", "seed": bytes(32), "start_us": 1} | given), id=identity
-    )
+    needed: dict[str, Any] = {"owner": "ann", "role": "r", "code": "1", "seed": bytes(32), "start_us": 1}
+    return NewExecution(**(needed | given), id=identity)

@@ -24,7 +24,7 @@ from codemode.executions.journals.transactions import BATCH, SPILL_BYTES
 from tests.codemode.executions.journals.conftest import new
 
 if TYPE_CHECKING:
-    from codemode.executions.journals.sql import SqlJournal
+    from codemode.executions.journal import Journal
     from tests.codemode.executions.journals.conftest import Store
 
 FOREVER = Retention(age_s=1e9, count=1_000_000, paused_s=1e9)
@@ -35,12 +35,12 @@ def question(identity: str = "ap_1", **fields: Any) -> PendingCall:
     return PendingCall(**(asked | fields), id=identity)
 
 
-async def paused(journal: SqlJournal, *calls: PendingCall, identity: str = "ex_1") -> None:
+async def paused(journal: Journal, *calls: PendingCall, identity: str = "ex_1") -> None:
     lease = await journal.create(new(identity))
     await journal.pause(lease, calls or (question(execution=identity),), {"status": "paused"})
 
 
-async def test_what_was_given_comes_back_as_it_was(journal: SqlJournal) -> None:
+async def test_what_was_given_comes_back_as_it_was(journal: Journal) -> None:
     given = new(
         "ex_é",
         code="print('\x00\ud800 ü')",
@@ -60,7 +60,7 @@ async def test_what_was_given_comes_back_as_it_was(journal: SqlJournal) -> None:
     assert stored.created_us == stored.updated_us < stored.lease_until_us
 
 
-async def test_entries_come_back_in_the_order_in_which_they_were_appended(journal: SqlJournal) -> None:
+async def test_entries_come_back_in_the_order_in_which_they_were_appended(journal: Journal) -> None:
     lease = await journal.create(new())
     assert await journal.append(lease, [JournalEntry("started", "1", {"a": 1}), JournalEntry("started", "2")]) == 2
     assert await journal.append(lease, [JournalEntry("ended", "1", {"ü": [None, 1.5]}, b"\x00\xff")]) == 3
@@ -75,7 +75,7 @@ async def test_entries_come_back_in_the_order_in_which_they_were_appended(journa
     assert await journal.read("ex_2") == ()
 
 
-async def test_a_path_of_a_hostile_guest_is_only_text(journal: SqlJournal) -> None:
+async def test_a_path_of_a_hostile_guest_is_only_text(journal: Journal) -> None:
     lease = await journal.create(new())
     await journal.append(lease, [JournalEntry("started", "\x00'\ud800;--", {"\x00": "\udfff"})])
     (entry,) = await journal.read("ex_1")
@@ -83,7 +83,7 @@ async def test_a_path_of_a_hostile_guest_is_only_text(journal: SqlJournal) -> No
 
 
 @pytest.mark.parametrize("size", [0, 1, SPILL_BYTES, SPILL_BYTES + 1, 3_000_000])
-async def test_a_value_of_any_size_is_kept_whole(journal: SqlJournal, size: int) -> None:
+async def test_a_value_of_any_size_is_kept_whole(journal: Journal, size: int) -> None:
     lease = await journal.create(new())
     value = bytes(index % 251 for index in range(size))
     await journal.append(lease, [JournalEntry("ended", "1", value=value)])
@@ -91,7 +91,7 @@ async def test_a_value_of_any_size_is_kept_whole(journal: SqlJournal, size: int)
     assert entry.value == value
 
 
-async def test_appends_of_one_turn_keep_their_order_and_their_sequence(journal: SqlJournal) -> None:
+async def test_appends_of_one_turn_keep_their_order_and_their_sequence(journal: Journal) -> None:
     first, second = await journal.create(new()), await journal.create(new("ex_2"))
     appends = [journal.append(lease, [JournalEntry("started", f"{n}")]) for n in range(40) for lease in (first, second)]
     assert await asyncio.gather(*appends) == [n for n in range(1, 41) for _ in range(2)]
@@ -99,7 +99,7 @@ async def test_appends_of_one_turn_keep_their_order_and_their_sequence(journal: 
         assert [entry.path for entry in await journal.read(execution)] == [f"{n}" for n in range(40)]
 
 
-async def test_data_that_is_not_json_is_told_to_who_gave_it_alone(journal: SqlJournal) -> None:
+async def test_data_that_is_not_json_is_told_to_who_gave_it_alone(journal: Journal) -> None:
     lease = await journal.create(new())
     wrong = journal.append(lease, [JournalEntry("started", "1", {"a": object()})])
     right = journal.append(lease, [JournalEntry("started", "2")])
@@ -108,7 +108,7 @@ async def test_data_that_is_not_json_is_told_to_who_gave_it_alone(journal: SqlJo
     assert results[1] == 1
 
 
-async def test_who_is_cancelled_before_the_write_has_written_nothing(journal: SqlJournal) -> None:
+async def test_who_is_cancelled_before_the_write_has_written_nothing(journal: Journal) -> None:
     lease = await journal.create(new())
     task = asyncio.create_task(journal.append(lease, [JournalEntry("started", "1")]))
     asyncio.get_running_loop().call_soon(task.cancel)
@@ -120,14 +120,14 @@ async def test_who_is_cancelled_before_the_write_has_written_nothing(journal: Sq
     assert [entry.sequence for entry in entries] == list(range(1, len(entries) + 1))
 
 
-async def test_an_unknown_execution_is_not_found(journal: SqlJournal) -> None:
+async def test_an_unknown_execution_is_not_found(journal: Journal) -> None:
     with pytest.raises(ExecutionNotFound, match="there is no execution 'ex_9': it was never here, or retention has"):
         await journal.get("ex_9")
     with pytest.raises(ExecutionNotFound):
         await journal.claim("ex_9")
 
 
-async def test_a_request_made_again_is_known_by_its_key_and_owner(journal: SqlJournal) -> None:
+async def test_a_request_made_again_is_known_by_its_key_and_owner(journal: Journal) -> None:
     await journal.create(new(request_key="k", request_digest="d"))
     with pytest.raises(RequestRepeated, match="this request was made before: see execution ex_1") as repeated:
         await journal.create(new("ex_2", request_key="k", request_digest="d"))
@@ -148,7 +148,7 @@ async def test_of_equal_requests_at_once_one_makes_an_execution(store: Store) ->
     assert len(await servers[0].list()) == 1
 
 
-async def test_the_list_is_newest_first_by_owner_status_and_page(journal: SqlJournal) -> None:
+async def test_the_list_is_newest_first_by_owner_status_and_page(journal: Journal) -> None:
     for n in range(5):
         lease = await journal.create(new(f"ex_{n}", owner="ann" if n % 2 else "bob"))
         if n == 3:
@@ -160,7 +160,7 @@ async def test_the_list_is_newest_first_by_owner_status_and_page(journal: SqlJou
     assert [one.outcome for one in await journal.list(status="completed")] == [None]
 
 
-async def test_an_end_is_recorded_with_its_outcome_and_is_final(journal: SqlJournal) -> None:
+async def test_an_end_is_recorded_with_its_outcome_and_is_final(journal: Journal) -> None:
     lease = await journal.create(new())
     await journal.finish(lease, "failed", {"failure": "ü\x00"})
     stored = await journal.get("ex_1")
@@ -225,7 +225,7 @@ async def test_of_several_that_claim_at_once_one_wins(store: Store) -> None:
         assert (await servers[0].get(execution)).server == won.server
 
 
-async def test_a_pause_asks_and_gives_the_execution_back(journal: SqlJournal) -> None:
+async def test_a_pause_asks_and_gives_the_execution_back(journal: Journal) -> None:
     await paused(journal, question(arguments={"note": "\x00\ud800"}), question("ap_2", kind="unknown", path="4"))
     stored = await journal.get("ex_1")
     assert (stored.status, stored.server, stored.outcome) == ("paused", "", {"status": "paused"})
@@ -236,7 +236,7 @@ async def test_a_pause_asks_and_gives_the_execution_back(journal: SqlJournal) ->
     assert await journal.orphans() == ()
 
 
-async def test_answers_are_recorded_with_who_gave_them(journal: SqlJournal) -> None:
+async def test_answers_are_recorded_with_who_gave_them(journal: Journal) -> None:
     await paused(journal, question(), question("ap_2", kind="unknown"))
     answers = (
         Decision("ap_1", "d1", "rejected", "eve", "not now"),
@@ -262,9 +262,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("wrong", "why"), REFUSED, ids=["unknown", "altered", "committed", "approved"])
-async def test_a_wrong_answer_refuses_all_that_were_given_with_it(
-    journal: SqlJournal, wrong: Decision, why: str
-) -> None:
+async def test_a_wrong_answer_refuses_all_that_were_given_with_it(journal: Journal, wrong: Decision, why: str) -> None:
     await paused(journal, question(), question("ap_2", kind="unknown"), question("ap_3"))
     with pytest.raises(ApprovalRefused, match=f"the answer to {wrong.id} is refused: {why}"):
         await journal.decide([Decision("ap_3", "d1", "approved", "eve"), wrong])
@@ -284,7 +282,7 @@ async def test_an_answer_is_given_once(store: Store) -> None:
     assert len(await servers[0].read("ex_1")) == 1
 
 
-async def test_an_answer_to_what_is_not_paused_is_refused(journal: SqlJournal) -> None:
+async def test_an_answer_to_what_is_not_paused_is_refused(journal: Journal) -> None:
     await paused(journal)
     lease = await journal.claim("ex_1")
     with pytest.raises(ApprovalRefused, match="its execution is running, not paused"):
@@ -295,7 +293,7 @@ async def test_an_answer_to_what_is_not_paused_is_refused(journal: SqlJournal) -
     assert await journal.pending() == ()
 
 
-async def test_pausing_again_keeps_the_questions_that_were_asked_and_their_answers(journal: SqlJournal) -> None:
+async def test_pausing_again_keeps_the_questions_that_were_asked_and_their_answers(journal: Journal) -> None:
     await paused(journal)
     (approved,) = await journal.decide([Decision("ap_1", "d1", "approved", "eve")])
     lease = await journal.claim("ex_1")
@@ -304,7 +302,7 @@ async def test_pausing_again_keeps_the_questions_that_were_asked_and_their_answe
     assert (await journal.pending(unanswered=False))[0] == approved
 
 
-async def test_retention_by_age_removes_what_has_ended_and_all_that_it_owns(journal: SqlJournal) -> None:
+async def test_retention_by_age_removes_what_has_ended_and_all_that_it_owns(journal: Journal) -> None:
     for n in range(BATCH + 5):
         lease = await journal.create(new(f"ex_{n}"))
         await journal.append(lease, [JournalEntry("ended", value=b"x" * 10_000)])
@@ -319,14 +317,14 @@ async def test_retention_by_age_removes_what_has_ended_and_all_that_it_owns(jour
     assert await journal.append(running, [JournalEntry("started")]) == 1
 
 
-async def test_retention_by_count_keeps_the_newest(journal: SqlJournal) -> None:
+async def test_retention_by_count_keeps_the_newest(journal: Journal) -> None:
     for n in range(5):
         await journal.finish(await journal.create(new(f"ex_{n}")), "completed", {})
     assert (await journal.prune(replace(FOREVER, count=2))).removed == 3
     assert [one.given.id for one in await journal.list()] == ["ex_4", "ex_3"]
 
 
-async def test_what_waits_too_long_for_a_person_expires_and_says_so(journal: SqlJournal) -> None:
+async def test_what_waits_too_long_for_a_person_expires_and_says_so(journal: Journal) -> None:
     await paused(journal)
     pruned = await journal.prune(replace(FOREVER, paused_s=0))
     assert (pruned.expired, pruned.removed) == (("ex_1",), 0)
@@ -341,7 +339,7 @@ async def test_what_waits_too_long_for_a_person_expires_and_says_so(journal: Sql
     assert (await journal.prune(replace(FOREVER, age_s=0))).removed == 1
 
 
-async def test_an_answer_starts_the_time_anew_that_an_execution_may_wait(journal: SqlJournal) -> None:
+async def test_an_answer_starts_the_time_anew_that_an_execution_may_wait(journal: Journal) -> None:
     await paused(journal)
     before = (await journal.get("ex_1")).updated_us
     await journal.decide([Decision("ap_1", "d1", "approved", "eve")])

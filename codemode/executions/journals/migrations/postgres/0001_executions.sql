@@ -7,7 +7,6 @@ CREATE TABLE executions (
   server TEXT NOT NULL,
   lease_until_us BIGINT NOT NULL,
   generation BIGINT NOT NULL,
-  sequence BIGINT NOT NULL,
   created_us BIGINT NOT NULL,
   updated_us BIGINT NOT NULL,
   ended_us BIGINT NOT NULL

@@ -7,7 +7,6 @@ CREATE TABLE executions (
   server TEXT NOT NULL,
   lease_until_us INTEGER NOT NULL,
   generation INTEGER NOT NULL,
-  sequence INTEGER NOT NULL,
   created_us INTEGER NOT NULL,
   updated_us INTEGER NOT NULL,
   ended_us INTEGER NOT NULL

@@ -1,0 +1,219 @@
+"""The journal in a file: who may read it, several processes, what happens when it cannot be written."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import sqlite3
+import stat
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing, contextmanager
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from codemode.errors import ConfigurationError, JournalUnavailable
+from codemode.executions.journal import JournalEntry
+from codemode.executions.journals import sqlite
+from codemode.executions.journals.migrations import migrations
+from codemode.executions.journals.sqlite import AT_ONCE_BYTES, SqliteJournal
+from tests.codemode.executions.journals.conftest import KEY, new
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+ROOT = Path(__file__).parents[4]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "journal.sqlite3"
+
+
+@pytest.fixture
+async def journal(file: Path) -> AsyncIterator[SqliteJournal]:
+    journal = SqliteJournal(file, KEY, lease_s=3600.0)
+    await journal.open()
+    yield journal
+    await journal.aclose()
+
+
+@contextmanager
+def server(file: Path, execution: str, count: int) -> Iterator[subprocess.Popen[str]]:
+    """Another process on the same file, once it holds the execution."""
+    module = "tests.codemode.executions.journals.one_server"
+    command = [sys.executable, "-m", module, str(file), execution, str(count)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "HELD\n"
+        yield process
+        process.kill()
+
+
+async def test_all_files_are_for_their_owner_alone(file: Path, journal: SqliteJournal) -> None:
+    await journal.append(await journal.create(new()), [JournalEntry("started")])
+    modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in file.parent.rglob("*") if one.is_file()}
+    assert len(modes) == 4
+    assert set(modes.values()) == {0o600}
+    assert {stat.S_IMODE(one.stat().st_mode) for one in (file.parent, Path(f"{file}-servers"))} == {0o700}
+
+
+def test_a_file_that_others_could_read_is_theirs_no_more(file: Path) -> None:
+    file.parent.mkdir()
+    file.touch(mode=0o644)
+    assert open_and_create(file, 1) == "ex_1"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert [one.name for one in file.parent.iterdir() if one.is_file()] == ["journal.sqlite3"]
+    assert list(Path(f"{file}-servers").iterdir()) == []
+
+
+async def test_several_processes_write_to_one_file(file: Path, journal: SqliteJournal) -> None:
+    lease = await journal.create(new("ex_here"))
+    with server(file, "ex_1", 300) as one, server(file, "ex_2", 300) as other:
+        for number in range(300):
+            await journal.append(lease, [JournalEntry("started", f"{number}", value=b"y" * number)])
+        for process in (one, other):
+            assert process.stdout is not None
+            assert await asyncio.to_thread(process.stdout.readline) == "DONE\n"
+        assert await journal.orphans() == ()
+    for execution in ("ex_here", "ex_1", "ex_2"):
+        entries = await journal.read(execution)
+        assert [(entry.sequence, entry.path) for entry in entries] == [(n + 1, f"{n}") for n in range(300)]
+
+
+async def test_what_a_killed_server_held_is_free_at_once_and_whole(file: Path, journal: SqliteJournal) -> None:
+    with server(file, "ex_1", 1_000_000) as process:
+        read = 0
+        for _ in range(6000):
+            read = len(await journal.read("ex_1", values=False))
+            if read >= 50:
+                break
+            await asyncio.sleep(0.01)
+        assert read >= 50
+        process.kill()
+        process.wait()
+    assert await journal.orphans() == ("ex_1",)
+    lease = await journal.claim("ex_1")
+    entries = await journal.read("ex_1")
+    assert [entry.sequence for entry in entries] == list(range(1, len(entries) + 1))
+    assert all(entry.value == b"x" * (number % 7000) for number, entry in enumerate(entries))
+    assert await journal.append(lease, [JournalEntry("resumed")]) == len(entries) + 1
+
+
+async def test_while_another_process_writes_an_append_waits_and_the_event_loop_does_not(
+    file: Path, journal: SqliteJournal
+) -> None:
+    lease = await journal.create(new())
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        appends = [asyncio.create_task(journal.append(lease, [JournalEntry("started", f"{n}")])) for n in range(3)]
+        for _ in range(100):
+            await asyncio.sleep(0.001)
+        appends.append(asyncio.create_task(journal.append(lease, [JournalEntry("started", "3")])))
+        assert not any(task.done() for task in appends)
+        other.execute("ROLLBACK")
+        assert await asyncio.gather(*appends) == [1, 2, 3, 4]
+
+
+async def test_a_lock_that_is_not_released_is_told_and_nothing_is_recorded(
+    file: Path, journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "PATIENCE_S", 0.05)
+    lease = await journal.create(new())
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(JournalUnavailable, match="another process has held its lock") as refused:
+            await journal.append(lease, [JournalEntry("started", "1")])
+    assert str(file) not in refused.value.for_model()
+    assert await journal.append(lease, [JournalEntry("started", "2")]) == 1
+
+
+async def test_much_at_once_is_written_in_a_thread_and_in_its_place(journal: SqliteJournal) -> None:
+    lease = await journal.create(new())
+    sizes = (10, AT_ONCE_BYTES + 1, 20)
+    appends = []
+    for size in sizes:
+        appends.append(asyncio.create_task(journal.append(lease, [JournalEntry("ended", value=b"x" * size)])))
+        await asyncio.sleep(0)
+    assert await asyncio.gather(*appends) == [1, 2, 3]
+    assert [len(entry.value or b"") for entry in await journal.read("ex_1")] == list(sizes)
+
+
+@contextmanager
+def disk_of(size: int) -> Iterator[None]:
+    """No file of this process grows beyond the size."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def written(file: Path) -> int:
+    """Bytes in the write-ahead file."""
+    return Path(f"{file}-wal").stat().st_size
+
+
+async def test_where_the_disk_takes_no_more_nothing_is_recorded_and_later_all_goes_on(
+    file: Path, journal: SqliteJournal
+) -> None:
+    lease = await journal.create(new())
+    await journal.append(lease, [JournalEntry("started", "1")])
+    with disk_of(written(file) + 8192):
+        for size in (100_000, AT_ONCE_BYTES + 1):  # on the event loop, and in a thread
+            with pytest.raises(JournalUnavailable, match=r"cannot be used: .*; nothing was recorded"):
+                await journal.append(lease, [JournalEntry("ended", "1", value=b"x" * size)])
+        with pytest.raises(JournalUnavailable):
+            await journal.create(new("ex_2", code="x" * 100_000))
+    assert [entry.kind for entry in await journal.read("ex_1")] == ["started"]
+    assert await journal.append(lease, [JournalEntry("ended", "1", value=b"x" * 100_000)]) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "why"), [(b"no database at all" * 100, "it is no SQLite database"), (None, "File exists")]
+)
+async def test_a_place_that_cannot_hold_a_journal_is_named(tmp_path: Path, content: bytes | None, why: str) -> None:
+    place = tmp_path / "file"
+    place.write_bytes(content or b"")
+    file = place if content else place / "journal.sqlite3"
+    with pytest.raises(JournalUnavailable, match=f"the journal {file} cannot be used: {why}"):
+        await SqliteJournal(file, KEY, lease_s=1.0).open()
+
+
+async def test_a_database_of_a_newer_program_is_refused_and_left_alone(file: Path, journal: SqliteJournal) -> None:
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("PRAGMA user_version = 99")
+        known = len(migrations("sqlite"))
+        message = rf"has version 99, and this program knows versions up to {known}: a newer codemode has migrated it"
+        with pytest.raises(ConfigurationError, match=message):
+            await SqliteJournal(file, KEY, lease_s=1.0).open()
+        assert other.execute("PRAGMA user_version").fetchone() == (99,)
+
+
+def open_and_create(file: Path, number: int) -> str:
+    """In a process of its own."""
+
+    async def work() -> str:
+        journal = SqliteJournal(file, KEY, lease_s=1.0)
+        await journal.open()
+        try:
+            return (await journal.create(new(f"ex_{number}"))).execution
+        finally:
+            await journal.aclose()
+
+    return asyncio.run(work())
+
+
+def test_processes_that_make_it_at_once_do_not_disturb_each_other(file: Path) -> None:
+    with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as processes:
+        made = [processes.submit(open_and_create, file, number) for number in range(12)]
+        assert [one.result() for one in made] == [f"ex_{number}" for number in range(12)]
+    with closing(sqlite3.connect(file)) as other:
+        assert other.execute("SELECT count(*) FROM executions").fetchone() == (12,)
+        assert other.execute("PRAGMA user_version").fetchone() == (len(migrations("sqlite")),)
