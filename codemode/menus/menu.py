@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _COUNTED = 2_000
 
 #: Tools that were cut and are named in the summary.
-_NAMED = 5
+_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,8 @@ def _has_keywords(categories: Categories) -> bool:
 
 def _listed(category: Category) -> str:
     told = f": {category.description[:_TOLD]}" if category.description else ""
-    return f"- {category.name} ({len(category.tools)} tools){told}"
+    count = len(category.tools)
+    return f"- {category.name} ({count} {'tool' if count == 1 else 'tools'}){told}"
 
 
 def _skills(offered: Sequence[Category], instructions: Mapping[str, str]) -> Iterator[str]:

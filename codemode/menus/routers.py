@@ -57,12 +57,10 @@ class Router:
     def __init__(self, categories: Categories, finder: Finder, settings: RouterSettings) -> None:
         self._settings = settings
         self._finder = finder
-        self._kind = settings.kind
-        is_automatic = settings.kind == "auto"
-        self._candidates = [
-            category for category in categories.by_name.values() if not (is_automatic and category.keywords)
-        ]
-        self._category_of = {tool.id: category.name for category in self._candidates for tool in category.tools}
+        self._categories = tuple(categories.by_name.values())
+        self._category_of = {tool.id: category.name for category in self._categories for tool in category.tools}
+        has_keywords = any(category.keywords for category in self._categories)
+        self._kind = "none" if settings.kind == "auto" and has_keywords else settings.kind
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._model: AskedModel | None = None
         if settings.kind == "model":
@@ -73,7 +71,7 @@ class Router:
 
     def is_needed(self, found: Container[str]) -> bool:
         """Whether there is anything left to find."""
-        return self._kind != "none" and any(category.name not in found for category in self._candidates)
+        return self._kind != "none" and any(category.name not in found for category in self._categories)
 
     def is_automatic(self, reason: Reason) -> bool:
         """Whether a category was found by a router that nobody asked for."""
@@ -81,8 +79,8 @@ class Router:
 
     async def find(self, conversation: Conversation, texts: Sequence[str], found: Container[str]) -> Found:
         """Categories that are not found yet. `texts` are the human messages to look at, the latest first."""
-        open_ = [category for category in self._candidates if category.name not in found]
-        match self._resolved(len(self._candidates)):
+        open_ = [category for category in self._categories if category.name not in found]
+        match self._resolved(len(self._categories)):
             case "list":
                 return Found({category.name: Reason("list", category.name) for category in open_})
             case "model":

@@ -84,7 +84,7 @@ class RouterSettings(Section):
     `list` takes all where they are fewer than `list_below`; `lexical` searches by words, `embedding` compares meanings
     (`search.embeddings`), `model` asks one. At most `top` categories; `threshold` is the least cosine, else that of
     `thresholds` for the model. What is not there within `wait_s` is done without. `auto` is the best of the first three
-    for categories without keywords, and leaves those with keywords to them.
+    where no category has keywords, and none where one has.
     """
 
     kind: RouterKind = "auto"
