@@ -89,7 +89,7 @@ class AgentSettings(Section):
         if not found["model"]:
             message = f"no model is named: give agent.model in the configuration, --model, or {MODEL_VARIABLE}"
             raise ConfigurationError(message)
-        return AgentSettings.model_validate({**self.model_dump(), **found})
+        return self.model_copy(update=found)
 
 
 def _named_choice(text: str) -> str:

@@ -56,6 +56,12 @@ class Answered:
     loaded: tuple[str, ...] | None = None
     malformed: bool = False
 
+    @property
+    def result(self) -> object:
+        """What is compared with the answer to the same call before: remarks on repetition do not count."""
+        ended = self.outcome
+        return self.text if ended is None else (ended.status, repr(ended.value), ended.output, ended.failure)
+
 
 class Toolbox:
     """The tools of one conversation of a caller."""

@@ -82,7 +82,7 @@ class Turn:
         self._is_repeating = False
         self._text = ""
         self._answer = ModelAnswer()
-        self._made: dict[str, tuple[str, int]] = {}
+        self._made: dict[str, tuple[object, int]] = {}
 
     async def events(self) -> AsyncGenerator[Event, None]:
         """What happens. Raises ConfigurationError where the settings name a tool that is not offered."""
@@ -232,12 +232,12 @@ class Turn:
     async def _one(self, name: str, arguments: dict[str, Any], offer: Offer) -> Answered:
         """Make a call, unless it was made often enough with the same answer."""
         key = f"{name} {json.dumps(arguments, sort_keys=True, default=str)}"
-        text, times = self._made.get(key, ("", 0))
+        result, times = self._made.get(key, (None, 0))
         if times >= self._settings.repeats:
             self._is_repeating = True
             return Answered(_ENOUGH.format(times), ok=False, malformed=True)
         found = await self._toolbox.call(name, arguments, offer)
-        self._made[key] = found.text, times + 1 if found.text == text else 1
+        self._made[key] = found.result, times + 1 if found.result == result else 1
         return found
 
     def _told(self, call: ToolRequest, arguments: dict[str, Any], found: Answered, duration_s: float) -> Event:

@@ -1,0 +1,342 @@
+"""A model by script, over HTTP: chat completions and responses, streamed or not, as strict as OpenAI's service.
+
+def script(seen: Seen) -> Say:
+    if not seen.answers:
+        return Say(calls=[("search", {"queries": [seen.message]})])
+    return Say("found: " + seen.answers[-1].text)
+
+async with ModelServer(script) as server:
+    client = AsyncOpenAI(base_url=server.base_url, api_key=server.key)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from codemode.catalog.tokens import estimate
+from codemode.testing.model_refusals import Refused, check_chat, check_responses
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable
+
+    from starlette.requests import Request
+
+#: Characters of a piece of a streamed answer.
+_PIECE = 12
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """What a call was answered, as the model reads it."""
+
+    id: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One request, of either API: `messages` as chat completions have them, `tools` are definitions by name."""
+
+    api: Literal["chat", "responses"]
+    body: dict[str, Any]
+    system: str
+    messages: list[dict[str, Any]]
+    tools: dict[str, dict[str, Any]]
+
+    @property
+    def message(self) -> str:
+        """The last thing that the user said."""
+        return next((str(one["content"]) for one in reversed(self.messages) if one["role"] == "user"), "")
+
+    @property
+    def answers(self) -> list[ToolAnswer]:
+        """The answers of tools since the user last said something."""
+        last = max((at for at, one in enumerate(self.messages) if one["role"] == "user"), default=-1)
+        names = {call["id"]: call["function"]["name"] for one in self.messages for call in one.get("tool_calls") or ()}
+        return [
+            ToolAnswer(one["tool_call_id"], names.get(one["tool_call_id"], ""), str(one["content"]))
+            for one in self.messages[last + 1 :]
+            if one["role"] == "tool"
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """What the model answers. `calls` are names with arguments: an object, or a text that is sent as it is.
+
+    `finish` is chat completions' `finish_reason`, by default what fits; `usage` are tokens of input and output, by
+    default an estimate, and () tells none.
+    """
+
+    text: str = ""
+    calls: Sequence[tuple[str, Mapping[str, Any] | str]] = ()
+    finish: str = ""
+    refusal: str = ""
+    usage: tuple[int, ...] | None = None
+
+    @property
+    def reason(self) -> str:
+        """The `finish_reason`."""
+        return self.finish or ("tool_calls" if self.calls else "stop")
+
+
+Script = Callable[[Seen], Say]
+
+
+@dataclass(slots=True)
+class _Spoken:
+    """An answer with ids."""
+
+    say: Say
+    id: str
+    model: str
+    calls: list[tuple[str, str, str]] = field(default_factory=list)
+    tokens: tuple[int, ...] = ()
+
+
+class ModelServer:
+    """Serves a script on a loopback port. `seen` are the requests that reached it, `refused` is why others did not.
+
+    What a script raises is answered with 500, and raised when the server is left.
+    """
+
+    def __init__(self, script: Script, *, key: str = "a-model-key") -> None:
+        self.key = key
+        self.seen: list[Seen] = []
+        self.refused: list[str] = []
+        self._script = script
+        self._faults: list[Exception] = []
+        self._numbers = count(1)
+        self._socket = socket.socket()
+        routes = [
+            Route("/v1/chat/completions", self._chat, methods=["POST"]),
+            Route("/v1/responses", self._responses, methods=["POST"]),
+        ]
+        app = Starlette(routes=routes, exception_handlers={Refused: self._refusal, Exception: self._fault})
+        self._server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off"))
+        self._serving: asyncio.Task[None] | None = None
+
+    @property
+    def base_url(self) -> str:
+        """Where it answers; ends in `/v1`."""
+        return f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
+
+    async def __aenter__(self) -> Self:
+        self._socket.bind(("127.0.0.1", 0))
+        self._socket.listen()
+        self._serving = asyncio.create_task(self._server.serve(sockets=[self._socket]))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._server.should_exit = True
+        if self._serving is not None:
+            await self._serving
+        self._socket.close()
+        if self._faults:
+            raise self._faults[0]
+
+    async def _chat(self, request: Request) -> Response:
+        body = await self._body(request)
+        check_chat(body)
+        messages = [one for one in body["messages"] if one["role"] not in ("system", "developer")]
+        system = "\n".join(str(one["content"]) for one in body["messages"] if one["role"] in ("system", "developer"))
+        tools = {tool["function"]["name"]: tool["function"] for tool in body.get("tools") or ()}
+        spoken = self._spoken(Seen("chat", body, system, messages, tools), body)
+        if not body.get("stream"):
+            return JSONResponse(_completion(spoken))
+        usage = bool((body.get("stream_options") or {}).get("include_usage"))
+        return _events(_chunks(spoken, with_usage=usage), end="data: [DONE]\n\n")
+
+    async def _responses(self, request: Request) -> Response:
+        body = await self._body(request)
+        check_responses(body)
+        tools = {tool["name"]: tool for tool in body.get("tools") or ()}
+        messages = _as_chat(body["input"])
+        spoken = self._spoken(Seen("responses", body, body.get("instructions") or "", messages, tools), body)
+        return _events(_response_events(spoken)) if body.get("stream") else JSONResponse(_response(spoken))
+
+    async def _body(self, request: Request) -> dict[str, Any]:
+        if request.headers.get("authorization") != f"Bearer {self.key}":
+            raise Refused("Incorrect API key provided.", status=401, code="invalid_api_key")
+        body: dict[str, Any] = await request.json()
+        return body
+
+    async def _refusal(self, _: Request, refused: Exception) -> Response:
+        assert isinstance(refused, Refused)  # noqa: S101 -- what it is registered for
+        self.refused.append(str(refused))
+        return JSONResponse({"error": refused.to_json()}, status_code=refused.status)
+
+    async def _fault(self, _: Request, error: Exception) -> Response:
+        self._faults.append(error)
+        return JSONResponse({"error": {"message": f"the script raised {type(error).__name__}"}}, status_code=500)
+
+    def _spoken(self, seen: Seen, body: dict[str, Any]) -> _Spoken:
+        """What the script says; as the service it keeps to the choice of tools and to one call where that is asked."""
+        self.seen.append(seen)
+        say = self._script(seen)
+        calls = [] if body.get("tool_choice") == "none" else list(say.calls)
+        if body.get("parallel_tool_calls") is False:
+            calls = calls[:1]
+        given = [
+            (f"call_{next(self._numbers)}", name, arguments if isinstance(arguments, str) else json.dumps(arguments))
+            for name, arguments in calls
+        ]
+        written = say.text + "".join(arguments for _, _, arguments in given)
+        tokens = (estimate(json.dumps(body)), estimate(written)) if say.usage is None else say.usage
+        said = Say(say.text, calls, say.finish, say.refusal, say.usage)
+        return _Spoken(said, f"{next(self._numbers)}", str(body.get("model")), given, tokens)
+
+
+def _completion(spoken: _Spoken) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": spoken.say.text or None}
+    if spoken.say.refusal:
+        message["refusal"] = spoken.say.refusal
+    if spoken.calls:
+        message["tool_calls"] = [_call(id_, name, arguments) for id_, name, arguments in spoken.calls]
+    choice = {"index": 0, "message": message, "finish_reason": spoken.say.reason, "logprobs": None}
+    return {**_head(spoken, "chat.completion"), "choices": [choice], **_usage(spoken)}
+
+
+def _chunks(spoken: _Spoken, *, with_usage: bool) -> Iterable[dict[str, Any]]:
+    def chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
+        return {**_head(spoken, "chat.completion.chunk"), "choices": [choice]}
+
+    yield chunk({"role": "assistant", "content": ""})
+    for piece in _pieces(spoken.say.text):
+        yield chunk({"content": piece})
+    if spoken.say.refusal:
+        yield chunk({"refusal": spoken.say.refusal})
+    for index, (id_, name, arguments) in enumerate(spoken.calls):
+        yield chunk({"tool_calls": [{"index": index, **_call(id_, name, "")}]})
+        for piece in _pieces(arguments):
+            yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
+    yield chunk({}, spoken.say.reason)
+    if with_usage and spoken.tokens:
+        yield {**_head(spoken, "chat.completion.chunk"), "choices": [], **_usage(spoken)}
+
+
+def _response(spoken: _Spoken) -> dict[str, Any]:
+    output: list[dict[str, Any]] = []
+    if spoken.say.text or spoken.say.refusal:
+        part: dict[str, Any] = {"type": "output_text", "text": spoken.say.text, "annotations": []}
+        if spoken.say.refusal:
+            part = {"type": "refusal", "refusal": spoken.say.refusal}
+        message = {"type": "message", "id": f"msg_{spoken.id}", "role": "assistant", "status": "completed"}
+        output.append({**message, "content": [part]})
+    output += [
+        {"type": "function_call", "id": f"fc_{id_}", "call_id": id_, "name": name, "arguments": arguments}
+        for id_, name, arguments in spoken.calls
+    ]
+    reasons = {"length": "max_output_tokens", "content_filter": "content_filter"}
+    reason = reasons.get(spoken.say.reason)
+    usage = None
+    if spoken.tokens:
+        given, made = spoken.tokens
+        usage = {
+            "input_tokens": given,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": made,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": given + made,
+        }
+    return {
+        "id": f"resp_{spoken.id}",
+        "object": "response",
+        "created_at": 0,
+        "model": spoken.model,
+        "status": "incomplete" if reason else "completed",
+        "incomplete_details": {"reason": reason} if reason else None,
+        "error": None,
+        "output": output,
+        "usage": usage,
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+    }
+
+
+def _response_events(spoken: _Spoken) -> Iterable[dict[str, Any]]:
+    whole = _response(spoken)
+    numbers = count()
+    yield {
+        "type": "response.created",
+        "sequence_number": next(numbers),
+        "response": {**whole, "status": "in_progress", "output": [], "usage": None},
+    }
+    for piece in _pieces(spoken.say.text):
+        yield {
+            "type": "response.output_text.delta",
+            "sequence_number": next(numbers),
+            "item_id": f"msg_{spoken.id}",
+            "output_index": 0,
+            "content_index": 0,
+            "delta": piece,
+            "logprobs": [],
+        }
+    ended = "response.incomplete" if whole["status"] == "incomplete" else "response.completed"
+    yield {"type": ended, "sequence_number": next(numbers), "response": whole}
+
+
+def _as_chat(given: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Items of the Responses API as messages of chat completions."""
+    if isinstance(given, str):
+        return [{"role": "user", "content": given}]
+    messages: list[dict[str, Any]] = []
+    for item in given:
+        match item.get("type", "message"):
+            case "function_call":
+                call = _call(item["call_id"], item["name"], item["arguments"])
+                if messages and messages[-1].get("tool_calls"):
+                    messages[-1]["tool_calls"].append(call)
+                else:
+                    messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+            case "function_call_output":
+                messages.append({"role": "tool", "tool_call_id": item["call_id"], "content": item["output"]})
+            case "message":
+                messages.append({"role": item["role"], "content": item["content"]})
+    return messages
+
+
+def _events(data: Iterable[dict[str, Any]], end: str = "") -> StreamingResponse:
+    """Server-sent events, one for each object."""
+
+    async def written() -> AsyncIterator[str]:
+        for one in data:
+            named = f"event: {one['type']}\n" if "type" in one else ""
+            yield f"{named}data: {json.dumps(one)}\n\n"
+        yield end
+
+    return StreamingResponse(written(), media_type="text/event-stream")
+
+
+def _head(spoken: _Spoken, kind: str) -> dict[str, Any]:
+    return {"id": f"chatcmpl-{spoken.id}", "object": kind, "created": 0, "model": spoken.model}
+
+
+def _usage(spoken: _Spoken) -> dict[str, Any]:
+    if not spoken.tokens:
+        return {}
+    given, made = spoken.tokens
+    return {"usage": {"prompt_tokens": given, "completion_tokens": made, "total_tokens": given + made}}
+
+
+def _call(id_: str, name: str, arguments: str) -> dict[str, Any]:
+    return {"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def _pieces(text: str) -> list[str]:
+    return re.findall(rf"(?s).{{1,{_PIECE}}}", text)

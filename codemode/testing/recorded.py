@@ -1,0 +1,138 @@
+"""An upstream that is recorded once and replayed in tests: any HTTP service, a model's included.
+
+async with RecordedUpstream(Path("cassette.json"), "https://api.example.com") as upstream:   # records
+    ...
+async with RecordedUpstream(Path("cassette.json")) as upstream:                              # replays
+    ...
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import socket
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Self
+
+import httpx2
+import uvicorn
+from rapidfuzz import process
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from starlette.requests import Request
+
+#: Headers of an answer that are kept. None of a request are: that is where credentials stand.
+_KEPT = ("content-type", "link", "location", "retry-after", "etag")
+
+_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request and its answer. Bodies that are no UTF-8 text stand in base64, with `binary`."""
+
+    method: str
+    target: str
+    request: str
+    status: int
+    headers: dict[str, str]
+    body: str
+    binary: bool = False
+
+    @property
+    def key(self) -> str:
+        """What makes a request the same as another: method, path with query, and body (as JSON where it is some)."""
+        return f"{self.method} {self.target} {self.request}"
+
+
+class RecordedUpstream:
+    """Passes requests on to `upstream` and keeps them in a file; or without one answers them from the file.
+
+    Requests that are the same are answered in the order in which they were recorded, the last answer again and again.
+    """
+
+    def __init__(self, cassette: Path, upstream: str | None = None) -> None:
+        self._cassette = cassette
+        self._upstream = upstream
+        self._exchanges: list[Exchange] = []
+        self._given: dict[str, int] = {}
+        self._socket = socket.socket()
+        app = Starlette(routes=[Route("/{path:path}", self._answer, methods=_METHODS)])
+        self._server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off"))
+        self._serving: asyncio.Task[None] | None = None
+
+    @property
+    def base_url(self) -> str:
+        """Where it answers in place of the upstream."""
+        return f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+
+    async def __aenter__(self) -> Self:
+        if self._upstream is None:
+            stored = json.loads(self._cassette.read_text(encoding="utf-8"))
+            self._exchanges = [Exchange(**one) for one in stored]
+        self._socket.bind(("127.0.0.1", 0))
+        self._socket.listen()
+        self._serving = asyncio.create_task(self._server.serve(sockets=[self._socket]))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._server.should_exit = True
+        if self._serving is not None:
+            await self._serving
+        self._socket.close()
+        if self._upstream is not None:
+            text = json.dumps([asdict(one) for one in self._exchanges], indent=1, ensure_ascii=False)
+            self._cassette.write_text(text + "\n", encoding="utf-8")
+
+    async def _answer(self, request: Request) -> Response:
+        body = await request.body()
+        target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        if self._upstream is None:
+            return self._replayed(Exchange(request.method, target, _canonical(body), 0, {}, ""))
+        return await self._recorded(request, target, body)
+
+    def _replayed(self, asked: Exchange) -> Response:
+        same = [one for one in self._exchanges if one.key == asked.key]
+        if not same:
+            near = [key[:300] for key, _, _ in process.extract(asked.key, [e.key for e in self._exchanges], limit=1)]
+            said = f"nothing was recorded for {asked.key[:300]}; the nearest: {near or 'nothing at all'}"
+            return JSONResponse({"error": {"message": said}}, 501)
+        at = self._given.get(asked.key, 0)
+        self._given[asked.key] = at + 1
+        return _response(same[min(at, len(same) - 1)])
+
+    async def _recorded(self, request: Request, target: str, body: bytes) -> Response:
+        async with httpx2.AsyncClient(timeout=None) as client:
+            headers = [(k, v) for k, v in request.headers.items() if k not in ("host", "accept-encoding")]
+            url = f"{(self._upstream or '').rstrip('/')}{target}"
+            answer = await client.request(request.method, url, content=body, headers=headers)
+        text, binary = _text(answer.content)
+        kept = {name: answer.headers[name] for name in _KEPT if name in answer.headers}
+        made = Exchange(request.method, target, _canonical(body), answer.status_code, kept, text, binary)
+        self._exchanges.append(made)
+        return _response(made)
+
+
+def _response(exchange: Exchange) -> Response:
+    content = base64.b64decode(exchange.body) if exchange.binary else exchange.body.encode()
+    return Response(content, exchange.status, exchange.headers)
+
+
+def _canonical(body: bytes) -> str:
+    try:
+        return json.dumps(json.loads(body), sort_keys=True, ensure_ascii=False)
+    except ValueError:
+        return _text(body)[0]
+
+
+def _text(body: bytes) -> tuple[str, bool]:
+    try:
+        return body.decode(), False
+    except UnicodeDecodeError:
+        return base64.b64encode(body).decode(), True
