@@ -6,10 +6,15 @@ import json
 import logging
 import sys
 from collections import Counter
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+from codemode.observing.log_writer import LogWriter
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.ledger import LedgerEntry
     from codemode.observing.observer import Started
@@ -78,16 +83,26 @@ class TextFormatter(logging.Formatter):
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
 
-def write_logs(form: Literal["json", "text", "off"]) -> None:
-    """Write what this package logs to standard error from now on; `off` leaves logging as it is."""
-    if form == "off":
-        return
-    handler = logging.StreamHandler(sys.stderr)
+@contextmanager
+def written_logs(form: Literal["json", "text", "off"]) -> Iterator[None]:
+    """Write what this process logs to standard error meanwhile: of this package all, of others what is wrong.
+
+    For a process that does nothing else: the handlers of the root logger are replaced.
+    """
+    handler = logging.NullHandler() if form == "off" else LogWriter(sys.stderr.fileno())
     handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
-    logger = logging.getLogger("codemode")
-    logger.handlers = [handler]
-    logger.setLevel(logging.INFO)
-    logger.propagate = False
+    root, own = logging.getLogger(), logging.getLogger("codemode")
+    before = root.handlers, root.level, own.level
+    root.handlers = [handler]
+    root.setLevel(logging.WARNING)
+    own.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        root.handlers = before[0]
+        root.setLevel(before[1])
+        own.setLevel(before[2])
+        handler.close()
 
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:

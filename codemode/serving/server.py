@@ -7,6 +7,7 @@ import gc
 import ipaddress
 import logging
 import math
+import resource
 import signal
 import socket
 from typing import TYPE_CHECKING
@@ -14,10 +15,11 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from codemode.errors import CodeModeError, ConfigurationError
-from codemode.observing.logs import write_logs
+from codemode.observing.logs import written_logs
 from codemode.service import CodeMode
 from codemode.serving import console as show
 from codemode.serving.callers import Callers
+from codemode.serving.connection import bounded
 from codemode.serving.http import create_app
 
 if TYPE_CHECKING:
@@ -31,6 +33,9 @@ log = logging.getLogger(__name__)
 
 #: Connections that wait to be taken; the kernel's own limit is 4,096 by default.
 BACKLOG = 2048
+
+#: Open files that are asked of the system: half of what it allows is for connections of clients, the rest for programs.
+OPEN_FILES = 16_384
 
 
 def serve(settings: Settings, read: Callable[[], Settings]) -> None:
@@ -46,7 +51,8 @@ def serve(settings: Settings, read: Callable[[], Settings]) -> None:
             "or listen on 127.0.0.1"
         )
         raise ConfigurationError(message)
-    asyncio.run(_serve(settings, read, callers, bind(settings.server)))
+    with written_logs(settings.observe.log):
+        asyncio.run(_serve(settings, read, callers, bind(settings.server)))
 
 
 class _DrainingServer(uvicorn.Server):
@@ -68,7 +74,6 @@ async def _reload(service: CodeMode, read: Callable[[], Settings]) -> None:
 
 
 async def _serve(settings: Settings, read: Callable[[], Settings], callers: Callers, listener: socket.socket) -> None:
-    write_logs(settings.observe.log)
     reloads: set[asyncio.Task[None]] = set()
     async with CodeMode.from_settings(settings) as service:
         await service.start_sandbox()
@@ -81,7 +86,8 @@ async def _serve(settings: Settings, read: Callable[[], Settings], callers: Call
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
         config = uvicorn.Config(
             create_app(service, callers),
-            log_level="warning",
+            http=bounded(connections=open_files() // 2, head_s=settings.server.request_s),
+            log_config=None,
             access_log=False,
             timeout_graceful_shutdown=math.ceil(settings.server.drain_s),
             lifespan="on",
@@ -94,6 +100,14 @@ async def _serve(settings: Settings, read: Callable[[], Settings], callers: Call
         if callers.is_open:
             show.errors.print("no key: whoever can reach this port may use it", style="yellow")
         await _DrainingServer(config).serve(sockets=[listener])
+
+
+def open_files() -> int:
+    """How many files and connections this process may open, once it may open as many as it can be allowed to."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = min(most, OPEN_FILES) if most != resource.RLIM_INFINITY else OPEN_FILES
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+    return wanted
 
 
 def bind(server: ServerSettings) -> socket.socket:

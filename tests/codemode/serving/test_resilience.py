@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import resource
 import signal
@@ -23,13 +24,16 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
-COMMAND = str(Path(sys.executable).parent / "codemode")
+SERVE = [str(Path(sys.executable).parent / "codemode"), "serve", "--port", "0"]
 KEY = {"Authorization": "Bearer a-key"}
 
 
-@contextmanager
-def serving(folder: Path, gym: Gym, *, sections: str = "", file_bytes: int | None = None) -> Iterator[tuple[str, int]]:
-    """A server in a process of its own: its address, and its process id. It may write so many bytes to any file."""
+def environment(folder: Path) -> dict[str, str]:
+    found = {"PATH": os.environ["PATH"], "HOME": str(folder), "CODEMODE_API_KEY": "a-key"}  # noqa: TID251
+    return found | {"PYTHONDONTWRITEBYTECODE": "1"}  # half a file of it, on the full disk, would be there for others
+
+
+def configure(folder: Path, gym: Gym, sections: str) -> None:
     text = f"""
 sources:
   gym:
@@ -45,6 +49,12 @@ cache_folder: {folder}/cache
 {sections}
 """
     (folder / "codemode.yaml").write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def serving(folder: Path, gym: Gym, *, sections: str = "", file_bytes: int | None = None) -> Iterator[tuple[str, int]]:
+    """A server in a process of its own: its address, and its process id. It may write so many bytes to any file."""
+    configure(folder, gym, sections)
     log = folder / "log"
 
     def limited() -> None:
@@ -52,11 +62,9 @@ cache_folder: {folder}/cache
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write beyond it fails, as on a full disk
             resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
 
-    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "CODEMODE_API_KEY": "a-key"}  # noqa: TID251
-    command = [COMMAND, "serve", "--port", "0"]
     with (
         log.open("w") as errors,
-        subprocess.Popen(command, cwd=folder, env=environment, stderr=errors, preexec_fn=limited) as process,
+        subprocess.Popen(SERVE, cwd=folder, env=environment(folder), stderr=errors, preexec_fn=limited) as process,
     ):
         try:
             yield _address(log, process), process.pid
@@ -147,6 +155,27 @@ async def test_a_full_disk_leaves_the_service_serving(tmp_path: Path, gym: Gym) 
     assert (tmp_path / "log").stat().st_size == FULL_BYTES  # nothing more could be written, not even that
     for folder in ("state", "cache"):
         assert all(file.stat().st_size <= FULL_BYTES for file in (tmp_path / folder).rglob("*") if file.is_file())
+
+
+async def test_a_log_that_nobody_reads_holds_nobody_up(tmp_path: Path, gym: Gym) -> None:
+    configure(tmp_path, gym, KEYS)
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+    process = await asyncio.create_subprocess_exec(*SERVE, cwd=tmp_path, env=environment(tmp_path), stderr=writing)
+    try:
+        os.close(writing)
+        said = b""
+        while b" on http://127.0.0.1:" not in said or not said.endswith(b"\n"):
+            byte = await asyncio.to_thread(os.read, reading, 1)
+            assert len(byte) == 1, said.decode()
+            said += byte
+        async with client(f"http://127.0.0.1:{int(said.split(b':')[-1])}") as http:
+            for number in range(60):  # some 200 bytes of log for each
+                assert (await run(http, str(number)))["value"] == number
+    finally:
+        process.send_signal(signal.SIGTERM)
+        await process.wait()
+        os.close(reading)
 
 
 async def test_a_server_that_is_told_to_stop_ends_what_it_runs_and_takes_nothing_new(tmp_path: Path, gym: Gym) -> None:
