@@ -31,22 +31,20 @@ class AskedModel:
     def __init__(self, settings: RouterModelSettings) -> None:
         self._settings = settings
         self._key = settings.api_key.resolve() if settings.api_key else SecretStr("none")
-        self._client: Any = None  # takes a second to import: done when first needed
 
     async def choose(self, text: str, categories: Mapping[str, str]) -> list[str]:
         """The names of the categories that the text is about. Raises ModelFailure."""
-        openai = import_module("openai")
-        if self._client is None:
-            key = self._key.get_secret_value()
-            self._client = openai.AsyncOpenAI(base_url=self._settings.base_url, api_key=key, max_retries=0)
+        openai = import_module("openai")  # takes a second: done when first needed
+        key = self._key.get_secret_value()
         listed = "\n".join(f"- {name}: {told}" for name, told in categories.items())
         try:
-            answer = await self._client.chat.completions.create(
-                model=self._settings.model,
-                messages=[{"role": "system", "content": f"{_TASK}{listed}"}, {"role": "user", "content": text}],
-                tools=[_definition(tuple(categories))],
-                tool_choice={"type": "function", "function": {"name": _NAME}},
-            )
+            async with openai.AsyncOpenAI(base_url=self._settings.base_url, api_key=key, max_retries=0) as client:
+                answer = await client.chat.completions.create(
+                    model=self._settings.model,
+                    messages=[{"role": "system", "content": f"{_TASK}{listed}"}, {"role": "user", "content": text}],
+                    tools=[_definition(tuple(categories))],
+                    tool_choice={"type": "function", "function": {"name": _NAME}},
+                )
         except openai.APIStatusError as error:
             message = f"the router's model answered {error.status_code}"
             raise ModelFailure(message) from None

@@ -12,25 +12,28 @@ from codemode.menus.conversation import AskedCall, Conversation, Turn, read_call
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"at": "it"}'}}
 LOOK = AskedCall("look", {"at": "it"}, "c1")
+LOOKS = Turn("assistant", "", (LOOK,))
+ITEM = {"type": "function_call", "name": "look", "arguments": '{"at": "it"}', "call_id": "c1"}
+PARTS = [{"type": "text", "text": "a"}, {"type": "image_url"}, "b"]
 
 
 @pytest.mark.parametrize(
     ("message", "turn"),
     [
         ({"role": "user", "content": "hi"}, Turn("human", "hi")),
-        ({"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url"}, "b"]}, Turn("human", "a\nb")),
-        ({"role": "assistant", "content": None, "tool_calls": [CALL]}, Turn("assistant", "", (LOOK,))),
+        ({"role": "user", "content": PARTS}, Turn("human", "a\nb")),
+        ({"role": "assistant", "content": None, "tool_calls": [CALL]}, LOOKS),
         ({"role": "tool", "content": "done", "tool_call_id": "c1"}, Turn("other", "done")),
         ({"role": "system", "content": "be good"}, Turn("other", "be good")),
         ({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}, Turn("human", "hi")),
-        ({"type": "function_call", "name": "look", "arguments": '{"at": "it"}', "call_id": "c1"}, Turn("assistant", "", (LOOK,))),
+        (ITEM, LOOKS),
         ({"type": "human", "content": "hi"}, Turn("human", "hi")),
         (SimpleNamespace(type="human", content="hi"), Turn("human", "hi")),
         (
             SimpleNamespace(type="ai", content="", tool_calls=[{"name": "look", "args": {"at": "it"}, "id": "c1"}]),
-            Turn("assistant", "", (LOOK,)),
+            LOOKS,
         ),
-        (ChatCompletionMessage.model_validate({"role": "assistant", "tool_calls": [CALL]}), Turn("assistant", "", (LOOK,))),
+        (ChatCompletionMessage.model_validate({"role": "assistant", "tool_calls": [CALL]}), LOOKS),
         (("human", "hi"), Turn("human", "hi")),
         ("hi", Turn("human", "hi")),
     ],

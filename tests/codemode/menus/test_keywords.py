@@ -32,7 +32,7 @@ def found(keyword: str, text: str) -> tuple[bool, bool]:
         ("날씨", "오늘 날씨가 어때?", True, True),
         ("予約", "明日の予約を確認して", True, True),
         ("天气", "今天天气怎么样", True, True),
-        ("ｗｉｆｉ", "fix the WiFi", True, True),
+        ("\uff57\uff49\uff46\uff49", "fix the WiFi", True, True),
         ("погода", "какая погода?", True, True),
         ("погод", "какая погода?", True, False),
         ("absent", "", False, False),
