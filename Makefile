@@ -83,7 +83,12 @@ $(SERVERS)/powerdns/.installed: # Debian's packages, unpacked and not installed
 	ln -sf ../root/usr/sbin/pdns_server $(SERVERS)/powerdns/bin/pdns_server
 	touch $@
 
-servers: $(INSTALLED) $(foreach server,small chroma prefect litellm powerdns,$(SERVERS)/$(server)/.installed) ## real work on six real services
+$(SERVERS)/npm/.installed: tests/servers/package.json
+	mkdir -p $(SERVERS)/npm && cp $< $(SERVERS)/npm/
+	npm install --silent --no-audit --no-fund --prefix $(SERVERS)/npm
+	touch $@
+
+servers: $(INSTALLED) $(foreach server,small mcp mcp-clients npm chroma prefect litellm powerdns,$(SERVERS)/$(server)/.installed) ## real work on services, MCP servers and clients that others wrote
 	$(BIN)/python -m pytest tests/servers
 
 clean: ## remove what the targets made

@@ -170,8 +170,7 @@ class CodeMode:
         await self._executor.aclose()
         await asyncio.gather(*self._renewals, return_exceptions=True)
         self.observers.close()
-        for source in self.sources.values():
-            await source.transport.aclose()
+        await asyncio.gather(*(source.transport.aclose() for source in self.sources.values()))
 
     async def search(
         self,
