@@ -10,9 +10,10 @@ from rapidfuzz import process
 
 from codemode.catalog.names import identifier
 from codemode.errors import SourceError
-from codemode.sources.callables import is_typed, takes_any, tool_of
+from codemode.sources.callables import is_typed, takes_any
 from codemode.sources.described import Bound, parameters_of, text_parameters
-from codemode.sources.functions import made, name_of
+from codemode.sources.functions import made, name_of, python_tool
+from codemode.sources.langchain import is_langchain_tool
 from codemode.sources.loaded import Warned
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Callables:
         """
         group = _member(self._target, described.toolkit) if described.toolkit else None
         places = [made(group), self._target]
-        found = next((one for place in places if callable(one := _member(place, described.name))), None)
+        found = next((one for place in places if _is_called(one := _member(place, described.name))), None)
         if found is None:
             names = sorted({name for place in places for name in _names(place)})
             nearest = process.extractOne(described.name, names, score_cutoff=50)
@@ -44,10 +45,10 @@ class Callables:
             message = f"no callable is called {described.name!r}; {hint}"
             raise described.document.error(message, *described.path)
         try:
-            own = tool_of(found, described.name, source="")
+            own = python_tool(found, described.name, source="")
             if described.schema is None:
                 return _typed(described, own, found), []
-            return _checked(described, described.schema, own, has_more=takes_any(found))
+            return _checked(described, described.schema, own, has_more=_takes_any(found))
         except SourceError as error:
             raise described.document.error(str(error), *described.path) from None
 
@@ -79,14 +80,14 @@ def _checked(
 def _typed(described: Described, own: Tool, function: Any) -> Bound:
     """With the arguments of which only the names are described: of the callable's types, where it has any."""
     unknown = [name for name in described.names if not own.parameter(name)]
-    if unknown and not takes_any(function):
+    if unknown and not _takes_any(function):
         nearest = process.extractOne(unknown[0], own.parameter_names, score_cutoff=50)
         hint = f"; nearest: {nearest[0]}" if nearest else ""
         message = f"{described.name} takes no argument {unknown[0]!r}{hint}"
         raise SourceError(message)
     parameters = (
         tuple(_said(parameter, described.names) for parameter in own.parameters)
-        if is_typed(function)
+        if is_langchain_tool(function) or is_typed(function)
         else text_parameters(described)
     )
     return Bound(parameters, own.invocation, own.effect, own.returns)
@@ -94,6 +95,14 @@ def _typed(described: Described, own: Tool, function: Any) -> Bound:
 
 def _said(parameter: Parameter, names: Mapping[str, str]) -> Parameter:
     return replace(parameter, description=names.get(parameter.name) or parameter.description)
+
+
+def _is_called(target: Any) -> bool:
+    return callable(target) or is_langchain_tool(target)
+
+
+def _takes_any(target: Any) -> bool:
+    return not is_langchain_tool(target) and takes_any(target)
 
 
 def _member(target: Any, name: str) -> Any:

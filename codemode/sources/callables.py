@@ -94,6 +94,12 @@ def tool_of(function: Callable[..., Any], id_: str, *, source: str, tags: tuple[
     )
 
 
+def said_effect(function: object) -> Effect | None:
+    """The effect that `@tool` says of a function; None where it says nothing."""
+    mark: ToolMark | None = getattr(function, _MARK, None)
+    return None if mark is None else mark.effect
+
+
 def takes_any(function: Callable[..., Any]) -> bool:
     """Whether a function takes arguments of any name (`**kwargs`); what they may be, its signature does not say."""
     return any(parameter.kind is parameter.VAR_KEYWORD for parameter in inspect.signature(function).parameters.values())

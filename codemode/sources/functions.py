@@ -12,15 +12,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog.names import identifier
 from codemode.errors import SourceError
 from codemode.settings import PYTHON
+from codemode.sources import langchain
 from codemode.sources.callables import tool_of
 from codemode.sources.kinds import remedy
 from codemode.sources.loaded import Surface, Warned
 from codemode.transports.function import FunctionTransport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from codemode.catalog.tool import Tool
     from codemode.settings import SourceSettings
@@ -62,7 +64,7 @@ def load_functions(target: object, *, name: str) -> Surface:
         id_ = ".".join((name, *path))
         try:
             _check_names(path)
-            tools[id_] = tool_of(function, id_, source=name, tags=path[:-1])
+            tools[id_] = python_tool(function, id_, source=name, tags=path[:-1])
         except SourceError as error:
             warnings.append(Warned("/" + "/".join(path), str(error)))
     if not tools:
@@ -73,12 +75,18 @@ def load_functions(target: object, *, name: str) -> Surface:
     return Surface(tuple(tools.values()), tuple(warnings), title=(title or "").partition("\n")[0])
 
 
-def _callables(target: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Callable[..., Any]]]:
+def python_tool(target: Any, id_: str, *, source: str, tags: tuple[str, ...] = ()) -> Tool:
+    """The tool that calls a function or a LangChain tool. Raises SourceError."""
+    make = langchain.tool_of if langchain.is_langchain_tool(target) else tool_of
+    return make(target, id_, source=source, tags=tags)
+
+
+def _callables(target: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     if isinstance(target, dict):
         for name, member in target.items():
             yield from _callables(member, (*path, str(name)))
-    elif isinstance(target, list | tuple | set | frozenset):
-        for member in target:
+    elif (listed := _listed(target)) is not None:
+        for member in listed:
             yield from _callables(member, (*path, name_of(member)))
     elif isinstance(target, ModuleType):
         for name, member in _members(target):
@@ -87,10 +95,22 @@ def _callables(target: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[st
         made = _instance(target)
         if made is not None:
             yield from _methods(made, path)
-    elif inspect.isroutine(target) or (callable(target) and not _has_methods(target)):
+    elif _is_called(target):
         yield path or (name_of(target),), target
     else:
         yield from _methods(target, path)
+
+
+def _listed(target: Any) -> Iterable[Any] | None:
+    if langchain.is_langchain_toolkit(target):
+        tools: list[Any] = target.get_tools()
+        return tools
+    return target if isinstance(target, list | tuple | set | frozenset) else None
+
+
+def _is_called(target: object) -> bool:
+    is_function = inspect.isroutine(target) or langchain.is_langchain_tool(target)
+    return is_function or (callable(target) and not _has_methods(target))
 
 
 def _check_names(path: tuple[str, ...]) -> None:
@@ -111,7 +131,7 @@ def _members(module: ModuleType) -> Iterator[tuple[str, Any]]:
             yield name, member
 
 
-def _methods(target: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Callable[..., Any]]]:
+def _methods(target: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     """The public methods of an object; its properties are not looked at."""
     for name, member in inspect.getmembers_static(type(target)):
         if not name.startswith("_") and (inspect.isroutine(member) or isinstance(member, staticmethod | classmethod)):
@@ -144,8 +164,10 @@ def made(target: object) -> object:
     return (_instance(target) or target) if inspect.isclass(target) else target
 
 
-def name_of(target: object) -> str:
+def name_of(target: Any) -> str:
     """What a function is called, or an object that is called like one."""
+    if langchain.is_langchain_tool(target):
+        return identifier(target.name)
     target = getattr(target, "func", target)  # what a partial calls
     if inspect.isroutine(target):
         return target.__name__
