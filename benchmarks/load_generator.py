@@ -23,12 +23,17 @@ _LARGEST = 1 << 16
 
 @dataclass
 class Seen:
-    """What became of the requests of one step. Latencies in seconds, of those answered with 200."""
+    """What became of the requests of one step. Latencies in seconds, of those answered with 200.
+
+    `server_s` and `workers_s` are the processor time that these took.
+    """
 
     offered: int = 0
     statuses: dict[int, int] = field(default_factory=dict)
     latencies: list[float] = field(default_factory=list)
     seconds: float = 0.0
+    server_s: float = 0.0
+    workers_s: float = 0.0
 
     def take(self, status: int, latency: float) -> None:
         """Count one answer."""
@@ -40,6 +45,11 @@ class Seen:
     def goodput(self) -> float:
         """Answers with 200 in a second."""
         return len(self.latencies) / self.seconds
+
+    @property
+    def economy(self) -> float:
+        """Answers with 200 for each second of processor time."""
+        return len(self.latencies) / (self.server_s + self.workers_s)
 
     def percentile(self, share: float) -> float:
         """A percentile of the latencies, in milliseconds."""
