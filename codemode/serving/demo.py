@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import secrets
-import sys
-from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.resources import files
-from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING
 
 from rich.rule import Rule
 
-from codemode.errors import SourceError
 from codemode.service import CodeMode
 from codemode.serving import console as show
+from codemode.serving.examples import example_sources
 from codemode.settings import Settings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-#: Surfaces that ship with the project, each with the service that answers it.
-SURFACES = {"gym": "api_specs.gym", "outbox": "api_specs.outbox"}
-
-#: Seconds until an example service must have said where it listens. The gym seeds its database first.
-START_S = 60
 
 QUERIES = ["freeze a membership", "who owes salry"]
 
@@ -57,27 +42,9 @@ PROGRAMS = (
 
 async def run_demo(*, as_json: bool = False) -> int:
     """Run it; returns the exit code: 0 when every program ended as it is meant to."""
-    token = secrets.token_hex(24)
-    with NamedTemporaryFile("w", suffix=".token") as kept:
-        kept.write(token)
-        kept.flush()
-        async with AsyncExitStack() as services:
-            started = (services.enter_async_context(_served(module, token)) for module in SURFACES.values())
-            addresses = dict(zip(SURFACES, await asyncio.gather(*started), strict=True))
-            settings = Settings.model_validate({"sources": _sources(addresses, kept.name)})
-            return await (_outcomes(settings) if as_json else _tour(settings))
-
-
-def _sources(addresses: dict[str, str], token_file: str) -> dict[str, object]:
-    return {
-        name: {
-            "location": str(files(SURFACES[name]) / "openapi.yaml"),
-            "base_url": address,
-            "keep_names": False,  # what is tried here leaves nothing behind
-            "credentials": [{"kind": "bearer", "token": {"file": token_file}}],
-        }
-        for name, address in addresses.items()
-    }
+    async with example_sources() as sources:
+        settings = Settings.model_validate({"sources": sources})
+        return await (_outcomes(settings) if as_json else _tour(settings))
 
 
 async def _outcomes(settings: Settings) -> int:
@@ -116,31 +83,3 @@ async def _run(service: CodeMode, name: str, wish: str, meant: str) -> bool:
     if ended.status != meant:
         show.errors.print(f"{name} was meant to be {meant}", style="red")
     return ended.status == meant
-
-
-@asynccontextmanager
-async def _served(module: str, token: str) -> AsyncIterator[str]:
-    """An example service in a process of its own; gives its base URL and ends it on the way out."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", module, "--host", "127.0.0.1", "--port", "0", "--token", token),
-        stdout=asyncio.subprocess.PIPE,
-    )
-    try:
-        yield await asyncio.wait_for(_ready(process, module), START_S)
-    except TimeoutError:
-        message = f"the example service did not start within {START_S} s"
-        raise SourceError(message, location=module) from None
-    finally:
-        if process.returncode is None:
-            process.terminate()
-        await process.wait()
-
-
-async def _ready(process: asyncio.subprocess.Process, module: str) -> str:
-    assert process.stdout is not None  # noqa: S101 -- a pipe was asked for
-    while line := (await process.stdout.readline()).decode():
-        word, _, address = line.strip().partition(" ")
-        if word == "READY":
-            return address
-    message = f"the example service ended with exit code {await process.wait()} before it was ready"
-    raise SourceError(message, location=module)
