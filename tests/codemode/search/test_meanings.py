@@ -164,12 +164,17 @@ def test_too_many_requests_are_followed_by_the_pause_that_is_asked_for(
 
 @pytest.mark.parametrize(
     ("status", "hint"),
-    [(401, "look at search.embeddings.api_key"), (404, "look at search.embeddings.model and base_url")],
+    [
+        (401, "look at search.embeddings.api_key"),
+        (307, "redirects are not followed"),
+        (404, "look at search.embeddings.model and base_url"),
+    ],
 )
 def test_what_asking_again_does_not_mend_ends_the_work_and_says_what_to_look_at(
     opened: Opened, service: EmbeddingsService, caplog: pytest.LogCaptureFixture, status: int, hint: str
 ) -> None:
-    service.misbehave = lambda *_: (status, {}, f'{{"error": {{"message": "wrong key: {KEY}"}}}}'.encode())
+    elsewhere = {"Location": service.base_url}
+    service.misbehave = lambda *_: (status, elsewhere, f'{{"error": {{"message": "wrong key: {KEY}"}}}}'.encode())
     both, meanings = opened()
     with caplog.at_level(logging.DEBUG, "codemode"):
         assert meanings.wait(WAIT_S)
