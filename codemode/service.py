@@ -222,8 +222,9 @@ class CodeMode:
     ) -> Menu:
         """The tools to offer for a message, for models that cannot write code; `settings.menu` says how.
 
-        `history` are the messages before it, as OpenAI, its SDK or LangChain have them, `summary` one of them. Raises
-        ConfigurationError where the settings cannot be followed for the role of `caller`.
+        `history` are the messages before it, as OpenAI, its SDK or LangChain have them, `summary` one of them. Where
+        the service was not entered the sources are read now. Raises ConfigurationError where the settings cannot be
+        followed for the role of `caller`, and what entering raises.
         """
         return await self._menu_session(caller, answers=False).offer(message, history, summary)
 
@@ -233,6 +234,9 @@ class CodeMode:
 
     def _menu_session(self, caller: Caller, *, answers: bool) -> MenuSession:
         async def selector() -> Selector:
+            if not self.sources:  # a bot that runs its own tools need not enter the service
+                async with self._adopting:
+                    await self._load()
             view = await self.view(caller)
             return self._menus.selector(caller.role, view.catalog, view.finder)
 
@@ -410,6 +414,8 @@ class CodeMode:
             task.add_done_callback(self._renewals.discard)
 
     async def _load(self) -> None:
+        if self.sources:
+            return
         self.observers = observers_of(self.settings.observe)
         await self._adopt(await self._read(self.settings))
         require_known_tools(self.settings, self.policy, self.catalog)
