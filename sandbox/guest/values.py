@@ -17,6 +17,7 @@ from collections.abc import ItemsView, Iterator, KeysView, Mapping, Set, ValuesV
 from json import encoder as _json_encoder
 from typing import TYPE_CHECKING, Any, cast
 
+from sandbox.guest import plain_json
 from sandbox.protocol.conversation import LEAST_PART, NO_PARTS
 from sandbox.protocol.framing import frame
 from sandbox.protocol.strict_json import InvalidJson, check_depth, check_shape, encode, weight
@@ -45,8 +46,8 @@ class ArgumentInvalid(Exception):
 def encode_result(value: Any, *, limit_bytes: int, limit_depth: int, has_named_tuples: bool) -> bytes:
     """Return the JSON of a program's value. Raises ValueInvalid.
 
-    JSON data goes through the C encoder as it is. Only when that meets something else, or when the program may hold
-    named tuples (which the encoder would take for lists), is the value walked.
+    JSON data goes through an encoder as it is. Only when that meets something else, or when the program may hold
+    named tuples (which the standard library's takes for lists), is the value walked.
     """
     data = None if has_named_tuples else _encode_plain(value)
     if data is None:
@@ -73,9 +74,9 @@ def encode_in_parts(
     """
     size = start = 0
     for start in range(0, len(value), PART_ITEMS):
-        part = _encode_plain(value[start : start + PART_ITEMS])
+        part = _encode_part(value[start : start + PART_ITEMS], limit_depth)
         size += limit_bytes if part is None else max(weight(part), LEAST_PART)
-        if part is None or len(part) > part_bytes or size > limit_bytes or _is_too_deep(part, limit_depth):
+        if part is None or len(part) > part_bytes or size > limit_bytes:
             break
         if start + PART_ITEMS >= len(value):
             return part
@@ -83,6 +84,15 @@ def encode_in_parts(
     if start:
         send(frame(NO_PARTS))
     return None
+
+
+def _encode_part(part: list[Any], limit_depth: int) -> bytes | None:
+    data = plain_json.dumps_within(part, limit_depth)
+    if data is None:
+        data = _encode_plain(part)
+        if data is not None and _is_too_deep(data, limit_depth):
+            return None
+    return data
 
 
 def _is_too_deep(data: bytes, limit_depth: int) -> bool:
@@ -95,7 +105,7 @@ def _is_too_deep(data: bytes, limit_depth: int) -> bool:
 
 def _encode_plain(value: Any) -> bytes | None:
     try:
-        return "".join(_ENCODE(value, 0)).encode()
+        return plain_json.dumps(value) or "".join(_ENCODE(value, 0)).encode()
     except (TypeError, ValueError, RecursionError):
         return None
 

@@ -14,10 +14,13 @@ if TYPE_CHECKING:
     import socket
 
 #: What the guest imports beyond the standard library.
-_GUEST_PACKAGES = ("sandbox", "RestrictedPython", "greenlet")
+_GUEST_PACKAGES = ("sandbox", "RestrictedPython", "greenlet", "orjson")
 
-#: No variable of the host's environment; a fixed seed for hashes, so that sets have the same order in every run.
-_ENVIRONMENT = {"PYTHONHASHSEED": "0"}
+#: A fixed seed for hashes, so that sets have the same order in every run.
+HASH_SEED = "0"
+
+#: No variable of the host's environment.
+_ENVIRONMENT = {"PYTHONHASHSEED": HASH_SEED}
 
 _START = Path(__file__).parents[1] / "guest" / "start.py"
 

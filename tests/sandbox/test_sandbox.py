@@ -155,6 +155,23 @@ async def test_two_gigabytes_end_as_out_of_memory(sandbox: Sandbox) -> None:
     assert (outcome.status, outcome.limit) == (Status.OUT_OF_MEMORY, "memory_bytes")
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "['x' * 1_000_000] * 60",
+        "{'a': ['x' * 1_000_000] * 60}",
+        "['x' * 10_000] * 5_000",
+        "['\\x00' * 10_000] * 2_001",
+        "['\\u4e2d' * 10_000 + str(n) for n in range(700)]",
+    ],
+)
+async def test_a_result_that_memory_does_not_suffice_for_is_no_crash(sandbox: Sandbox, code: str) -> None:
+    for mebibytes in (16, 24, 48):
+        limits = replace(LIMITS, memory_bytes=mebibytes << 20)
+        outcome = await sandbox.run(code, limits=limits)
+        assert outcome.limit == "memory_bytes" or (outcome.failure and outcome.failure.type == "ResultError"), outcome
+
+
 async def test_a_result_of_fifty_megabytes_is_an_error_that_names_its_size(sandbox: Sandbox) -> None:
     outcome = await sandbox.run("'x' * 50_000_000")
     assert outcome.status is Status.FAILED
