@@ -16,7 +16,9 @@ from codemode.catalog.definitions import native, pinned, two_tools
 from codemode.catalog.observed import ObservedShapes
 from codemode.catalog.tokens import local_tokenizer
 from codemode.errors import CallError, ConfigurationError
-from codemode.executions.executor import Executor, new_execution, nothing
+from codemode.executions.executions import Executions, Request
+from codemode.executions.executor import Executor, nothing
+from codemode.executions.journals.configured import journal_of
 from codemode.executions.ledger import unwatched
 from codemode.executions.repetition import Repetition
 from codemode.gateway.call import CallState
@@ -26,7 +28,7 @@ from codemode.gateway.policy import AccessPolicy
 from codemode.menus.menus import Menus, require_known_names
 from codemode.menus.session import MenuSession
 from codemode.observing.configured import observers_of
-from codemode.observing.observer import Observers, Started
+from codemode.running import Running
 from codemode.search.answer import Detail, render
 from codemode.search.description import describe
 from codemode.search.enrichment import enriched
@@ -35,7 +37,7 @@ from codemode.search.finder import Finder
 from codemode.search.query import DEFAULT_LIMIT, Query
 from codemode.search.tuning import Proposal, propose
 from codemode.search.usage import UsageLog
-from codemode.settings import DEFAULT_FILE, Settings, load_settings, tokenizer_folder
+from codemode.settings import DEFAULT_FILE, Secrets, Settings, load_settings, tokenizer_folder
 from codemode.sources.cache import CatalogCache
 from codemode.sources.given import GivenIds
 from codemode.sources.load import LoadedSource, bind_functions, load_source, with_definitions
@@ -51,9 +53,9 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Effect, Tool
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.ledger import LedgerEntry
-    from codemode.gateway.gateway import Gateway
     from codemode.menus.menu import Menu
     from codemode.menus.selection import Selector
+    from codemode.observing.observer import Observers
     from codemode.search.meanings import Progress
     from codemode.search.query import Hit
     from codemode.transports.mcp import Definitions, McpTransport
@@ -124,14 +126,16 @@ class CodeMode:
         self._menus = Menus(settings.menu, {})
         self._repetition = Repetition()
         self._usage = UsageLog(settings.state() / "usage.jsonl") if settings.search.record_usage else None
-        self._executor = Executor(settings.sandbox, settings.limits)
-        self.observers = Observers()
+        self._programs = Running(
+            Executor(settings.sandbox, settings.limits),
+            view=self.view,
+            questions=self._questions,
+            policy=lambda: self.settings.policy,
+        )
+        self._executions: Executions | None = None
         self._adopting = asyncio.Lock()
         self._renewals: set[asyncio.Task[None]] = set()
-        self._running: set[asyncio.Event] = set()
         self._contents = ContentStore()
-        self._executor_started = asyncio.Lock()
-        self._executor_runs = False
 
     @classmethod
     def from_config(cls, path: str | Path = DEFAULT_FILE) -> Self:
@@ -167,7 +171,9 @@ class CodeMode:
     async def aclose(self) -> None:
         """End the sandbox's processes and close the connections of all sources."""
         self._finder.close()
-        await self._executor.aclose()
+        if self._executions is not None:
+            await self._executions.aclose()
+        await self._programs.executor.aclose()
         await asyncio.gather(*self._renewals, return_exceptions=True)
         self.observers.close()
         await asyncio.gather(*(source.transport.aclose() for source in self.sources.values()))
@@ -254,21 +260,30 @@ class CodeMode:
         *,
         caller: Caller = LOCAL,
         credentials: Mapping[str, str] = MappingProxyType({}),
+        resume_from: str = "",
+        fresh_reads: bool = False,
         begun: Callable[[], None] = nothing,
         watch: Callable[[LedgerEntry], None] = unwatched,
     ) -> ExecutionOutcome:
         """Run a program with every tool that the role of `caller` may use bound in its namespace.
 
+        Where executions are recorded its outcome may be `paused`, and `executions` is how it goes on. `resume_from` is
+        the id of an earlier one of the caller, which failed: what it has done and this program does again is not done
+        again, but given from there; with `fresh_reads` its reads are made anew.
         `credentials` are the caller's own for services behind the tools, by the names that the configuration asks for
         (`caller: NAME`); they are held for this execution alone.
         `begun` is called when the program is compiled and about to run, if it comes to that; `watch` with each call
         when it is refused, sent, and ended.
-        Never raises for what the program or a tool did. Raises `sandbox.SandboxError` where no program can run.
+        Never raises for what the program or a tool did. Raises `sandbox.SandboxError` where no program can run,
+        ExecutionNotFound for a `resume_from` of nobody or of another, JournalUnavailable.
         """
         await self.start_sandbox()
-        view = await self.view(caller)
-        who = caller.bringing(credentials) if credentials else caller
-        outcome = await self._observed(code, view.gateway, who, begun=begun, watch=watch)
+        if resume_from or self._executions is not None:
+            request = Request(code, credentials, resume_from, fresh_reads, begun=begun, watch=watch)
+            outcome = await self.executions.execute(request, caller)
+        else:
+            who = caller.bringing(credentials) if credentials else caller
+            outcome = await self._programs.run(code, who, begun=begun, watch=watch)
         note = self._repetition.note(code, caller, outcome)
         if note:
             outcome = replace(outcome, notes=(*outcome.notes, note))
@@ -289,43 +304,6 @@ class CodeMode:
         tool = pinned((await self.view(caller)).catalog, self.settings.pins).get(name)
         return None if tool is None else f"{tool.id}(**{dict(arguments)!r})"
 
-    async def _observed(
-        self,
-        code: str,
-        gateway: Gateway,
-        caller: Caller,
-        *,
-        begun: Callable[[], None],
-        watch: Callable[[LedgerEntry], None],
-    ) -> ExecutionOutcome:
-        """Run a program under the eyes of all observers."""
-        execution = Started.of(new_execution(), caller, code)
-        outcome = None
-
-        def called(entry: LedgerEntry) -> None:
-            if not entry.is_progress:
-                self.observers.called(execution, entry)
-            watch(entry)
-
-        self.observers.started(execution)
-        over = asyncio.Event()
-        self._running.add(over)
-        try:
-            outcome = await self._executor.run(
-                code,
-                gateway,
-                caller,
-                execution=execution.id,
-                questions=self._questions(caller),
-                begun=begun,
-                watch=called,
-            )
-        finally:
-            self._running.discard(over)
-            over.set()
-            self.observers.ended(execution, outcome)
-        return outcome
-
     def _questions(self, caller: Caller) -> Mapping[str, Callable[..., Awaitable[Any]]]:
         """What a program may ask besides calling tools, in the view of its caller."""
 
@@ -340,6 +318,23 @@ class CodeMode:
         return {"search(queries, namespace, detail)": search, "describe(name)": describe}
 
     @property
+    def executions(self) -> Executions:
+        """The recorded executions. Raises ConfigurationError where the settings say that nothing is recorded."""
+        if self._executions is None:
+            message = "executions are not recorded here: `journal.enabled: true` in the configuration turns that on"
+            raise ConfigurationError(message)
+        return self._executions
+
+    @property
+    def observers(self) -> Observers:
+        """Who looks on while programs run."""
+        return self._programs.observers
+
+    @observers.setter
+    def observers(self, observers: Observers) -> None:
+        self._programs.observers = observers
+
+    @property
     def caller_names(self) -> frozenset[str]:
         """The names under which callers bring credentials of their own."""
         return frozenset(name for source in self.settings.sources.values() for name in source.caller_names)
@@ -347,7 +342,7 @@ class CodeMode:
     @property
     def is_ready(self) -> bool:
         """Whether the sources are read and the sandbox has started."""
-        return bool(self.sources) and self._executor_runs
+        return bool(self.sources) and self._programs.is_started
 
     async def view(self, caller: Caller = LOCAL) -> View:
         """What there is for a caller."""
@@ -355,11 +350,7 @@ class CodeMode:
 
     async def start_sandbox(self) -> Mapping[str, str]:
         """Start the sandbox before the first program needs it; returns the layers of isolation in force."""
-        async with self._executor_started:
-            if not self._executor_runs:
-                await self._executor.start()
-                self._executor_runs = True
-        return self._executor.isolation
+        return await self._programs.start()
 
     async def settle_search(self, queries: Sequence[str], timeout_s: float) -> Progress | None:
         """Wait for embeddings, where there are any, until they fail: for who is in no hurry. Says how far they are."""
@@ -406,7 +397,7 @@ class CodeMode:
             except ConfigurationError:
                 await _close_after((), loaded)
                 raise
-            retired, running = self.sources, set(self._running)
+            retired, running = self.sources, set(self._programs.under_way)
             self.settings, self.policy = wanted, policy
             await self._adopt(loaded)
             task = asyncio.create_task(_close_after(running, retired))
@@ -417,6 +408,10 @@ class CodeMode:
         if self.sources:
             return
         self.observers = observers_of(self.settings.observe)
+        journal = journal_of(self.settings, Secrets())
+        if journal is not None:
+            approvers = frozenset(self.settings.policy.approvers)
+            self._executions = Executions(journal, self._programs, self.settings.journal, approvers)
         await self._adopt(await self._read(self.settings))
         require_known_tools(self.settings, self.policy, self.catalog)
         require_known_names(self.settings, self.catalog)

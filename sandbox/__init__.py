@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sandbox.errors import CallFailed, ProgramRefused, ProgramStopped, SandboxError, SandboxUnavailable
+    from sandbox.host.launch import HASH_SEED
     from sandbox.host.layers import REMEDIES
     from sandbox.host.recording import Delivery, Recording
     from sandbox.host.sandbox import Sandbox
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from sandbox.outcome import Call, CallSite, Failure, Outcome, Refusal, Status, Usage
 
 __all__ = [
+    "HASH_SEED",
     "REMEDIES",
     "Call",
     "CallFailed",
@@ -41,6 +43,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "HASH_SEED": "sandbox.host.launch",
     "REMEDIES": "sandbox.host.layers",
     "Delivery": "sandbox.host.recording",
     "Recording": "sandbox.host.recording",

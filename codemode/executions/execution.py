@@ -6,16 +6,20 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from codemode.executions.journal import ExecutionStatus, PendingCall
     from codemode.executions.ledger import LedgerEntry
-    from sandbox import Failure, Status, Usage
+    from sandbox import Failure, Usage
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutionOutcome:
-    """How an execution ended; the fields are those of `sandbox.Outcome`, with the ledger of calls beside them."""
+    """How an execution ended; the fields are those of `sandbox.Outcome`, with the ledger of calls beside them.
+
+    A `paused` one has not ended: `pending` are the calls that people have to decide on, by id, and the reason.
+    """
 
     id: str
-    status: Status
+    status: ExecutionStatus
     value: Any
     has_value: bool
     output: str
@@ -26,6 +30,7 @@ class ExecutionOutcome:
     isolation: tuple[str, ...]
     limit: str | None
     notes: tuple[str, ...]
+    pending: tuple[PendingCall, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -34,4 +39,4 @@ class ExecutionOutcome:
 
     def to_json(self) -> dict[str, Any]:
         """The outcome as JSON data, as every face gives it."""
-        return asdict(self)
+        return {**asdict(self), "status": str(self.status)}

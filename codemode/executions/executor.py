@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
+from dataclasses import asdict, replace
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import ValidationError
 
-from codemode.errors import CodeModeError
+from codemode.errors import CodeModeError, NondeterminismError
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.ledger import Ledger, unwatched
 from codemode.executions.preflight import check
+from codemode.executions.recorded_run import RecordedRun
 from codemode.executions.run import Run
 from codemode.gateway.caller import LOCAL
-from sandbox import CallFailed, Limits, Sandbox
+from sandbox import CallFailed, Failure, Limits, Outcome, Sandbox, Status
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
+    from codemode.executions.journal import ExecutionStatus
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.recorded_run import Keeping
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway
     from codemode.settings import LimitSettings, SandboxSettings
@@ -28,6 +34,8 @@ if TYPE_CHECKING:
     Question = Callable[..., Awaitable[Any]]
 
 MIB = 1024 * 1024
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def new_execution() -> str:
@@ -43,7 +51,8 @@ class Executor:
     """Owns the sandbox, and runs one program after another, or many at a time, against the gateway given."""
 
     def __init__(self, sandbox: SandboxSettings, limits: LimitSettings) -> None:
-        self._sandbox = Sandbox(limits=_limits(limits), workers=sandbox.workers, require=sandbox.require)
+        self._limits = _limits(limits)
+        self._sandbox = Sandbox(limits=self._limits, workers=sandbox.workers, require=sandbox.require)
         self._calls_in_flight = limits.calls_in_flight
 
     async def start(self) -> None:
@@ -69,47 +78,121 @@ class Executor:
         questions: Mapping[str, Question] = MappingProxyType({}),
         begun: Callable[[], None] = nothing,
         watch: Callable[[LedgerEntry], None] = unwatched,
+        keeping: Keeping | None = None,
     ) -> ExecutionOutcome:
         """Execute `code` with every tool of the gateway's catalog bound in its namespace.
 
-        `execution` is its id, a new one where none is given. `questions` are functions that it finds beside the tools,
+        `execution` is its id, a new one where none is given; with `keeping` it is recorded, and goes on from where
+        its record ends. `questions` are functions that it finds beside the tools,
         by their signature (`search(queries)`), which check their own arguments (pydantic): they are no calls of tools,
         and stand in no ledger.
         `begun` is called when the program is compiled and about to run, if it comes to that; `watch` with each call
         when it is refused, sent, and ended.
         Never raises for what the program or a tool did. Raises `sandbox.SandboxError` where no program can run.
         """
-        run = Run(
-            execution or new_execution(), gateway, caller, calls_in_flight=self._calls_in_flight, ledger=Ledger(watch)
-        )
-        asked = {signature.partition("(")[0]: question for signature, question in questions.items()}
-        asked = {name: question for name, question in asked.items() if name not in gateway.catalog.namespaces}
+        run: Run
+        recorded: RecordedRun | None = None
+        if keeping is None:
+            run = Run(
+                execution or new_execution(),
+                gateway,
+                caller,
+                calls_in_flight=self._calls_in_flight,
+                ledger=Ledger(watch),
+            )
+        else:
+            run = recorded = RecordedRun(keeping, gateway, caller, calls_in_flight=self._calls_in_flight, watch=watch)
+        asked = _by_name(questions, gateway)
 
         async def answer(call: Call) -> Any:
+            if recorded is not None:
+                recorded.identify(call)
             question = asked.get(call.tool)
             return await run.answer(call) if question is None else await _answered(question, call)
 
         async def preflight(sites: tuple[CallSite, ...]) -> None:
             begun()
-            check((site for site in sites if site.name not in asked), gateway.catalog)
+            if keeping is None or not keeping.is_resumed:
+                check((site for site in sites if site.name not in asked), gateway.catalog)
 
-        signatures = (signature for signature in questions if signature.partition("(")[0] in asked)
-        names = (*gateway.catalog.namespaces, *signatures)
-        ended = await self._sandbox.run(code, names=names, call=answer, preflight=preflight)
-        return ExecutionOutcome(
-            id=run.execution,
-            status=ended.status,
-            value=ended.value,
-            has_value=ended.has_value,
-            output=ended.output,
-            output_truncated=ended.output_truncated,
-            failure=ended.failure,
-            calls=run.ledger.close(),
-            usage=ended.usage,
-            isolation=ended.isolation,
-            limit=ended.limit,
-            notes=(*ended.notes, *run.ledger.notes()),
+        if recorded is None or keeping is None:
+            ended = await self._sandbox.run(
+                code, names=self.names(gateway, questions), call=answer, preflight=preflight
+            )
+            return _outcome(run, ended)
+        given = keeping.given
+        running = asyncio.ensure_future(
+            self._sandbox.run(
+                code,
+                names=given.settings["names"],
+                call=answer,
+                preflight=preflight,
+                seed=given.seed,
+                now=_EPOCH + timedelta(microseconds=given.start_us),
+                limits=Limits(**given.settings["limits"]),
+                recording=recorded,
+            )
         )
+        return _outcome_of_recorded(recorded, await _ended(running, keeping.cancelled))
+
+    def settings(self, gateway: Gateway, questions: Mapping[str, Question]) -> dict[str, Any]:
+        """What a recorded run needs to be repeated, besides the program: JSON data."""
+        return {"names": list(self.names(gateway, questions)), "limits": asdict(self._limits)}
+
+    def names(self, gateway: Gateway, questions: Mapping[str, Question]) -> tuple[str, ...]:
+        """The names that a program finds: namespaces of tools, and questions that are not hidden by one."""
+        asked = _by_name(questions, gateway)
+        signatures = (signature for signature in questions if signature.partition("(")[0] in asked)
+        return (*gateway.catalog.namespaces, *signatures)
+
+
+def _by_name(questions: Mapping[str, Question], gateway: Gateway) -> dict[str, Question]:
+    asked = {signature.partition("(")[0]: question for signature, question in questions.items()}
+    return {name: question for name, question in asked.items() if name not in gateway.catalog.namespaces}
+
+
+async def _ended(running: asyncio.Future[Outcome], cancelled: asyncio.Event) -> Outcome:
+    """How the program ended; or that somebody cancelled it."""
+    gave_up = asyncio.ensure_future(cancelled.wait())
+    try:
+        await asyncio.wait((running, gave_up), return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            return running.result()
+        running.cancel()
+        await asyncio.wait((running,))
+        return Outcome(Status.CANCELLED, failure=Failure("Cancelled", "the execution was cancelled"))
+    finally:
+        gave_up.cancel()
+        running.cancel()
+        await asyncio.wait((running,))
+
+
+def _outcome_of_recorded(run: RecordedRun, ended: Outcome) -> ExecutionOutcome:
+    if run.broken is None and not run.questions and ended.status in (Status.COMPLETED, Status.FAILED):
+        is_other = ended.failure is not None and ended.failure.type == NondeterminismError.__name__
+        missing = None if is_other else run.missing()
+        if missing is not None:
+            ended = replace(ended, status=Status.FAILED, failure=missing, value=None, has_value=False)
+    outcome = _outcome(run, ended)
+    is_paused = ended.status is Status.FAILED and run.questions and run.broken is None
+    return replace(outcome, status="paused", pending=tuple(run.questions)) if is_paused else outcome
+
+
+def _outcome(run: Run, ended: Outcome) -> ExecutionOutcome:
+    return ExecutionOutcome(
+        id=run.execution,
+        status=cast("ExecutionStatus", str(ended.status)),
+        value=ended.value,
+        has_value=ended.has_value,
+        output=ended.output,
+        output_truncated=ended.output_truncated,
+        failure=ended.failure,
+        calls=run.ledger.close(),
+        usage=ended.usage,
+        isolation=ended.isolation,
+        limit=ended.limit,
+        notes=(*ended.notes, *run.ledger.notes()),
+    )
 
 
 async def _answered(question: Question, call: Call) -> Any:

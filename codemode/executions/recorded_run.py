@@ -7,6 +7,7 @@ again, so is a write whose service knows it by its idempotency key; of any other
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -18,6 +19,7 @@ from codemode.executions.ledger import Ledger, LedgerEntry
 from codemode.executions.paging import whole_list
 from codemode.executions.record import End
 from codemode.executions.run import Run, for_program
+from codemode.executions.used import definition_digest
 from codemode.gateway.call import CallState
 from codemode.gateway.redaction import Redaction
 from codemode.transports.idempotency import key_of
@@ -27,7 +29,7 @@ from sandbox import CallFailed, Failure, ProgramStopped
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from codemode.executions.journal import Journal, Lease, QuestionKind
+    from codemode.executions.journal import Journal, Lease, NewExecution, QuestionKind
     from codemode.executions.record import Record, RecordedCall
     from codemode.executions.reuse import Reuse
     from codemode.executions.run import Send
@@ -45,15 +47,24 @@ class Keeping:
     """Where a run is recorded, and what is there already.
 
     `questions` are those of the execution that people have answered, by their ids; `reuse` is what an earlier one has.
-    `elapsed_s` is how long it has run before.
+    `appended` is called after each write; `cancelled` is set by who wants the run to end.
     """
 
     journal: Journal
     lease: Lease
+    given: NewExecution
     record: Record
     questions: Mapping[str, PendingCall] = field(default_factory=dict)
     reuse: Reuse | None = None
-    elapsed_s: float = 0.0
+    is_resumed: bool = False
+    appended: Callable[[], None] = lambda: None
+    cancelled: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def elapsed_s(self) -> float:
+        """How long the program has run before, by its own clock."""
+        last = self.record.deliveries[-1].now if self.record.deliveries else self.given.start_us
+        return (last - self.given.start_us) / 1e6
 
 
 class RecordedRun(Run):
@@ -70,7 +81,6 @@ class RecordedRun(Run):
         *,
         calls_in_flight: int,
         watch: Callable[[LedgerEntry], None],
-        schema_of: Callable[[str], str],
     ) -> None:
         self._journal = keeping.journal
         ledger = Ledger(watch, mask=self._masked, elapsed_s=keeping.elapsed_s)
@@ -79,7 +89,6 @@ class RecordedRun(Run):
         self.broken: CodeModeError | None = None
         self._keeping = keeping
         self._record = keeping.record
-        self._schema_of = schema_of
         self._by_id = {call.call: call for call in keeping.record.calls.values() if call.call}
         self._seen: set[str] = set()
         self._identities: dict[str, tuple[int, str, str]] = {}
@@ -283,7 +292,7 @@ class RecordedRun(Run):
             "effect": judged.tool.effect,
             "decision": entry.decision,
             "rule": entry.rule,
-            "schema": self._schema_of(tool),
+            "schema": definition_digest(judged.tool),
             "key": key_of(self.execution, path) if self._gateway.takes_key(judged.tool) else "",
             "approval": self._approvals.get(path, ""),
         }
@@ -310,6 +319,7 @@ class RecordedRun(Run):
         except CodeModeError as error:  # it is full, or away, or another server has the execution
             self.broken = error
             raise ProgramStopped(Failure(type(error).__name__, error.for_model())) from error
+        self._keeping.appended()
 
     def _restore(self, recorded: RecordedCall) -> None:
         if not recorded.effect and recorded.end is not None and not recorded.end.facts:

@@ -30,6 +30,15 @@ class Reuse:
             if call.effect and is_committed and not (is_read and fresh_reads):
                 self._calls.setdefault((call.tool, call.digest), []).append(call)
 
+    def without(self, record: Record) -> Reuse:
+        """The same for a run that goes on: what its record has taken is taken."""
+        taken = {call.end.facts.get("reused") for call in record.calls.values() if call.end is not None}
+        for calls in self._calls.values():
+            for call in [one for one in calls if self._named(one) in taken]:
+                calls.remove(call)
+                self._note(call)
+        return self
+
     def take(self, path: str, tool: str, digest: str) -> End | None:
         """The end of a call that was made before, if there is one that was not taken yet."""
         parent = path.rpartition(".")[0]
@@ -38,16 +47,22 @@ class Reuse:
         if found is None:
             return None
         waiting.remove(found)
-        if found.effect != Effect.READ:
-            self._last_write[found.parent] = max(found.sequence, self._last_write.get(found.parent, 0))
+        self._note(found)
         assert found.end is not None  # noqa: S101 - only what has ended is kept
         facts = {name: found.end.facts[name] for name in ("size_bytes", "preview") if name in found.end.facts}
         return End(
             CallState.COMMITTED,
             found.end.answer,
             is_error=False,
-            facts={**facts, "reused": f"{self._execution} {found.path}"},
+            facts={**facts, "reused": self._named(found)},
         )
+
+    def _named(self, call: RecordedCall) -> str:
+        return f"{self._execution} {call.path}"
+
+    def _note(self, call: RecordedCall) -> None:
+        if call.effect != Effect.READ:
+            self._last_write[call.parent] = max(call.sequence, self._last_write.get(call.parent, 0))
 
     def _fits(self, call: RecordedCall, parent: str) -> bool:
         if call.effect != Effect.READ:

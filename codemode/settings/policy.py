@@ -12,6 +12,9 @@ from codemode.settings.sources import EffectName
 #: The role of a caller that has no other. It need not be listed.
 DEFAULT_ROLE = "default"
 
+#: The role of who may approve calls, where the configuration names no other.
+APPROVER_ROLE = "approver"
+
 DecisionName = Literal["allow", "deny", "ask"]
 
 
@@ -62,13 +65,14 @@ class DefaultDecisions(Section):
 
 
 class PolicySettings(Section):
-    """Rules in order: the first that fits decides."""
+    """Rules in order: the first that fits decides. Who has one of the roles `approvers` answers what they ask."""
 
     roles: Names = ()
+    approvers: Names = (APPROVER_ROLE,)
     rules: tuple[RuleSettings, ...] = ()
     quotas: tuple[QuotaSettings, ...] = ()
     default: DefaultDecisions = DefaultDecisions()
 
     def known_roles(self) -> tuple[str, ...]:
         """The roles that a caller may have."""
-        return (DEFAULT_ROLE, *(role for role in self.roles if role != DEFAULT_ROLE))
+        return tuple(dict.fromkeys((DEFAULT_ROLE, *self.roles, *self.approvers)))

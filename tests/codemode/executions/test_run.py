@@ -86,13 +86,20 @@ async def test_a_time_out_tells_what_ran_what_may_have_and_what_never_did(tmp_pa
     assert upstream.seen == {"/quick": 1, "/slow": 3}
 
 
-async def test_a_call_that_needs_a_person_ends_the_program_with_it_named_and_unsent(tmp_path: Path) -> None:
+#: How a program stops that needs a person, by whether executions are recorded.
+STOPS = pytest.mark.parametrize(("recorded", "status"), [(True, "paused"), (False, "failed")])
+
+
+@STOPS
+async def test_a_call_that_needs_a_person_ends_the_program_with_it_named_and_unsent(
+    tmp_path: Path, *, recorded: bool, status: str
+) -> None:
     program = (
         "try:\n    up.x.drop(n=7)\nexcept BaseException as error:\n    print('caught', error)\nup.x.quick()\n'went on'"
     )
-    async with running(tmp_path) as (service, upstream):
+    async with running(tmp_path, journal={"enabled": recorded}) as (service, upstream):
         outcome = await service.execute(f"print('before')\nup.x.quick(n=1)\n{program}")
-    assert (outcome.status, outcome.has_value, outcome.output) == ("failed", False, "before\n")
+    assert (outcome.status, outcome.has_value, outcome.output) == (status, False, "before\n")
     assert outcome.failure is not None
     assert outcome.failure.type == "ApprovalRequired"
     assert "up.x.drop(n=7)" in outcome.failure.message
@@ -102,12 +109,15 @@ async def test_a_call_that_needs_a_person_ends_the_program_with_it_named_and_uns
     assert upstream.seen == {"/quick": 1}
 
 
-async def test_calls_beside_a_pending_one_end_first_and_all_pending_ones_are_named(tmp_path: Path) -> None:
-    async with running(tmp_path) as (service, upstream):
+@STOPS
+async def test_calls_beside_a_pending_one_end_first_and_all_pending_ones_are_named(
+    tmp_path: Path, *, recorded: bool, status: str
+) -> None:
+    async with running(tmp_path, journal={"enabled": recorded}) as (service, upstream):
         outcome = await service.execute(
             "import asyncio\nawait asyncio.gather(up.x.late(n=1), up.x.drop(n=2), up.x.drop(n=3), up.x.late(n=4))"
         )
-    assert outcome.status == "failed"
+    assert outcome.status == status
     assert states(outcome) == {
         ("up.x.late", "committed"): 1,
         ("up.x.drop", "pending"): 2,

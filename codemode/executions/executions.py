@@ -1,0 +1,493 @@
+"""Executions that are recorded: begun, paused for people, taken up again, repaired, cancelled, looked at."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from codemode.errors import (
+    ApprovalRefused,
+    CodeModeError,
+    ExecutionChanged,
+    ExecutionEnded,
+    ExecutionNotFound,
+    ExecutionWaiting,
+    LeaseHeld,
+    LeaseLost,
+)
+from codemode.executions.events import ExecutionEvent, events_of
+from codemode.executions.executor import new_execution, nothing
+from codemode.executions.journal import OPEN, NewExecution, Retention
+from codemode.executions.ledger import unwatched
+from codemode.executions.record import Record
+from codemode.executions.recorded_run import Keeping
+from codemode.executions.reuse import Reuse
+from codemode.gateway.caller import Caller
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+
+    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.journal import (
+        Decision,
+        ExecutionStatus,
+        Journal,
+        Lease,
+        PendingCall,
+        StoredExecution,
+    )
+    from codemode.executions.ledger import LedgerEntry
+    from codemode.settings import JournalSettings
+
+log = logging.getLogger(__name__)
+
+#: How often whoever waits looks, where the execution runs on another server.
+_LOOK_AGAIN_S = 0.5
+
+_SEED_BYTES = 32
+
+
+class Programs(Protocol):
+    """What runs programs, and knows what they depend on."""
+
+    async def settings(self, caller: Caller) -> dict[str, Any]:
+        """What a run needs to be repeated, besides the program."""
+        ...
+
+    def environment(self) -> dict[str, str]:
+        """Digests and versions of what holds for every program now."""
+        ...
+
+    async def changes(self, stored: StoredExecution, record: Record) -> tuple[str, ...]:
+        """What is not as it was when the execution was recorded."""
+        ...
+
+    async def perform(
+        self,
+        caller: Caller,
+        keeping: Keeping,
+        *,
+        begun: Callable[[], None],
+        watch: Callable[[LedgerEntry], None],
+    ) -> ExecutionOutcome:
+        """Run a program, recorded. Raises `sandbox.SandboxError` where none can run."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be executed. `key` is the caller's idempotency key, `digest` that of what it was given with."""
+
+    code: str
+    credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
+    resume_from: str = ""
+    fresh_reads: bool = False
+    key: str = ""
+    digest: str = ""
+    begun: Callable[[], None] = nothing
+    watch: Callable[[LedgerEntry], None] = unwatched
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """One execution that runs here."""
+
+    task: asyncio.Task[ExecutionOutcome]
+    cancelled: asyncio.Event
+    bells: set[asyncio.Event]
+
+
+class Executions:
+    """The executions of one journal, as callers may see them; `approvers` are the roles that decide what is asked.
+
+    Whose an execution is, is the id of the key that started it. To anybody else but an approver it does not exist.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        programs: Programs,
+        settings: JournalSettings,
+        approvers: Collection[str],
+    ) -> None:
+        self._journal = journal
+        self._programs = programs
+        self._settings = settings
+        self._approvers = approvers
+        self._attempts: dict[str, _Attempt] = {}
+        self._chores: set[asyncio.Task[None]] = set()
+        self._opening = asyncio.Lock()
+        self._is_open = False
+
+    async def open(self) -> None:
+        """Open the journal, and keep the leases of what runs here; whatever is asked first does it.
+
+        Raises ConfigurationError, JournalUnavailable.
+        """
+        async with self._opening:
+            if not self._is_open:
+                await self._journal.open()
+                self._is_open = True
+                self._chore(self._keep_leases())
+
+    async def aclose(self) -> None:
+        """Stop what runs here without an end: whoever comes next takes it up."""
+        for task in [*self._chores, *(attempt.task for attempt in self._attempts.values())]:
+            task.cancel()
+        tasks = [*self._chores, *(attempt.task for attempt in self._attempts.values())]
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._journal.aclose()
+
+    # --- run -----------------------------------------------------------------------------------------------------
+
+    async def execute(self, request: Request, caller: Caller) -> ExecutionOutcome:
+        """Run a program to its end or its first pause. Whoever gives up on it cancels it."""
+        execution = await self.start(request, caller)
+        attempt = self._attempts[execution]
+        try:
+            return await asyncio.shield(attempt.task)
+        except asyncio.CancelledError:
+            attempt.cancelled.set()
+            await asyncio.wait((attempt.task,))
+            raise
+
+    async def start(self, request: Request, caller: Caller) -> str:
+        """Begin to run a program, and return the id of its execution.
+
+        Raises RequestRepeated, RequestConflict; ExecutionNotFound, LeaseHeld for what is to be repaired.
+        """
+        await self.open()
+        record, reuse = await self._to_repair(request, caller)
+        given = NewExecution(
+            id=new_execution(),
+            owner=caller.id,
+            role=caller.role,
+            code=request.code,
+            seed=secrets.token_bytes(_SEED_BYTES),
+            start_us=time.time_ns() // 1000,
+            settings=await self._programs.settings(caller),
+            digests=self._programs.environment(),
+            credentials=tuple(sorted(request.credentials)),
+            resume_from=record.execution if record is not None else "",
+            request_key=request.key,
+            request_digest=request.digest,
+        )
+        lease = await self._journal.create(given)
+        keeping = Keeping(self._journal, lease, given, Record(given.id), reuse=reuse)
+        who = caller.bringing(request.credentials) if request.credentials else caller
+        self._begin(keeping, who, begun=request.begun, watch=request.watch)
+        return given.id
+
+    async def _to_repair(self, request: Request, caller: Caller) -> tuple[Record | None, Reuse | None]:
+        if not request.resume_from:
+            return None, None
+        earlier = await self._journal.get(request.resume_from)
+        if earlier.given.owner != caller.id:
+            raise _not_found(request.resume_from)
+        if earlier.status in ("queued", "running"):
+            message = f"{request.resume_from} still runs: wait for it, or cancel it"
+            raise LeaseHeld(message, execution=request.resume_from)
+        record = Record(earlier.given.id, await self._journal.read(earlier.given.id))
+        return record, Reuse(record, fresh_reads=request.fresh_reads)
+
+    def _begin(
+        self,
+        keeping: Keeping,
+        caller: Caller,
+        *,
+        begun: Callable[[], None] = nothing,
+        watch: Callable[[LedgerEntry], None] = unwatched,
+    ) -> None:
+        bells: set[asyncio.Event] = set()
+        keeping = replace(keeping, appended=lambda: _ring(bells))
+        work = self._attempted(keeping, caller, begun=begun, watch=watch)
+        attempt = _Attempt(asyncio.create_task(work), keeping.cancelled, bells)
+        self._attempts[keeping.given.id] = attempt
+        attempt.task.add_done_callback(_looked_at)
+
+    async def _attempted(
+        self,
+        keeping: Keeping,
+        caller: Caller,
+        *,
+        begun: Callable[[], None],
+        watch: Callable[[LedgerEntry], None],
+    ) -> ExecutionOutcome:
+        execution = keeping.given.id
+        try:
+            outcome = await self._programs.perform(caller, keeping, begun=begun, watch=watch)
+            await self._put_down(keeping.lease, outcome)
+        except Exception:
+            await self._crash(keeping.lease)
+            raise
+        finally:
+            ended = self._attempts.pop(execution, None)
+            if ended is not None:
+                _ring(ended.bells)
+        return outcome
+
+    async def _put_down(self, lease: Lease, outcome: ExecutionOutcome) -> None:
+        try:
+            if outcome.status == "paused":
+                await self._journal.pause(lease, outcome.pending, outcome.to_json())
+            else:
+                await self._journal.finish(lease, outcome.status, outcome.to_json())
+        except LeaseLost:
+            log.warning("another server has taken over %s", lease.execution)
+
+    async def _crash(self, lease: Lease) -> None:
+        try:
+            await self._journal.finish(lease, "crashed", None)
+        except CodeModeError:
+            log.exception("the end of %s could not be recorded", lease.execution)
+
+    # --- take up again -------------------------------------------------------------------------------------------
+
+    async def resume(
+        self, execution: str, caller: Caller, credentials: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Let a paused execution go on; `wait` tells what comes of it. For its owner, and for approvers.
+
+        Raises ExecutionNotFound, ExecutionEnded, LeaseHeld (it runs), ExecutionWaiting (for people, or credentials),
+        ExecutionChanged (nothing was run), JournalDamaged.
+        """
+        stored = await self._seen(execution, caller)
+        if stored.status not in OPEN:
+            message = f"{execution} has ended: {stored.status}"
+            raise ExecutionEnded(message, execution=execution)
+        questions = await self._journal.pending(execution=execution, unanswered=False)
+        open_ones = [question.id for question in questions if question.verdict is None]
+        if open_ones and len(open_ones) == len(questions) and stored.status == "paused":
+            message = f"{execution} waits for a decision on {', '.join(open_ones)}"
+            raise ExecutionWaiting(message, execution=execution)
+        absent = sorted(set(stored.given.credentials) - set(credentials))
+        if absent:
+            message = f"{execution} needs the credentials of its caller again: {', '.join(absent)}"
+            raise ExecutionWaiting(message, execution=execution)
+        record = Record(execution, await self._journal.read(execution))
+        changed = await self._programs.changes(stored, record)
+        if changed:
+            message = f"{execution} cannot go on, and nothing was run: {'; '.join(changed)}"
+            raise ExecutionChanged(message, execution=execution, changes=changed)
+        await self._take_up(stored, await self._journal.claim(execution), credentials)
+
+    async def _take_up(self, stored: StoredExecution, lease: Lease, credentials: Mapping[str, str]) -> None:
+        """Run it from its record, which is read again: it is ours from the claim on."""
+        execution = stored.given.id
+        record = Record(execution, await self._journal.read(execution))
+        questions = await self._journal.pending(execution=execution, unanswered=False)
+        answered = {question.id: question for question in questions if question.verdict is not None}
+        reuse = None
+        if stored.given.resume_from:
+            earlier = Record(stored.given.resume_from, await self._journal.read(stored.given.resume_from))
+            reuse = Reuse(earlier).without(record)
+        owner = Caller(stored.given.owner, stored.given.role)
+        keeping = Keeping(self._journal, lease, stored.given, record, answered, reuse, is_resumed=True)
+        self._begin(keeping, owner.bringing(credentials) if credentials else owner)
+
+    async def recover(self) -> tuple[str, ...]:
+        """Take up the executions whose server has died; returns their ids.
+
+        Those that cannot go on by themselves are paused, with a note that says why.
+        """
+        await self.open()
+        found = []
+        for execution in await self._journal.orphans():
+            try:
+                await self._recover(execution)
+            except (LeaseHeld, ExecutionEnded, ExecutionNotFound):
+                continue  # another server was faster
+            except CodeModeError:
+                log.exception("%s cannot be taken up", execution)
+            found.append(execution)
+        return tuple(found)
+
+    async def _recover(self, execution: str) -> None:
+        lease = await self._journal.claim(execution)
+        stored = await self._journal.get(execution)
+        reasons: tuple[str, ...]
+        try:
+            record = Record(execution, await self._journal.read(execution))
+            reasons = await self._programs.changes(stored, record)
+        except CodeModeError as error:
+            reasons = (str(error),)
+        if stored.given.credentials:
+            reasons = (*reasons, f"the credentials of its caller: {', '.join(stored.given.credentials)}")
+        if not reasons:
+            await self._take_up(stored, lease, {})
+            return
+        waits = f"its server ended while it ran, and it cannot go on by itself: {'; '.join(reasons)}"
+        await self._journal.pause(lease, (), {"id": execution, "status": "paused", "notes": [waits], "pending": []})
+
+    # --- people --------------------------------------------------------------------------------------------------
+
+    async def approvals(self, caller: Caller, execution: str = "") -> tuple[PendingCall, ...]:
+        """Calls that wait for a person, the oldest first: all of them for approvers, else those of the caller."""
+        await self.open()
+        waiting = await self._journal.pending(execution=execution)
+        if self._is_approver(caller):
+            return waiting
+        owners = {one: (await self._journal.get(one)).given.owner for one in {each.execution for each in waiting}}
+        return tuple(each for each in waiting if owners[each.execution] == caller.id)
+
+    async def decide(self, decisions: Sequence[Decision], caller: Caller) -> tuple[PendingCall, ...]:
+        """Answer what is asked, all or none, in the name of `caller`; `resume` lets the executions go on.
+
+        Raises ApprovalRefused: for who has not the role, for who started the execution, for a question that is not
+        there or was answered, for other arguments than those that wait.
+        """
+        if not self._is_approver(caller):
+            roles = ", ".join(sorted(self._approvers))
+            message = f"deciding on calls takes one of the roles {roles}; the key has {caller.role}"
+            raise ApprovalRefused(message)
+        await self.open()
+        waiting = {question.id: question for question in await self._journal.pending()}
+        for decision in decisions:
+            question = waiting.get(decision.id)
+            if question is None:
+                message = f"nothing waits for a decision under {decision.id}"
+                raise ApprovalRefused(message)
+            if (await self._journal.get(question.execution)).given.owner == caller.id:
+                message = f"{decision.id} was asked by an execution of the same key: another person decides"
+                raise ApprovalRefused(message, execution=question.execution)
+        return await self._journal.decide([replace(decision, by=caller.id) for decision in decisions])
+
+    def _is_approver(self, caller: Caller) -> bool:
+        return caller.role in self._approvers
+
+    # --- look ----------------------------------------------------------------------------------------------------
+
+    async def list(
+        self, caller: Caller, *, status: ExecutionStatus | None = None, limit: int = 50, before: str = ""
+    ) -> tuple[StoredExecution, ...]:
+        """The newest first, without outcomes: those of the caller, or all for approvers."""
+        await self.open()
+        owner = None if self._is_approver(caller) else caller.id
+        return await self._journal.list(owner=owner, status=status, limit=limit, before=before)
+
+    async def get(self, execution: str, caller: Caller) -> StoredExecution:
+        """One execution with its outcome. Raises ExecutionNotFound, also for one of another key."""
+        return await self._seen(execution, caller)
+
+    async def record(self, execution: str, caller: Caller) -> Record:
+        """Everything that was recorded of it. Raises ExecutionNotFound, JournalDamaged."""
+        await self._seen(execution, caller)
+        return Record(execution, await self._journal.read(execution))
+
+    async def wait(self, execution: str, caller: Caller, timeout_s: float) -> StoredExecution:
+        """The execution once it has ended or paused, or as it is when the time is over. Raises ExecutionNotFound."""
+        deadline = time.monotonic() + timeout_s
+        while True:
+            stored = await self._seen(execution, caller)
+            left = deadline - time.monotonic()
+            if stored.status not in ("queued", "running") or left <= 0:
+                return stored
+            attempt = self._attempts.get(execution)
+            if attempt is None:
+                await asyncio.sleep(min(left, _LOOK_AGAIN_S))
+            else:
+                await asyncio.wait((attempt.task,), timeout=left)
+
+    async def events(self, execution: str, caller: Caller, after: int = 0) -> AsyncIterator[ExecutionEvent]:
+        """What happens to it, from the entry with the number `after` on, until it ends or pauses.
+
+        Raises ExecutionNotFound.
+        """
+        bell = asyncio.Event()
+        while True:
+            bell.clear()
+            attempt = self._attempts.get(execution)
+            if attempt is not None:
+                attempt.bells.add(bell)
+            stored = await self._seen(execution, caller)
+            for event in events_of(await self._journal.read(execution, after=after, values=False)):
+                after = event.sequence
+                yield event
+            if stored.status not in ("queued", "running"):
+                yield ExecutionEvent(after, "status", {"status": stored.status})
+                return
+            if attempt is None:
+                await asyncio.sleep(_LOOK_AGAIN_S)
+            else:
+                await bell.wait()
+
+    async def cancel(self, execution: str, caller: Caller) -> StoredExecution:
+        """End an execution; what was under way is told apart in its outcome. For its owner, and for approvers.
+
+        Raises ExecutionNotFound, ExecutionEnded, and LeaseHeld where it runs on another server.
+        """
+        stored = await self._seen(execution, caller)
+        attempt = self._attempts.get(execution)
+        if attempt is not None:
+            attempt.cancelled.set()
+            await asyncio.wait((attempt.task,))
+        else:
+            lease = await self._journal.claim(execution)
+            outcome = {**(stored.outcome or {"id": execution}), "status": "cancelled"}
+            await self._journal.finish(lease, "cancelled", outcome)
+        return await self._journal.get(execution)
+
+    async def _seen(self, execution: str, caller: Caller) -> StoredExecution:
+        await self.open()
+        stored = await self._journal.get(execution)
+        if stored.given.owner != caller.id and not self._is_approver(caller):
+            raise _not_found(execution)
+        return stored
+
+    # --- chores --------------------------------------------------------------------------------------------------
+
+    async def serve(self) -> None:
+        """Take up what dead servers have left, now and from time to time, and let what is old go.
+
+        Raises ConfigurationError, JournalUnavailable.
+        """
+        await self.open()
+        self._chore(self._look_after_orphans())
+
+    def _chore(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._chores.add(task)
+        task.add_done_callback(self._chores.discard)
+
+    async def _keep_leases(self) -> None:
+        while True:
+            await asyncio.sleep(self._settings.lease_s / 3)
+            if not self._attempts:
+                continue
+            try:
+                held = await self._journal.renew()
+            except CodeModeError:
+                log.exception("leases could not be renewed")
+                continue
+            for execution in self._attempts.keys() - held:
+                log.warning("%s was taken over by another server", execution)
+
+    async def _look_after_orphans(self) -> None:
+        retention = Retention(self._settings.keep_s, self._settings.keep_count, self._settings.expire_s)
+        while True:
+            try:
+                await self.recover()
+                await self._journal.prune(retention)
+            except CodeModeError:
+                log.exception("the journal could not be looked after")
+            await asyncio.sleep(self._settings.lease_s)
+
+
+def _not_found(execution: str) -> ExecutionNotFound:
+    return ExecutionNotFound(f"there is no execution {execution}", execution=execution)
+
+
+def _ring(bells: Collection[asyncio.Event]) -> None:
+    for bell in bells:
+        bell.set()
+
+
+def _looked_at(task: asyncio.Task[ExecutionOutcome]) -> None:
+    """Nobody may be waiting: an error of the host is logged, not lost."""
+    if not task.cancelled() and task.exception() is not None:
+        log.error("an execution could not run", exc_info=task.exception())

@@ -1,0 +1,71 @@
+"""What an execution depends on besides its program: the policy, versions, and the definitions of the tools it called.
+
+Their digests are kept with it. Where one has changed its program might do something else than was recorded, or a call
+might mean something else than a person approved: then it is not taken up again.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from hashlib import blake2b
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from codemode.catalog.definitions import native
+from sandbox import HASH_SEED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from codemode.catalog.catalog import Catalog
+    from codemode.catalog.tool import Tool
+    from codemode.executions.journal import StoredExecution
+    from codemode.executions.record import Record
+    from codemode.settings import PolicySettings
+
+_known: WeakKeyDictionary[Tool, str] = WeakKeyDictionary()
+
+
+def environment(policy: PolicySettings) -> dict[str, str]:
+    """Digests and versions of what holds for every program of this server now."""
+    return {
+        "the policy": _digest(policy.model_dump(mode="json")),
+        "the version of Python": platform.python_version(),
+        "the version of codemode": version("codemode"),
+        "the hash seed of programs": HASH_SEED,
+    }
+
+
+def definition_digest(tool: Tool) -> str:
+    """Digest of what a call of the tool means: its parameters, its effect, and the operation behind it."""
+    found = _known.get(tool)
+    if found is None:
+        found = _known[tool] = _digest([native(tool), tool.effect, tool.key])
+    return found
+
+
+def changes(stored: StoredExecution, record: Record, now: Mapping[str, str], catalog: Catalog) -> tuple[str, ...]:
+    """What is not as it was when the execution began, or when it called a tool; each named."""
+    return (*_of_server(stored.given.digests, now), *_of_tools(record, catalog))
+
+
+def _of_server(then: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
+    for name, value in then.items():
+        found = now.get(name, "")
+        if found != value:
+            yield f"{name} was {value}, and is {found or 'unknown'}" if "version" in name else f"{name} has changed"
+
+
+def _of_tools(record: Record, catalog: Catalog) -> Iterator[str]:
+    for name, digest in record.schemas.items():
+        if name not in catalog:
+            yield f"{name} is not there any more"
+        elif definition_digest(catalog.get(name)) != digest:
+            yield f"the definition of {name} has changed"
+
+
+def _digest(data: Any) -> str:
+    text = json.dumps(data, sort_keys=True, default=str)
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,0 +1,133 @@
+"""Programs of callers as they run: in the view of their role, under the eyes of the observers."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from codemode.executions.executor import new_execution
+from codemode.executions.used import changes, environment
+from codemode.gateway.caller import Caller
+from codemode.observing.observer import Observers, Started
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
+
+    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.executor import Executor, Question
+    from codemode.executions.journal import StoredExecution
+    from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.record import Record
+    from codemode.executions.recorded_run import Keeping
+    from codemode.settings import PolicySettings
+    from codemode.views import View
+
+
+class Running:
+    """Runs programs, recorded or not. `view` is what there is for a caller, `questions` what its programs may ask.
+
+    `under_way` has an event for each that runs, which is set when it is over.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        *,
+        view: Callable[[Caller], Awaitable[View]],
+        questions: Callable[[Caller], Mapping[str, Question]],
+        policy: Callable[[], PolicySettings],
+    ) -> None:
+        self.observers = Observers()
+        self.under_way: set[asyncio.Event] = set()
+        self.executor = executor
+        self._view = view
+        self._questions = questions
+        self._policy = policy
+        self._starting = asyncio.Lock()
+        self.is_started = False
+
+    async def start(self) -> Mapping[str, str]:
+        """Start the sandbox before the first program needs it; returns the layers of isolation in force."""
+        async with self._starting:
+            if not self.is_started:
+                await self.executor.start()
+                self.is_started = True
+        return self.executor.isolation
+
+    async def run(
+        self, code: str, caller: Caller, *, begun: Callable[[], None], watch: Callable[[LedgerEntry], None]
+    ) -> ExecutionOutcome:
+        """Run a program of which nothing is kept. Raises `sandbox.SandboxError`."""
+        await self.start()
+        gateway = (await self._view(caller)).gateway
+        with self._observed(Started.of(new_execution(), caller, code), watch) as (execution, called, ended):
+            outcome = await self.executor.run(
+                code,
+                gateway,
+                caller,
+                execution=execution.id,
+                questions=self._questions(caller),
+                begun=begun,
+                watch=called,
+            )
+            ended.append(outcome)
+        return outcome
+
+    async def settings(self, caller: Caller) -> dict[str, Any]:
+        """See `codemode.executions.executions.Programs`."""
+        return self.executor.settings((await self._view(caller)).gateway, self._questions(caller))
+
+    def environment(self) -> dict[str, str]:
+        """See `codemode.executions.executions.Programs`."""
+        return environment(self._policy())
+
+    async def changes(self, stored: StoredExecution, record: Record) -> tuple[str, ...]:
+        """See `codemode.executions.executions.Programs`."""
+        catalog = (await self._view(Caller(stored.given.owner, stored.given.role))).catalog
+        return changes(stored, record, self.environment(), catalog)
+
+    async def perform(
+        self,
+        caller: Caller,
+        keeping: Keeping,
+        *,
+        begun: Callable[[], None],
+        watch: Callable[[LedgerEntry], None],
+    ) -> ExecutionOutcome:
+        """See `codemode.executions.executions.Programs`."""
+        await self.start()
+        gateway = (await self._view(caller)).gateway
+        given = keeping.given
+        with self._observed(Started.of(given.id, caller, given.code), watch) as (_, called, ended):
+            outcome = await self.executor.run(
+                given.code,
+                gateway,
+                caller,
+                questions=self._questions(caller),
+                begun=begun,
+                watch=called,
+                keeping=keeping,
+            )
+            ended.append(outcome)
+        return outcome
+
+    @contextmanager
+    def _observed(
+        self, execution: Started, watch: Callable[[LedgerEntry], None]
+    ) -> Iterator[tuple[Started, Callable[[LedgerEntry], None], list[ExecutionOutcome]]]:
+        def called(entry: LedgerEntry) -> None:
+            if not entry.is_progress:
+                self.observers.called(execution, entry)
+            watch(entry)
+
+        ended: list[ExecutionOutcome] = []
+        self.observers.started(execution)
+        over = asyncio.Event()
+        self.under_way.add(over)
+        try:
+            yield execution, called, ended
+        finally:
+            self.under_way.discard(over)
+            over.set()
+            self.observers.ended(execution, ended[0] if ended else None)

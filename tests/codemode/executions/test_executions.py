@@ -1,0 +1,309 @@
+"""Executions that pause for people, go on in another process, are repaired, cancelled, and looked at."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from codemode.errors import (
+    ApprovalRefused,
+    ExecutionChanged,
+    ExecutionEnded,
+    ExecutionNotFound,
+    ExecutionWaiting,
+    LeaseHeld,
+)
+from codemode.executions.journal import Decision
+from tests.codemode.executions.upstream import APPROVER, OTHER, OWNER, Place, place
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.journal import StoredExecution, Verdict
+    from codemode.service import CodeMode
+
+
+@pytest.fixture
+async def here(tmp_path: Path) -> AsyncIterator[Place]:
+    async with place(tmp_path) as found:
+        yield found
+
+
+def verdict_on(outcome: ExecutionOutcome, verdict: Verdict = "approved", **fields: Any) -> list[Decision]:
+    return [Decision(each.id, each.digest, verdict, by="", **fields) for each in outcome.pending]
+
+
+async def ended(service: CodeMode, execution: str) -> StoredExecution:
+    stored = await service.executions.wait(execution, OWNER, 30)
+    assert stored.status != "running"
+    return stored
+
+
+PARALLEL = """
+import asyncio, random, time, uuid
+from concurrent.futures import ThreadPoolExecutor
+def job(n):
+    return [up.x.get(n=n), up.x.post(n=random.randrange(1000))]
+async def dropped(n):
+    try:
+        return await up.x.drop(n=n)
+    except ToolRejected as error:
+        return error.reason
+async def both(n):
+    seen = await asyncio.to_thread(job, n)
+    return [seen, await dropped(n), random.randrange(10**9), str(uuid.uuid4())]
+started = time.time()
+before = up.x.post(n=7)
+first = await asyncio.gather(*[both(n) for n in (1, 2)])
+with ThreadPoolExecutor(3) as pool:
+    second = list(pool.map(job, (3, 4, 5)))
+[before, first, second, time.time() >= started]
+"""
+
+
+async def test_a_program_with_parallel_calls_goes_on_in_another_process_after_approval(here: Place) -> None:
+    async with here.service() as service:
+        outcome = await service.execute(PARALLEL, caller=OWNER)
+        assert outcome.status == "paused"
+        assert [(call.tool, call.arguments) for call in outcome.pending] == [
+            ("up.x.drop", {"n": 1}),
+            ("up.x.drop", {"n": 2}),
+        ]
+        assert "destructive" in outcome.pending[0].reason
+        assert outcome.failure is not None
+        assert outcome.failure.type == "ApprovalRequired"
+    before = list(here.upstream.seen)
+    assert len(before) == 5
+    async with here.service() as service:
+        waiting = await service.executions.approvals(APPROVER)
+        assert [each.id for each in waiting] == [each.id for each in outcome.pending]
+        await service.executions.decide(verdict_on(outcome), APPROVER)
+        await service.executions.resume(outcome.id, OWNER)
+        stored = await ended(service, outcome.id)
+    assert stored.status == "completed"
+    assert sorted(here.upstream.seen[5:7]) == ["DELETE /drop?n=1", "DELETE /drop?n=2"]
+    assert here.upstream.seen[:5] == before
+    assert len(here.upstream.seen) == 5 + 2 + 6
+    calls = [(call["tool"], call["state"]) for call in stored.outcome["calls"]]
+    assert calls == [(tool, "committed") for tool, _ in calls]
+    assert len(calls) == 13
+    assert stored.outcome["value"][0]["count"] == 1
+
+
+async def test_one_of_two_may_be_approved_and_the_other_rejected_with_a_reason(here: Place) -> None:
+    async with here.service() as service:
+        outcome = await service.execute(PARALLEL, caller=OWNER)
+        one, two = outcome.pending
+        await service.executions.decide([Decision(one.id, one.digest, "approved", by="")], APPROVER)
+        await service.executions.resume(outcome.id, OWNER)
+        stored = await ended(service, outcome.id)
+        assert stored.status == "paused"
+        assert [each["id"] for each in stored.outcome["pending"]] == [two.id]
+        assert here.upstream.seen.count("DELETE /drop?n=1") == 1
+        rejection = Decision(two.id, two.digest, "rejected", by="", note="not on a Friday")
+        await service.executions.decide([rejection], APPROVER)
+        await service.executions.resume(outcome.id, OWNER)
+        stored = await ended(service, outcome.id)
+    assert stored.status == "completed"
+    assert stored.outcome["value"][1][1][1] == "not on a Friday"
+    assert [call["state"] for call in stored.outcome["calls"] if call["tool"] == "up.x.drop"] == [
+        "committed",
+        "rejected",
+    ]
+    assert [seen for seen in here.upstream.seen if "drop" in seen] == ["DELETE /drop?n=1"]
+
+
+async def test_answers_that_cannot_be_taken_are_refused(here: Place) -> None:
+    async with here.service() as service:
+        one = await service.execute("up.x.drop(n=1)", caller=OWNER)
+        two = await service.execute("up.x.drop(n=2)", caller=OWNER)
+        decide = service.executions.decide
+        good, other = verdict_on(one)[0], verdict_on(two)[0]
+        for who, says in ((OWNER, "takes one of the roles approver"), (OTHER, "takes one of the roles approver")):
+            with pytest.raises(ApprovalRefused, match=says):
+                await decide([good], who)
+        with pytest.raises(ApprovalRefused, match="of the same key"):
+            await decide([good], type(APPROVER)(OWNER.id, "approver"))
+        swapped = Decision(good.id, other.digest, "approved", by="")
+        altered = Decision(good.id, good.digest[:-1] + "x", "approved", by="")
+        invented = Decision("ap_none", good.digest, "approved", by="")
+        for wrong in (swapped, altered, invented):
+            with pytest.raises(ApprovalRefused):
+                await decide([other, wrong], APPROVER)
+        assert len(await service.executions.approvals(APPROVER)) == 2  # all or none
+        await decide([good], APPROVER)
+        with pytest.raises(ApprovalRefused):
+            await decide([good], APPROVER)  # a second time
+        with pytest.raises(ExecutionWaiting, match=other.id):
+            await service.executions.resume(two.id, OWNER)
+        await service.executions.resume(one.id, OWNER)
+        await ended(service, one.id)
+        with pytest.raises(ExecutionEnded):
+            await service.executions.resume(one.id, OWNER)
+    assert here.upstream.seen == ["DELETE /drop?n=1"]
+
+
+async def test_the_approval_of_one_call_is_none_of_another(here: Place) -> None:
+    async with here.service() as service:
+        outcome = await service.execute("up.x.drop(n=1)\nup.x.drop(n=1)\nup.x.drop(n=2)", caller=OWNER)
+        for done in (1, 2, 3):
+            assert [each.verdict for each in await service.executions.approvals(APPROVER)] == [None]
+            await service.executions.decide(verdict_on(outcome), APPROVER)
+            await service.executions.resume(outcome.id, APPROVER)
+            stored = await ended(service, outcome.id)
+            assert len(here.upstream.seen) == done
+            if done < 3:
+                outcome = type(outcome)(**{**stored.outcome, "pending": await service.executions.approvals(APPROVER)})
+    assert stored.status == "completed"
+
+
+async def test_of_two_resumes_at_once_one_wins_and_nothing_is_done_twice(here: Place) -> None:
+    async with here.service() as service, here.service() as second:
+        outcome = await service.execute("up.x.drop(n=1)\nup.x.post(n=2)", caller=OWNER)
+        await service.executions.decide(verdict_on(outcome), APPROVER)
+        hold = here.upstream.hold("/drop")
+        tries = [one.executions.resume(outcome.id, OWNER) for one in (service, second, service)]
+        results = await asyncio.gather(*tries, return_exceptions=True)
+        assert sorted(type(result).__name__ for result in results) == ["LeaseHeld", "LeaseHeld", "NoneType"]
+        await here.upstream.wait_for(1)
+        with pytest.raises(LeaseHeld):
+            await service.executions.resume(outcome.id, OWNER)
+        hold.set()
+        stored = await ended(service, outcome.id)
+    assert stored.status == "completed"
+    assert here.upstream.seen == ["DELETE /drop?n=1", "POST /post?n=2"]
+
+
+async def test_what_has_changed_is_named_and_nothing_is_run(here: Place) -> None:
+    from tests.codemode.executions.upstream import document
+
+    async with here.service() as service:
+        outcome = await service.execute("up.x.post(n=1)\nup.x.drop(n=1)", caller=OWNER)
+        await service.executions.decide(verdict_on(outcome), APPROVER)
+    changed = document()
+    changed["paths"]["/post"]["post"]["parameters"][0]["schema"]["type"] = "string"
+    async with here.service(document=changed, policy={"default": {"read": "deny"}}) as service:
+        with pytest.raises(ExecutionChanged) as error:
+            await service.executions.resume(outcome.id, OWNER)
+        assert error.value.changes == ("the policy has changed", "the definition of up.x.post has changed")
+    assert here.upstream.seen == ["POST /post?n=1"]
+
+
+async def test_credentials_of_the_caller_are_asked_for_again(here: Place) -> None:
+    source = {"credentials": [{"kind": "bearer", "token": {"caller": "mine"}, "scheme": "*"}]}
+    async with here.service(source=source) as service:
+        outcome = await service.execute(
+            "up.x.get(n=1)\nup.x.drop(n=1)", caller=OWNER, credentials={"mine": "s3cret-token"}
+        )
+        await service.executions.decide(verdict_on(outcome), APPROVER)
+        with pytest.raises(ExecutionWaiting, match="credentials of its caller again: mine"):
+            await service.executions.resume(outcome.id, OWNER)
+        await service.executions.resume(outcome.id, OWNER, {"mine": "s3cret-token"})
+        assert (await ended(service, outcome.id)).status == "completed"
+    files = [file.read_bytes() for file in (here.folder / "state").rglob("*") if file.is_file()]
+    assert not any(b"s3cret-token" in data for data in files)
+
+
+async def test_secret_arguments_are_kept_as_digests(here: Place) -> None:
+    async with here.service() as service:
+        outcome = await service.execute("up.x.secret(word='pass' + '-phrase')", caller=OWNER)
+        assert outcome.pending[0].arguments["word"].startswith("[secret ")
+        assert "pass-phrase" not in str(outcome)
+        await service.executions.decide(verdict_on(outcome), APPROVER)
+        await service.executions.resume(outcome.id, OWNER)
+        await ended(service, outcome.id)
+    assert here.upstream.seen == ["DELETE /secret?word=pass-phrase"]
+
+
+async def test_an_execution_of_another_key_does_not_exist(here: Place) -> None:
+    async with here.service() as service:
+        outcome = await service.execute("up.x.drop(n=1)", caller=OWNER)
+        executions = service.executions
+        for attempt in (
+            executions.get(outcome.id, OTHER),
+            executions.resume(outcome.id, OTHER),
+            executions.cancel(outcome.id, OTHER),
+            executions.wait(outcome.id, OTHER, 1),
+            service.execute("1", caller=OTHER, resume_from=outcome.id),
+            service.execute("1", caller=APPROVER, resume_from=outcome.id),
+        ):
+            with pytest.raises(ExecutionNotFound, match=f"no execution {outcome.id}"):
+                await attempt
+        with pytest.raises(ExecutionNotFound):
+            _ = [event async for event in executions.events(outcome.id, OTHER)]
+        assert await executions.approvals(OTHER) == ()
+        assert await executions.list(OTHER) == ()
+        assert [each.given.id for each in await executions.list(OWNER)] == [outcome.id]
+
+
+async def test_a_repair_costs_only_what_was_not_done(here: Place) -> None:
+    here.upstream.broken.add("/secret")
+    code = "for n in range(64):\n    (up.x.secret(word='x') if n == 39 else up.x.post(n=n))"
+    rule = {"policy": {"default": {"destructive": "allow"}}}
+    async with here.service(**rule) as service:
+        failed = await service.execute(code, caller=OWNER)
+        assert failed.status == "failed"
+        assert len(here.upstream.seen) == 40
+        mended = code.replace("up.x.secret(word='x')", "up.x.get(n=n)")
+        outcome = await service.execute(mended, caller=OWNER, resume_from=failed.id)
+    assert outcome.status == "completed"
+    assert len(here.upstream.seen) == 40 + 25  # calls 40 to 64
+    reused = [call.reused for call in outcome.calls]
+    assert reused[:2] == [f"{failed.id} 1", f"{failed.id} 2"]
+    assert [bool(text) for text in reused] == [n < 39 for n in range(64)]
+
+
+async def test_a_repair_is_repaired_and_reads_may_be_made_afresh(here: Place) -> None:
+    async with here.service() as service:
+        first = await service.execute("a = up.x.get(n=1)\nb = up.x.post(n=2)\n1 / 0", caller=OWNER)
+        second = await service.execute(
+            "a = up.x.get(n=1)\nb = up.x.post(n=2)\n[a, b][2]", caller=OWNER, resume_from=first.id
+        )
+        third = await service.execute(
+            "[up.x.get(n=1), up.x.post(n=2)]", caller=OWNER, resume_from=second.id, fresh_reads=True
+        )
+    assert here.upstream.seen == ["GET /get?n=1", "POST /post?n=2", "GET /get?n=1"]
+    assert [each["count"] for each in third.value] == [3, 2]
+
+
+async def test_cancelling_tells_calls_in_flight_apart(here: Place) -> None:
+    hold = here.upstream.hold("/post")
+    async with here.service() as service:
+        running = asyncio.create_task(service.execute("up.x.get(n=1)\nup.x.post(n=2)\nup.x.post(n=3)", caller=OWNER))
+        await here.upstream.wait_for(2)
+        execution = (await service.executions.list(OWNER))[0].given.id
+        stored = await service.executions.cancel(execution, OWNER)
+        outcome = await running
+        assert (stored.status, outcome.status) == ("cancelled", "cancelled")
+        assert [str(call.state) for call in outcome.calls] == ["committed", "unknown"]
+        paused = await service.execute("up.x.drop(n=1)", caller=OWNER)
+        assert (await service.executions.cancel(paused.id, OWNER)).status == "cancelled"
+        assert await service.executions.approvals(APPROVER) == ()
+    hold.set()
+
+
+async def test_events_tell_what_happens_and_go_on_after_the_last_one(here: Place) -> None:
+    hold = here.upstream.hold("/post")
+    async with here.service() as service:
+        running = asyncio.create_task(service.execute("up.x.get(n=1)\nup.x.post(n=2)", caller=OWNER))
+        await here.upstream.wait_for(2)
+        execution = (await service.executions.list(OWNER))[0].given.id
+        seen = []
+        async for event in service.executions.events(execution, OWNER):
+            seen.append((event.type, event.data.get("tool")))
+            if len(seen) == 3:
+                hold.set()
+        await running
+        again = [event.sequence async for event in service.executions.events(execution, OWNER, after=1)]
+    assert seen == [
+        ("call_started", "up.x.get"),
+        ("call_ended", "up.x.get"),
+        ("call_started", "up.x.post"),
+        ("call_ended", "up.x.post"),
+        ("status", None),
+    ]
+    assert again == [2, 3, 4, 4]
