@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.gateway.caller import Caller
 from codemode.serving import console as show
-from codemode.serving.surface import AsJson, Surface, on_surface, with_service
+from codemode.serving.surface import AsJson, Role, Surface, local_caller, on_surface, with_service
 from codemode.settings import DEFAULT_ROLE
 
 if TYPE_CHECKING:
@@ -26,14 +25,14 @@ def menu(
     surface: Surface,
     message: Annotated[str, typer.Argument(help="What the user says.")],
     history: Annotated[Path | None, typer.Option(help="Messages before it: a JSON list, as OpenAI has them.")] = None,
-    role: Annotated[str, typer.Option(help="Whose menu: a role of the policy.")] = DEFAULT_ROLE,
+    role: Role = DEFAULT_ROLE,
     meta_tools: Annotated[bool, typer.Option("--meta-tools", help="With those that ask for more.")] = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Show which tools a model that cannot write code is offered for a message, and why."""
 
     async def work(service: CodeMode) -> int:
-        caller = _caller(service, role)
+        caller = local_caller(service, role)
         before = _read(history)
         if meta_tools:
             found = await (await service.menu_session(caller)).offer(message, before)
@@ -46,13 +45,6 @@ def menu(
         return 0 if len(found) else 1
 
     with_service(surface, work)
-
-
-def _caller(service: CodeMode, role: str) -> Caller:
-    if role not in service.policy.roles:
-        message = f"there is no role {role!r}; valid: {', '.join(service.policy.roles)}"
-        raise ConfigurationError(message)
-    return Caller("local", role)
 
 
 def _read(file: Path | None) -> list[Any]:

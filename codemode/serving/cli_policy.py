@@ -12,7 +12,7 @@ from codemode.errors import ConfigurationError
 from codemode.gateway.explanation import explain as explained
 from codemode.gateway.lint import without_effect
 from codemode.serving import console as show
-from codemode.serving.surface import AsJson, Surface, on_surface, with_service
+from codemode.serving.surface import AsJson, Role, Surface, local_caller, on_surface, with_service
 from codemode.settings import DEFAULT_ROLE
 
 if TYPE_CHECKING:
@@ -27,17 +27,15 @@ app = typer.Typer(no_args_is_help=True, help="The access policy: explain a decis
 def explain(
     surface: Surface,
     tool: Annotated[str, typer.Argument(help="A tool's id, or an exact alias.")],
-    role: Annotated[str, typer.Option(help="The role that calls it.")] = DEFAULT_ROLE,
+    role: Role = DEFAULT_ROLE,
     args: Annotated[str, typer.Option(help="The arguments, as a JSON object.")] = "",
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Which rule decides on a call, and why not those before it. Exit code 0: allowed, 1: not, or not always."""
 
     async def work(service: CodeMode) -> int:
-        if role not in service.policy.roles:
-            message = f"there is no role {role!r}; valid: {', '.join(service.policy.roles)} (policy.roles)"
-            raise ConfigurationError(message)
-        found = explained(service.policy, service.catalog.get(tool), role, _arguments(args))
+        caller = local_caller(service, role)
+        found = explained(service.policy, service.catalog.get(tool), caller.role, _arguments(args))
         if as_json:
             show.print_json(found.to_json())
         else:

@@ -15,7 +15,8 @@ from codemode.errors import ConfigurationError
 from codemode.search.evaluation import Metrics, with_typos
 from codemode.search.query import DEFAULT_LIMIT
 from codemode.serving import console as show
-from codemode.serving.surface import AsJson, Surface, on_surface, with_service
+from codemode.serving.surface import AsJson, Role, Surface, local_caller, on_surface, with_service
+from codemode.settings import DEFAULT_ROLE
 
 if TYPE_CHECKING:
     from codemode.service import CodeMode
@@ -39,6 +40,7 @@ def search(
     limit: Annotated[int, typer.Option(help="Hits on a page.", min=1, max=200)] = DEFAULT_LIMIT,
     offset: Annotated[int, typer.Option(help="Hits before this page.", min=0)] = 0,
     full: Annotated[bool, typer.Option("--full", help="All there is to know about the best hit.")] = False,  # noqa: FBT002
+    role: Role = DEFAULT_ROLE,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Find tools, answered with signatures that a program can call."""
@@ -54,6 +56,7 @@ def search(
             detail="full" if full else "auto",
             limit=limit,
             offset=offset,
+            caller=local_caller(service, role),
         )
         if as_json:
             show.print_json(answer.to_json())

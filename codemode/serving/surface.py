@@ -6,13 +6,14 @@ import asyncio
 import inspect
 import traceback
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from codemode.errors import CodeModeError, ConfigurationError, SourceError
+from codemode.gateway.caller import LOCAL, Caller
 from codemode.service import CodeMode
 from codemode.serving import console as show
 from codemode.settings import DEFAULT_FILE, SecretReference, Settings, load_settings, settings_for_document
@@ -28,6 +29,7 @@ Name = Annotated[str, typer.Option("--name", help="With --source: the namespace 
 BearerEnv = Annotated[
     str, typer.Option("--bearer-env", help="With --source: environment variable with a bearer token.")
 ]
+Role = Annotated[str, typer.Option("--role", help="Act as this role of the policy.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for another program.")]
 
 
@@ -83,6 +85,14 @@ def with_service(surface: Surface, work: Callable[[CodeMode], Awaitable[int]]) -
 
     with errors_as_exit_codes():
         raise typer.Exit(asyncio.run(entered()))
+
+
+def local_caller(service: CodeMode, role: str) -> Caller:
+    """Whoever uses the command, in a role of the policy. Raises ConfigurationError where there is none of that name."""
+    if role not in service.policy.roles:
+        message = f"there is no role {role!r}; valid: {', '.join(service.policy.roles)} (policy.roles)"
+        raise ConfigurationError(message)
+    return replace(LOCAL, role=role)
 
 
 @contextmanager
