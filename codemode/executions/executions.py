@@ -137,9 +137,9 @@ class Executions:
 
     async def aclose(self) -> None:
         """Stop what runs here without an end: whoever comes next takes it up."""
-        for task in [*self._chores, *(attempt.task for attempt in self._attempts.values())]:
-            task.cancel()
         tasks = [*self._chores, *(attempt.task for attempt in self._attempts.values())]
+        for task in tasks:
+            task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._journal.aclose()
 

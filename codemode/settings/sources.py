@@ -60,6 +60,7 @@ class SourceSettings(Section):
     retries: int = Field(default=2, ge=0, le=10)
     concurrency: int = Field(default=32, ge=1)
     rate_per_s: float | None = Field(default=None, gt=0)
+    idempotency_header: str = Field(default="", pattern=r"^[A-Za-z0-9-]{0,64}$")
     keep_names: bool = True
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()

@@ -45,6 +45,7 @@ def http_transport(
         retries=settings.retries,
         concurrency=settings.concurrency,
         rate_per_s=settings.rate_per_s,
+        idempotency_header=settings.idempotency_header,
         certificate=_certificate(settings),
         ca_file=_ca_file(settings),
     )

@@ -6,17 +6,19 @@ Credentials are added to the finished request and to nothing else; every error p
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from codemode.catalog.paging import items_of, next_arguments, paging_of
+from codemode.catalog.tool import Effect
 from codemode.errors import AnswerInvalid, CallError, ConfigurationError, CredentialsMissing
 from codemode.transports import answers
 from codemode.transports.addresses import Permitted, base_for, checked_base, origin, without_userinfo
 from codemode.transports.content import ContentStore
 from codemode.transports.credentials import NOBODY, CallerCredentials, Credential
 from codemode.transports.exchange import Answer, Exchange
+from codemode.transports.idempotency import IDEMPOTENCY_KEY
 from codemode.transports.network import open_pool, resolve
 from codemode.transports.oauth import Grant, TokenSource
 from codemode.transports.pace import CancelledUnsent, Pace, wait_before_retry
@@ -49,7 +51,8 @@ class Reach:
     `base_url` is the operator's, `address` the IP address of its host where that is not to be asked of the resolver,
     `location` where the document came from, `servers` what the document suggests.
     `retries` are further attempts of what is safe to repeat, all within `timeout_s`; `concurrency` and `rate_per_s`
-    bound what the service gets from us at once and in a second.
+    bound what the service gets from us at once and in a second. `idempotency_header` is the name under which it takes a
+    key by which it knows a write that is sent twice.
     """
 
     source: str
@@ -62,6 +65,7 @@ class Reach:
     retries: int = 2
     concurrency: int = 32
     rate_per_s: float | None = None
+    idempotency_header: str = ""
     certificate: tuple[str, str] | None = None
     ca_file: str | None = None
 
@@ -133,7 +137,7 @@ class HttpTransport:
         self, tool: Tool, arguments: Mapping[str, Any], caller: CallerCredentials
     ) -> tuple[Any, Mapping[str, str]]:
         plan, chosen = self._plan(tool)
-        request = plan.build(arguments, self._contents)
+        request = self._keyed(plan.build(arguments, self._contents), tool)
         deadline = asyncio.get_running_loop().time() + self._reach.timeout_s
         attempt = 0
         while True:
@@ -149,6 +153,20 @@ class HttpTransport:
                     raise
             attempt += 1
             await self._sleep(wait)
+
+    @property
+    def idempotency_header(self) -> str:
+        """The header of the key by which the service knows a write that is sent twice; "" where it takes none."""
+        return self._reach.idempotency_header
+
+    def _keyed(self, request: HttpRequest, tool: Tool) -> HttpRequest:
+        """The request of a write with its key, where the service takes one and the program has given none."""
+        name, key = self._reach.idempotency_header, IDEMPOTENCY_KEY.get()
+        if not name or not key or tool.effect is Effect.READ:
+            return request
+        if any(given.lower() == name.lower() for given, _ in request.headers):
+            return replace(request, is_keyed=True)
+        return replace(request, headers=(*request.headers, (name, key)), is_keyed=True)
 
     def _plan(self, tool: Tool) -> tuple[RequestPlan, tuple[Configured, ...]]:
         known = self._plans.get(tool)

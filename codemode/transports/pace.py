@@ -81,7 +81,7 @@ def wait_before_retry(error: Exception, request: HttpRequest, attempt: int) -> f
 
     A DELETE is repeated after 429 only: elsewhere the first attempt may have done it, and the second would say 404.
     """
-    has_key = any(name.lower() in _KEYS for name, _ in request.headers)
+    has_key = request.is_keyed or any(name.lower() in _KEYS for name, _ in request.headers)
     is_repeatable = has_key or request.method in _IDEMPOTENT
     usual = _FIRST_WAIT_S * 2**attempt
     if isinstance(error, Interrupted):

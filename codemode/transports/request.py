@@ -33,13 +33,17 @@ _LITERAL_SAFE = "!$&'()*+,;=:@~%"
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A request, ready but for credentials. `url` is absolute and percent-encoded."""
+    """A request, ready but for credentials. `url` is absolute and percent-encoded.
+
+    `is_keyed` says that its service knows a second attempt by a header of it, and does the work once.
+    """
 
     method: str
     url: str
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes | None = None
     cookies: tuple[str, ...] = ()
+    is_keyed: bool = False
 
 
 class RequestPlan:

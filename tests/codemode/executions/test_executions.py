@@ -307,3 +307,125 @@ async def test_events_tell_what_happens_and_go_on_after_the_last_one(here: Place
         ("status", None),
     ]
     assert again == [2, 3, 4, 4]
+
+
+async def crashed(here: Place, code: str, at: int, **sections: Any) -> str:
+    """Run a program on a server that ends without a word when so many requests have come; returns its id."""
+    service = here.service(**sections)
+    async with service:
+        running = asyncio.create_task(service.execute(code, caller=OWNER))
+        await here.upstream.wait_for(at)
+        execution = (await service.executions.list(OWNER))[0].given.id
+        await service.executions.aclose()
+        await asyncio.wait((running,))
+    return execution
+
+
+async def test_after_a_crash_a_read_is_sent_again_and_what_was_done_is_not(here: Place) -> None:
+    hold = here.upstream.hold("/get")
+    execution = await crashed(here, "a = up.x.post(n=1)\nb = up.x.get(n=2)\n[a, b]", 2)
+    hold.set()
+    async with here.service() as service:
+        assert await service.executions.recover() == (execution,)
+        stored = await ended(service, execution)
+        assert await service.executions.recover() == ()
+    assert stored.status == "completed"
+    assert here.upstream.seen == ["POST /post?n=1", "GET /get?n=2", "GET /get?n=2"]
+    assert [call["state"] for call in stored.outcome["calls"]] == ["committed", "committed"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "fields", "value", "sent"),
+    [
+        ("committed", {"value": {"n": "by hand"}}, {"n": "by hand"}, 1),
+        ("failed", {"note": "it never arrived"}, "up.x.post failed: it never arrived", 1),
+        ("send_again", {}, {"n": "1", "count": 2}, 2),
+    ],
+)
+async def test_of_a_write_in_flight_at_a_crash_a_person_says_what_became_of_it(
+    here: Place, verdict: Verdict, fields: dict[str, Any], value: Any, sent: int
+) -> None:
+    hold = here.upstream.hold("/post")
+    execution = await crashed(here, "try:\n    r = up.x.post(n=1)\nexcept ToolError as e:\n    r = e.message\nr", 1)
+    hold.set()
+    async with here.service() as service:
+        assert await service.executions.recover() == (execution,)
+        stored = await ended(service, execution)
+        assert stored.status == "paused"
+        assert stored.outcome["failure"]["type"] == "DecisionRequired"
+        assert [call["state"] for call in stored.outcome["calls"]] == ["unknown"]
+        (question,) = await service.executions.approvals(APPROVER)
+        assert (question.kind, question.tool, question.arguments) == ("unknown", "up.x.post", {"n": 1})
+        with pytest.raises(ApprovalRefused):
+            await service.executions.decide([Decision(question.id, question.digest, "approved", by="")], APPROVER)
+        await service.executions.decide([Decision(question.id, question.digest, verdict, by="", **fields)], APPROVER)
+        await service.executions.resume(execution, OWNER)
+        stored = await ended(service, execution)
+    assert (stored.status, stored.outcome["value"]) == ("completed", value)
+    assert len(here.upstream.seen) == sent
+
+
+async def test_a_write_whose_service_takes_a_key_is_sent_again_under_the_same_one(here: Place) -> None:
+    hold = here.upstream.hold("/post")
+    source = {"source": {"idempotency_header": "Idempotency-Key"}}
+    execution = await crashed(here, "up.x.get()\nup.x.post(n=1)", 2, **source)
+    hold.set()
+    async with here.service(**source) as service:
+        await service.executions.recover()
+        assert (await ended(service, execution)).status == "completed"
+    assert here.upstream.seen == ["GET /get", "POST /post?n=1", "POST /post?n=1"]
+    assert here.upstream.keys[0] == ""
+    assert len(here.upstream.keys[1]) == 36
+    assert here.upstream.keys[1] == here.upstream.keys[2]
+
+
+async def test_an_approved_call_in_flight_at_a_crash_is_not_approved_for_a_second_time(here: Place) -> None:
+    hold = here.upstream.hold("/drop")
+    async with here.service() as service:
+        outcome = await service.execute("up.x.drop(n=1)", caller=OWNER)
+        await service.executions.decide(verdict_on(outcome), APPROVER)
+        await service.executions.resume(outcome.id, OWNER)
+        await here.upstream.wait_for(1)
+    hold.set()
+    async with here.service() as service:
+        await service.executions.recover()
+        assert (await ended(service, outcome.id)).status == "paused"
+        (question,) = await service.executions.approvals(APPROVER)
+        assert (question.kind, here.upstream.seen) == ("unknown", ["DELETE /drop?n=1"])
+
+
+async def test_what_cannot_go_on_by_itself_after_a_crash_pauses_and_says_why(here: Place) -> None:
+    hold = here.upstream.hold("/get")
+    source = {"source": {"credentials": [{"kind": "bearer", "token": {"caller": "mine"}, "scheme": "*"}]}}
+    async with here.service(**source) as service:
+        running = asyncio.create_task(
+            service.execute("up.x.get(n=1)", caller=OWNER, credentials={"mine": "a-long-token"})
+        )
+        await here.upstream.wait_for(1)
+    await asyncio.wait((running,))
+    hold.set()
+    async with here.service(**source) as service:
+        (execution,) = await service.executions.recover()
+        stored = await service.executions.get(execution, OWNER)
+        assert stored.status == "paused"
+        assert "the credentials of its caller: mine" in stored.outcome["notes"][0]
+        await service.executions.resume(execution, OWNER, {"mine": "a-long-token"})
+        assert (await ended(service, execution)).status == "completed"
+
+
+async def test_a_call_that_the_program_gave_up_on_is_not_made_again_after_a_crash(here: Place) -> None:
+    here.upstream.hold("/post")
+    hold = here.upstream.hold("/drop")
+    code = (
+        "import asyncio\nasync def main():\n    try:\n        await asyncio.wait_for(up.x.post(n=1), 0.3)\n"
+        "    except TimeoutError:\n        pass\n    return await up.x.drop(n=2)\nawait main()"
+    )
+    policy = {"policy": {"default": {"destructive": "allow"}}, "source": {"idempotency_header": "Idempotency-Key"}}
+    execution = await crashed(here, code, 2, **policy)
+    hold.set()
+    async with here.service(**policy) as service:
+        await service.executions.recover()
+        stored = await ended(service, execution)
+    assert stored.status == "completed"
+    assert here.upstream.seen == ["POST /post?n=1", "DELETE /drop?n=2", "DELETE /drop?n=2"]
+    assert [call["state"] for call in stored.outcome["calls"]] == ["unknown", "committed"]

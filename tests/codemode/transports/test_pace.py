@@ -96,9 +96,9 @@ def test_only_what_can_do_no_harm_is_repeated(error: Exception, method: str, exp
     assert wait_before_retry(error, HttpRequest(method, "http://x/"), 0) == expected
 
 
-@pytest.mark.parametrize("name", ["Idempotency-Key", "X-Idempotency-Key"])
-def test_a_write_with_an_idempotency_key_is_repeated(name: str) -> None:
-    request = HttpRequest("POST", "http://x/", ((name, "k1"),))
+@pytest.mark.parametrize(("name", "keyed"), [("Idempotency-Key", False), ("X-Idempotency-Key", False), ("Own", True)])
+def test_a_write_with_an_idempotency_key_is_repeated(name: str, *, keyed: bool) -> None:
+    request = HttpRequest("POST", "http://x/", ((name, "k1"),), is_keyed=keyed)
     for error in (UpstreamError("", status=429), UpstreamError("", status=503), Interrupted("")):
         assert wait_before_retry(error, request, 0) == 0.25
 
