@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-BENCHMARKS = ("engines", "service", "search", "calls")
+BENCHMARKS = ("engines", "service", "search", "calls", "journal")
 
 
 def main() -> None:

@@ -48,11 +48,10 @@ _ENDED = "status NOT IN ('queued', 'running', 'paused')"
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement and its parameters; with `locks` the rows that it reads are to stay as they are to the end."""
+    """One statement and its parameters."""
 
     sql: str
     parameters: tuple[Any, ...] = ()
-    locks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +206,10 @@ _HELD = f"SELECT {_LAST} FROM executions WHERE id = $1 AND generation = $2 AND s
 
 
 def append(writes: Sequence[tuple[Lease, Sequence[Line]]]) -> Transaction[list[int | LeaseLost]]:
-    """See `Journal.append`, for several at once; a lease that was lost is told in its place, the others are kept."""
+    """See `Journal.append`, for several at once; a lease that was lost is told in its place, the others are kept.
+
+    For a database that lets nobody else write meanwhile; PostgreSQL has a statement of its own.
+    """
     now = yield from _now()
     lasts: dict[Lease, int | None] = {}
     results: list[int | LeaseLost] = []
@@ -215,11 +217,11 @@ def append(writes: Sequence[tuple[Lease, Sequence[Line]]]) -> Transaction[list[i
     blobs: list[tuple[Any, ...]] = []
     for lease, written in writes:
         if lease not in lasts:
-            held = yield Statement(_HELD, (lease.execution, lease.generation, lease.server), locks=True)
+            held = yield Statement(_HELD, (lease.execution, lease.generation, lease.server))
             lasts[lease] = held[0][0] if held else None
         sequence = lasts[lease]
         if sequence is None:
-            results.append(_lost(lease))
+            results.append(lost(lease))
             continue
         for kind, content, value in written:
             sequence += 1
@@ -271,7 +273,7 @@ def _give_back(lease: Lease, status: ExecutionStatus, outcome: Any) -> Transacti
         (status, now, ended_us, lease.execution, lease.generation, lease.server),
     )
     if not given:
-        raise _lost(lease)
+        raise lost(lease)
     yield Statement("UPDATE contents SET outcome = $1 WHERE execution = $2", (rows.encode(outcome), lease.execution))
     return now
 
@@ -396,7 +398,8 @@ def _held(execution: str, holder: str) -> LeaseHeld:
     return LeaseHeld(message, execution=execution)
 
 
-def _lost(lease: Lease) -> LeaseLost:
+def lost(lease: Lease) -> LeaseLost:
+    """The error of a server that writes to what another has taken over."""
     message = f"execution {lease.execution} is no longer held by {lease.server}; nothing was recorded"
     return LeaseLost(message, execution=lease.execution)
 

@@ -1,0 +1,149 @@
+"""What recording costs: microseconds per recorded call, one at a time and many at once, on each store.
+
+    python -m benchmarks.journal [--calls 2000] [--at-once 50]
+
+A recorded call is two appends: `started` before it leaves, `ended` with its value before the program gets it. The call
+itself is a turn of the event loop and stands in the same tasks without a journal beside it, in turns with the others;
+the medians of the rounds are printed, wall time and CPU of this process, and what is beyond the call itself. PostgreSQL
+is a cluster of its own on a socket, flushing to the disk; it is left out where the distribution's package is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import platform
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, ExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from codemode.executions.journal import Journal, JournalEntry, Lease, NewExecution
+from codemode.executions.journals.key import DigestKey
+from codemode.executions.journals.sqlite import SqliteJournal
+from tests.postgres import cluster, programs
+
+#: The goals on SQLite with `durability: process`: a call by itself, and what one of many at once costs beyond the call.
+GOAL_US = 100
+GOAL_AT_ONCE_US = 20
+
+ROUNDS = 9
+KEY = DigestKey(b"a key of benchmarks")
+VALUE = b'{"id": 7, "name": "a thing", "tags": ["one", "two"], "owner": {"id": 1, "name": "ann"}}'
+BASELINE = "no journal"
+
+Record = Callable[[int], Awaitable[None]]
+
+
+@dataclass
+class Times:
+    """Microseconds per call of each round, wall and CPU."""
+
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+
+async def turn() -> None:
+    """The call itself: an answer that comes with the next turn of the event loop."""
+    loop = asyncio.get_running_loop()
+    answered = loop.create_future()
+    loop.call_soon(answered.set_result, None)
+    await answered
+
+
+async def unrecorded(_: int) -> None:
+    await turn()
+
+
+def recorded(journal: Journal, lease: Lease) -> Record:
+    async def record(number: int) -> None:
+        path = f"{number}"
+        arguments = {"client_id": number, "note": "as agreed by telephone"}
+        started = {
+            "tool": "gym.members.freeze",
+            "arguments": arguments,
+            "digest": journal.digest(arguments),
+            "key": "k",
+        }
+        await journal.append(lease, [JournalEntry("started", path, started)])
+        await turn()
+        ended = {"state": "committed", "duration_us": 5000, "at": number}
+        await journal.append(lease, [JournalEntry("ended", path, ended, VALUE)])
+
+    return record
+
+
+async def one_by_one(record: Record, calls: int) -> None:
+    for number in range(calls):
+        await record(number)
+
+
+async def at_once(record: Record, calls: int, width: int) -> None:
+    for first in range(0, calls, width):
+        await asyncio.gather(*(record(number) for number in range(first, first + width)))
+
+
+async def measure(ways: dict[str, Record], calls: int, width: int) -> dict[tuple[str, bool], Times]:
+    times = {(name, many): Times() for name in ways for many in (False, True)}
+    for _ in range(ROUNDS):
+        for name, record in ways.items():
+            for many in (False, True):
+                wall, cpu = time.perf_counter(), time.process_time()
+                await (at_once(record, calls, width) if many else one_by_one(record, calls))
+                times[name, many].wall.append((time.perf_counter() - wall) / calls * 1e6)
+                times[name, many].cpu.append((time.process_time() - cpu) / calls * 1e6)
+    return times
+
+
+def stores(folder: Path, stack: ExitStack) -> dict[str, Journal]:
+    found: dict[str, Journal] = {
+        "SQLite, process": SqliteJournal(folder / "process.sqlite3", KEY, lease_s=3600),
+        "SQLite, power": SqliteJournal(folder / "power.sqlite3", KEY, lease_s=3600, durability="power"),
+    }
+    if programs() is not None:
+        from codemode.executions.journals.postgres import PostgresJournal
+
+        url = stack.enter_context(cluster(fsync=True))
+        found["PostgreSQL, process"] = PostgresJournal(url, KEY, lease_s=3600)
+        found["PostgreSQL, power"] = PostgresJournal(url, KEY, lease_s=3600, durability="power")
+    return found
+
+
+async def main(calls: int, width: int) -> None:
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        async with AsyncExitStack() as open_journals:
+            ways: dict[str, Record] = {BASELINE: unrecorded}
+            for name, journal in stores(folder, stack).items():
+                open_journals.push_async_callback(journal.aclose)
+                await journal.open()
+                lease = await journal.create(NewExecution(f"ex_{name}", "ann", "r", "1", bytes(32), 0))
+                ways[name] = recorded(journal, lease)
+            times = await measure(ways, calls, width)
+    print(f"{datetime.now(UTC):%Y-%m-%d} Python {platform.python_version()} SQLite {sqlite3.sqlite_version}", end=" ")
+    print(f"{os.cpu_count()} cores, {calls} calls a round, {ROUNDS} rounds, medians in µs per call")
+    print(f"goals on SQLite, process: {GOAL_US} one by one, {GOAL_AT_ONCE_US} beyond the call at once\n")
+    print(f"{'':22}{'one by one':>24}{f'{width} at once':>24}{'beyond the call, at once':>28}")
+    print(f"{'':22}{'wall':>12}{'CPU':>12}{'wall':>12}{'CPU':>12}{'wall':>14}{'CPU':>14}")
+    for name in ways:
+        one, many, call = times[name, False], times[name, True], times[BASELINE, True]
+        row = [statistics.median(values) for values in (one.wall, one.cpu, many.wall, many.cpu)]
+        beyond = [
+            statistics.median(mine - theirs for mine, theirs in zip(mine, theirs, strict=True))
+            for mine, theirs in ((many.wall, call.wall), (many.cpu, call.cpu))
+        ]
+        print(f"{name:22}" + "".join(f"{value:12.1f}" for value in row) + "".join(f"{value:14.1f}" for value in beyond))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--calls", type=int, default=2000, help="of each round, a multiple of --at-once")
+    parser.add_argument("--at-once", type=int, default=50, help="calls in flight")
+    given = parser.parse_args()
+    asyncio.run(main(given.calls, given.at_once))
