@@ -18,21 +18,25 @@ import typer
 
 from codemode.catalog.stubs import one_liner
 from codemode.errors import ConfigurationError
-from codemode.serving import cli_auth, cli_keys, cli_menu, cli_policy, cli_search, cli_setup, cli_sources
+from codemode.serving import cli_agent, cli_auth, cli_keys, cli_menu, cli_policy, cli_search, cli_setup, cli_sources
 from codemode.serving import console as show
 from codemode.serving.surface import (
     AsJson,
+    Role,
     Surface,
     errors_as_exit_codes,
+    local_caller,
     on_surface,
     with_service,
 )
+from codemode.settings import DEFAULT_ROLE
 
 if TYPE_CHECKING:
     from codemode.service import CodeMode
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__.split("\n")[0])
 app.add_typer(cli_search.app)
+app.add_typer(cli_agent.app)
 app.add_typer(cli_menu.app)
 app.add_typer(cli_setup.app)
 app.add_typer(cli_sources.app, name="sources")
@@ -70,12 +74,13 @@ def demo(as_json: AsJson = False) -> None:  # noqa: FBT002
 def run(
     surface: Surface,
     file: Annotated[Path, typer.Argument(help="A program; - reads it from standard input.", allow_dash=True)],
+    role: Role = DEFAULT_ROLE,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Run a program in the sandbox, with every tool bound in its namespace."""
 
     async def work(service: CodeMode) -> int:
-        ended = await service.execute(_read_program(file))
+        ended = await service.execute(_read_program(file), caller=local_caller(service, role))
         if as_json:
             show.print_json(ended.to_json())
         else:
@@ -90,12 +95,13 @@ def run(
 def tools(
     surface: Surface,
     namespace: Annotated[str, typer.Option(help="Only tools of this namespace.")] = "",
+    role: Role = DEFAULT_ROLE,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """List every tool, a line each."""
 
     async def work(service: CodeMode) -> int:
-        catalog = (await service.view()).catalog
+        catalog = (await service.view(local_caller(service, role))).catalog
         found = sorted((tool for tool in catalog if namespace in ("", tool.namespace)), key=lambda tool: tool.id)
         if as_json:
             show.print_json([{"id": tool.id, "effect": tool.effect, "summary": tool.summary} for tool in found])
@@ -147,14 +153,15 @@ def serve(
 
 @app.command()
 @on_surface
-def mcp(surface: Surface) -> None:
+def mcp(surface: Surface, role: Role = DEFAULT_ROLE) -> None:
     """Serve search and execute to one MCP client over standard input and output."""
 
     async def work(service: CodeMode) -> int:
         from codemode.serving.mcp import McpFace
 
+        caller = local_caller(service, role)
         await service.start_sandbox()
-        await McpFace(service).serve_stdio()
+        await McpFace(service, caller_of=lambda _: caller).serve_stdio()
         return 0
 
     with_service(surface, work)

@@ -137,6 +137,11 @@ def waiting(what: str) -> Iterator[None]:
         status.stop()
 
 
+def shortened(text: str) -> RenderableType:
+    """The first lines of a text, and how many more there are."""
+    return _titled("answer", text)
+
+
 def plain(text: str, style: str = "") -> Text:
     """Text of others, as it is: no markup, and nothing that a terminal obeys."""
     return Text(text.replace("\r\n", "\n").translate(_VISIBLE), style=style)
