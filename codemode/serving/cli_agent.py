@@ -16,8 +16,16 @@ from codemode.errors import ConfigurationError
 from codemode.service import CodeMode
 from codemode.serving import console as show
 from codemode.serving.examples import example_sources
-from codemode.serving.surface import AsJson, Surface, errors_as_exit_codes, on_surface, with_service
-from codemode.settings import AgentSettings, Settings
+from codemode.serving.surface import (
+    AsJson,
+    Role,
+    Surface,
+    errors_as_exit_codes,
+    local_caller,
+    on_surface,
+    with_service,
+)
+from codemode.settings import DEFAULT_ROLE, AgentSettings, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +49,7 @@ def chat(
     model: ModelName = "",
     model_url: ModelUrl = "",
     mode: Annotated[str, typer.Option(help=f"How the tools are given: {', '.join(_MODES)}.")] = "",
+    role: Role = DEFAULT_ROLE,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Talk to a model that has the tools; shows its programs, the calls that they make, and what it costs."""
@@ -49,7 +58,7 @@ def chat(
         from codemode.serving.agent import Agent
 
         settings = _chosen(service.settings.agent, model, model_url, mode)
-        async with Agent(service, settings) as agent:
+        async with Agent(service, settings, caller=local_caller(service, role)) as agent:
             if as_json:
                 return _printed(await agent.answer(message or _said()))
             if message:
