@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codemode.search import wordlists
 from codemode.search.documents import Field
 from codemode.search.profile import COVERED
 from codemode.search.segment import FIELDS
@@ -174,7 +173,7 @@ class Ranker:
         return found
 
     def _acting(self, question: Question, candidates: NDArray[np.int32]) -> dict[str, Column]:
-        """Whether the tool does what the query opens with, or anything that it names; who names nothing is looking."""
+        """Whether the tool does what the query opens with, or anything that it names."""
         kinds = self._profile.actions[candidates]
         leading, everything = np.uint64(question.leading), np.uint64(question.actions)
         nothing = np.zeros(len(candidates), bool)
@@ -182,7 +181,6 @@ class Ranker:
         return {
             "action_differs": acts & ((kinds & leading) == 0) if leading else nothing,
             "no_action_agrees": nothing if leading or not everything else acts & ((kinds & everything) == 0),
-            "action_unasked": nothing if everything else acts & ((kinds & np.uint64(_looking())) == 0),
         }
 
 
@@ -210,11 +208,6 @@ class _Answered:
     owners: NDArray[np.intp]
     places: NDArray[np.int16]
     rarity_of_names: Column
-
-
-def _looking() -> int:
-    """The kinds of action that one who names none has in mind."""
-    return wordlists.actions()["list"]
 
 
 def _saturated(sums: Column) -> Column:

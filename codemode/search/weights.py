@@ -22,9 +22,8 @@ RANKING = MappingProxyType(
         "name_opens": 0.05,
         "name_length": -0.05,
         "name_verbatim": 0.15,
-        "action_differs": -0.2,
+        "action_differs": -0.15,
         "no_action_agrees": -0.07,
-        "action_unasked": -0.05,
     }
 )
 
@@ -37,8 +36,8 @@ class Weights:
     tools without some fields are made up for it. `rarity_power` is the power that the rarity of a term is raised to.
     """
 
-    fields: tuple[float, ...] = (2.0, 1.5, 1.0, 1.0, 0.7, 0.6, 1.0)
-    length_b: tuple[float, ...] = (0.3, 0.3, 0.6, 0.7, 0.7, 0.75, 0.6)
+    fields: tuple[float, ...] = (2.0, 1.5, 1.5, 1.0, 0.7, 0.6, 1.0)
+    length_b: tuple[float, ...] = (0.3, 0.3, 0.6, 0.95, 0.95, 0.75, 0.6)
     fill: float = 1.5
     saturation_k1: float = 1.5
     rarity_power: float = 1.2
