@@ -77,6 +77,8 @@ async def _serve(settings: Settings, read: Callable[[], Settings], callers: Call
     reloads: set[asyncio.Task[None]] = set()
     async with CodeMode.from_settings(settings) as service:
         await service.start_sandbox()
+        if settings.keeps_journal:
+            await service.executions.serve()
 
         def reload() -> None:
             task = asyncio.create_task(_reload(service, read))
