@@ -14,6 +14,7 @@ from codemode.observing.observer import Observers, Started
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping
 
+    from codemode.catalog.catalog import Catalog
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.executor import Executor, Question
     from codemode.executions.journal import StoredExecution
@@ -75,15 +76,19 @@ class Running:
         return outcome
 
     async def settings(self, caller: Caller) -> dict[str, Any]:
-        """See `codemode.executions.executions.Programs`."""
+        """See `codemode.executions.programs.Programs`."""
         return self.executor.settings((await self._view(caller)).gateway, self._questions(caller))
 
     def environment(self) -> dict[str, str]:
-        """See `codemode.executions.executions.Programs`."""
+        """See `codemode.executions.programs.Programs`."""
         return environment(self._policy())
 
+    async def catalog(self, caller: Caller) -> Catalog:
+        """See `codemode.executions.programs.Programs`."""
+        return (await self._view(caller)).catalog
+
     async def changes(self, stored: StoredExecution, record: Record) -> tuple[str, ...]:
-        """See `codemode.executions.executions.Programs`."""
+        """See `codemode.executions.programs.Programs`."""
         catalog = (await self._view(Caller(stored.given.owner, stored.given.role))).catalog
         return changes(stored, record, self.environment(), catalog)
 
@@ -95,7 +100,7 @@ class Running:
         begun: Callable[[], None],
         watch: Callable[[LedgerEntry], None],
     ) -> ExecutionOutcome:
-        """See `codemode.executions.executions.Programs`."""
+        """See `codemode.executions.programs.Programs`."""
         await self.start()
         gateway = (await self._view(caller)).gateway
         given = keeping.given

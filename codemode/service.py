@@ -16,10 +16,11 @@ from codemode.catalog.definitions import native, pinned, two_tools
 from codemode.catalog.observed import ObservedShapes
 from codemode.catalog.tokens import local_tokenizer
 from codemode.errors import CallError, ConfigurationError
-from codemode.executions.executions import Executions, Request
+from codemode.executions.executions import Executions
 from codemode.executions.executor import Executor, nothing
 from codemode.executions.journals.configured import journal_of
 from codemode.executions.ledger import unwatched
+from codemode.executions.programs import Request
 from codemode.executions.repetition import Repetition
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller

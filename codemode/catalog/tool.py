@@ -65,7 +65,8 @@ class Tool:
     `parameters` come required first. `aliases` are exact other names (operationId, wire name). `retrieval_text` is for
     search alone; the model never sees it. `invocation` says how to reach it and is known to its transport only.
     `returns` is None where the result is not documented. `key` identifies the operation in its source (`GET /path`),
-    `tier` is a class of the author's or the operator's.
+    `tier` is a class of the author's or the operator's, `revert` the call that takes one of this tool back
+    (`members.unfreeze(id=result.id)`, see `codemode.catalog.inverse`).
     Instead of parameters, invocation and returns a function `details` may be given, which makes them when they are
     first asked for, and with it the `names` of the parameters where they are known already.
     """
@@ -84,6 +85,7 @@ class Tool:
         "key",
         "related",
         "retrieval_text",
+        "revert",
         "source",
         "summary",
         "tags",
@@ -109,6 +111,7 @@ class Tool:
         deprecated: bool = False,
         key: str = "",
         tier: str = "",
+        revert: str = "",
         names: tuple[str, ...] | None = None,
         details: Callable[[], Details] | None = None,
     ) -> None:
@@ -125,6 +128,7 @@ class Tool:
         self.deprecated = deprecated
         self.key = key
         self.tier = tier
+        self.revert = revert
         self._names = names
         self._load = details
         self._details = None if details else Details(parameters, invocation, returns)
@@ -182,6 +186,7 @@ class Tool:
         tags: tuple[str, ...] | None = None,
         retrieval_text: str | None = None,
         tier: str | None = None,
+        revert: str | None = None,
     ) -> Tool:
         """A tool that differs in these facts; the id it had stays an alias."""
         moved = id is not None and id != self.id
@@ -199,6 +204,7 @@ class Tool:
             deprecated=self.deprecated,
             key=self.key,
             tier=self.tier if tier is None else tier,
+            revert=self.revert if revert is None else revert,
             names=self._names,
             details=lambda: self.details,
         )

@@ -6,9 +6,9 @@ import asyncio
 import logging
 import secrets
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from codemode.errors import (
     ApprovalRefused,
@@ -19,14 +19,17 @@ from codemode.errors import (
     ExecutionWaiting,
     LeaseHeld,
     LeaseLost,
+    RequestRepeated,
 )
 from codemode.executions.events import ExecutionEvent, events_of
 from codemode.executions.executor import new_execution, nothing
 from codemode.executions.journal import OPEN, NewExecution, Retention
 from codemode.executions.ledger import unwatched
+from codemode.executions.programs import Request
 from codemode.executions.record import Record
 from codemode.executions.recorded_run import Keeping
 from codemode.executions.reuse import Reuse
+from codemode.executions.rollback import Rollback, plan
 from codemode.gateway.caller import Caller
 
 if TYPE_CHECKING:
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
         StoredExecution,
     )
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.programs import Programs
     from codemode.settings import JournalSettings
 
 log = logging.getLogger(__name__)
@@ -50,47 +54,6 @@ log = logging.getLogger(__name__)
 _LOOK_AGAIN_S = 0.5
 
 _SEED_BYTES = 32
-
-
-class Programs(Protocol):
-    """What runs programs, and knows what they depend on."""
-
-    async def settings(self, caller: Caller) -> dict[str, Any]:
-        """What a run needs to be repeated, besides the program."""
-        ...
-
-    def environment(self) -> dict[str, str]:
-        """Digests and versions of what holds for every program now."""
-        ...
-
-    async def changes(self, stored: StoredExecution, record: Record) -> tuple[str, ...]:
-        """What is not as it was when the execution was recorded."""
-        ...
-
-    async def perform(
-        self,
-        caller: Caller,
-        keeping: Keeping,
-        *,
-        begun: Callable[[], None],
-        watch: Callable[[LedgerEntry], None],
-    ) -> ExecutionOutcome:
-        """Run a program, recorded. Raises `sandbox.SandboxError` where none can run."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What is to be executed. `key` is the caller's idempotency key, `digest` that of what it was given with."""
-
-    code: str
-    credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
-    resume_from: str = ""
-    fresh_reads: bool = False
-    key: str = ""
-    digest: str = ""
-    begun: Callable[[], None] = nothing
-    watch: Callable[[LedgerEntry], None] = unwatched
 
 
 @dataclass(slots=True)
@@ -186,12 +149,7 @@ class Executions:
     async def _to_repair(self, request: Request, caller: Caller) -> tuple[Record | None, Reuse | None]:
         if not request.resume_from:
             return None, None
-        earlier = await self._journal.get(request.resume_from)
-        if earlier.given.owner != caller.id:
-            raise _not_found(request.resume_from)
-        if earlier.status in ("queued", "running"):
-            message = f"{request.resume_from} still runs: wait for it, or cancel it"
-            raise LeaseHeld(message, execution=request.resume_from)
+        earlier = await self._own(request.resume_from, caller)
         record = Record(earlier.given.id, await self._journal.read(earlier.given.id))
         return record, Reuse(record, fresh_reads=request.fresh_reads)
 
@@ -431,6 +389,41 @@ class Executions:
             outcome = {**(stored.outcome or {"id": execution}), "status": "cancelled"}
             await self._journal.finish(lease, "cancelled", outcome)
         return await self._journal.get(execution)
+
+    async def rollback(
+        self, execution: str, caller: Caller, credentials: Mapping[str, str] = MappingProxyType({})
+    ) -> Rollback:
+        """Begin to take back what an execution has committed, the newest first, where a tool names what does that.
+
+        It is an execution of its own, under the same policy; again, it goes on where the last one failed. Raises
+        ExecutionNotFound, also for one of another key, and LeaseHeld while it runs.
+        """
+        stored = await self._own(execution, caller)
+        record = Record(execution, await self._journal.read(execution))
+        found = plan(record, await self._programs.catalog(caller))
+        if not found.steps:
+            return found
+        request = Request(found.program(), credentials, key=f"rollback {stored.given.id}", digest=execution)
+        while True:
+            try:
+                return replace(found, execution=await self.start(request, caller))
+            except RequestRepeated as repeated:
+                earlier = await self._journal.get(repeated.execution)
+                if earlier.status in (*OPEN, "completed"):
+                    return replace(found, execution=earlier.given.id)
+                again = f"rollback {earlier.given.id}"
+                request = replace(request, resume_from=earlier.given.id, key=again)
+
+    async def _own(self, execution: str, caller: Caller) -> StoredExecution:
+        """An execution of the caller's own that does not run."""
+        await self.open()
+        stored = await self._journal.get(execution)
+        if stored.given.owner != caller.id:
+            raise _not_found(execution)
+        if stored.status in ("queued", "running"):
+            message = f"{execution} still runs: wait for it, or cancel it"
+            raise LeaseHeld(message, execution=execution)
+        return stored
 
     async def _seen(self, execution: str, caller: Caller) -> StoredExecution:
         await self.open()

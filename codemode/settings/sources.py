@@ -70,6 +70,7 @@ class SourceSettings(Section):
     examples: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     instructions: str = Field(default="", max_length=20_000)
     tier: dict[str, str] = Field(default_factory=dict)
+    revert: dict[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _one_place(self) -> SourceSettings:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, PydanticSchemaGenerationError
 from pydantic import create_model as pydantic_model
 from pydantic.errors import PydanticInvalidForJsonSchema
 
+from codemode.catalog.inverse import Inverse
 from codemode.catalog.prose import first_sentence
 from codemode.catalog.schema import Graph, Schema
 from codemode.catalog.tool import Effect, Location, Parameter, Tool
@@ -46,19 +47,24 @@ class ToolMark:
     effect: Effect = Effect.WRITE
     tags: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
+    revert: str = ""
 
 
 def tool(
-    *, effect: str = "write", tags: tuple[str, ...] = (), examples: tuple[str, ...] = ()
+    *, effect: str = "write", tags: tuple[str, ...] = (), examples: tuple[str, ...] = (), revert: str = ""
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Say what calling a function does (`read`, `write`, `destructive`), how it is tagged, and examples of calls.
+
+    `revert` is the call that takes one back: `cancel_order(number=result.number)`.
 
         @tool(effect="read", examples=("shop.find_order(number=7)",))
         def find_order(number: int) -> Order: ...
 
-    Raises ValueError for an effect that there is not.
+    Raises ValueError for an effect that there is not, and for a `revert` that is no such call.
     """
-    mark = ToolMark(Effect(effect), tuple(tags), tuple(examples))
+    if revert:
+        Inverse.parse(revert)
+    mark = ToolMark(Effect(effect), tuple(tags), tuple(examples), revert)
 
     def marked(function: Callable[P, R]) -> Callable[P, R]:
         setattr(function, _MARK, mark)
@@ -89,6 +95,7 @@ def tool_of(function: Callable[..., Any], id_: str, *, source: str, tags: tuple[
         returns=returns,
         tags=(*tags, *mark.tags),
         examples=mark.examples,
+        revert=mark.revert,
         retrieval_text=" ".join((id_, description)),
         key=id_,
     )

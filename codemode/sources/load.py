@@ -96,6 +96,7 @@ def _changed(name: str, surface: Surface, settings: SourceSettings) -> Surface:
         effect={pattern: Effect(effect) for pattern, effect in settings.effect.items()},
         examples=settings.examples,
         tier=settings.tier,
+        revert=settings.revert,
     )
     tools = apply_overrides(surface.tools, overrides, source=name)
     return replace(surface, tools=tools, digest=f"{surface.digest} {overrides!r}" if surface.digest else "")

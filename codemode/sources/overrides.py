@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from fnmatch import translate
 from typing import TYPE_CHECKING, TypeVar
 
+from codemode.catalog.inverse import Inverse, InverseInvalid
 from codemode.catalog.names import identifier
 from codemode.errors import ConfigurationError
 
@@ -33,6 +34,7 @@ class Overrides:
     effect: Mapping[str, Effect] = field(default_factory=dict)
     examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tier: Mapping[str, str] = field(default_factory=dict)
+    revert: Mapping[str, str] = field(default_factory=dict)
 
 
 def apply_overrides(tools: Iterable[Tool], overrides: Overrides, *, source: str) -> tuple[Tool, ...]:
@@ -42,6 +44,7 @@ def apply_overrides(tools: Iterable[Tool], overrides: Overrides, *, source: str)
     renamed = _single(overrides.rename, every, source, "rename")
     described = _single(overrides.describe, every, source, "describe")
     exemplified = _single(overrides.examples, every, source, "examples")
+    reverts = _single(_inverses(overrides.revert, source), every, source, "revert")
     effects = [(_Pattern(pattern), effect) for pattern, effect in overrides.effect.items()]
     tiers = [(_Pattern(pattern), tier) for pattern, tier in overrides.tier.items()]
     for section, patterns in (("effect", effects), ("tier", tiers)):
@@ -51,7 +54,7 @@ def apply_overrides(tools: Iterable[Tool], overrides: Overrides, *, source: str)
     for tool in kept:
         effect = next((effect for pattern, effect in effects if pattern.fits(tool)), None)
         tier = next((tier for pattern, tier in tiers if pattern.fits(tool)), None)
-        named = any(tool.id in changes for changes in (renamed, described, exemplified))
+        named = any(tool.id in changes for changes in (renamed, described, exemplified, reverts))
         path = _legal_path(renamed[tool.id], source) if tool.id in renamed else tool.path
         changed.append(
             tool
@@ -62,6 +65,7 @@ def apply_overrides(tools: Iterable[Tool], overrides: Overrides, *, source: str)
                 examples=exemplified.get(tool.id),
                 effect=effect,
                 tier=tier,
+                revert=reverts.get(tool.id),
             )
         )
     return tuple(changed)
@@ -106,6 +110,16 @@ def _single(changes: Mapping[str, _Value], tools: tuple[Tool, ...], source: str,
             raise ConfigurationError(message)
         found[fitting[0].id] = value
     return found
+
+
+def _inverses(reverts: Mapping[str, str], source: str) -> Mapping[str, str]:
+    for text in reverts.values():
+        try:
+            Inverse.parse(text)
+        except InverseInvalid as error:
+            message = f"sources.{source}.revert: {error}"
+            raise ConfigurationError(message) from None
+    return reverts
 
 
 def _legal_path(path: str, source: str) -> str:

@@ -1,0 +1,65 @@
+"""What is asked for, and what carries it out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from codemode.executions.executor import nothing
+from codemode.executions.ledger import unwatched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from codemode.catalog.catalog import Catalog
+    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.journal import StoredExecution
+    from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.record import Record
+    from codemode.executions.recorded_run import Keeping
+    from codemode.gateway.caller import Caller
+
+
+class Programs(Protocol):
+    """What runs programs, and knows what they depend on."""
+
+    async def settings(self, caller: Caller) -> dict[str, Any]:
+        """What a run needs to be repeated, besides the program."""
+        ...
+
+    def environment(self) -> dict[str, str]:
+        """Digests and versions of what holds for every program now."""
+        ...
+
+    async def catalog(self, caller: Caller) -> Catalog:
+        """The tools that there are for a caller."""
+        ...
+
+    async def changes(self, stored: StoredExecution, record: Record) -> tuple[str, ...]:
+        """What is not as it was when the execution was recorded."""
+        ...
+
+    async def perform(
+        self,
+        caller: Caller,
+        keeping: Keeping,
+        *,
+        begun: Callable[[], None],
+        watch: Callable[[LedgerEntry], None],
+    ) -> ExecutionOutcome:
+        """Run a program, recorded. Raises `sandbox.SandboxError` where none can run."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be executed. `key` is the caller's idempotency key, `digest` that of what it was given with."""
+
+    code: str
+    credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
+    resume_from: str = ""
+    fresh_reads: bool = False
+    key: str = ""
+    digest: str = ""
+    begun: Callable[[], None] = nothing
+    watch: Callable[[LedgerEntry], None] = unwatched
