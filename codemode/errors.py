@@ -13,6 +13,10 @@
     │  ├─ RequestRepeated    a request with this idempotency key has made an execution already
     │  ├─ RequestConflict    it was another request
     │  ├─ ApprovalRefused    an answer to no question, a second one, or one to other arguments
+    │  ├─ ExecutionWaiting   it cannot go on yet: people have to decide, or its caller to bring credentials
+    │  ├─ ExecutionChanged   what it has used is not what it was: nothing was run
+    │  ├─ NondeterminismError  its program did something else than was recorded
+    │  ├─ JournalDamaged     an entry of the journal makes no sense
     │  └─ JournalUnavailable nothing can be recorded now, so that nothing may be done
     └─ CallError             one call of a tool
        ├─ ArgumentsInvalid
@@ -140,6 +144,12 @@ class ApprovalRefused(ExecutionError):
     """An answer that cannot be taken; nothing was recorded, also not of other answers given with it."""
 
     code = "approval_refused"
+
+
+class ApprovalForbidden(ApprovalRefused):
+    """Who answers may not: the role is no approver's, or the execution is of the same key. Nothing was recorded."""
+
+    code = "approval_forbidden"
 
 
 class ExecutionWaiting(ExecutionError):

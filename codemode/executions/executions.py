@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import (
+    ApprovalForbidden,
     ApprovalRefused,
     CodeModeError,
     ExecutionChanged,
@@ -52,6 +53,9 @@ log = logging.getLogger(__name__)
 
 #: How often whoever waits looks, where the execution runs on another server.
 _LOOK_AGAIN_S = 0.5
+
+#: How often what is old is let go.
+_PRUNED_EVERY_S = 3600.0
 
 _SEED_BYTES = 32
 
@@ -302,7 +306,7 @@ class Executions:
         if not self._is_approver(caller):
             roles = ", ".join(sorted(self._approvers))
             message = f"deciding on calls takes one of the roles {roles}; the key has {caller.role}"
-            raise ApprovalRefused(message)
+            raise ApprovalForbidden(message)
         await self.open()
         waiting = {question.id: question for question in await self._journal.pending()}
         for decision in decisions:
@@ -312,7 +316,7 @@ class Executions:
                 raise ApprovalRefused(message)
             if (await self._journal.get(question.execution)).given.owner == caller.id:
                 message = f"{decision.id} was asked by an execution of the same key: another person decides"
-                raise ApprovalRefused(message, execution=question.execution)
+                raise ApprovalForbidden(message, execution=question.execution)
         return await self._journal.decide([replace(decision, by=caller.id) for decision in decisions])
 
     def _is_approver(self, caller: Caller) -> bool:
@@ -452,20 +456,26 @@ class Executions:
             await asyncio.sleep(self._settings.lease_s / 3)
             if not self._attempts:
                 continue
+            running = dict(self._attempts)
             try:
                 held = await self._journal.renew()
             except CodeModeError:
                 log.exception("leases could not be renewed")
                 continue
-            for execution in self._attempts.keys() - held:
-                log.warning("%s was taken over by another server", execution)
+            for execution in running.keys() - held:
+                if not running[execution].task.done():
+                    log.warning("%s was taken over by another server, and stops here", execution)
+                    running[execution].task.cancel()
 
     async def _look_after_orphans(self) -> None:
         retention = Retention(self._settings.keep_s, self._settings.keep_count, self._settings.expire_s)
+        next_pruning = 0.0
         while True:
             try:
                 await self.recover()
-                await self._journal.prune(retention)
+                if time.monotonic() >= next_pruning:
+                    next_pruning = time.monotonic() + _PRUNED_EVERY_S
+                    await self._journal.prune(retention)
             except CodeModeError:
                 log.exception("the journal could not be looked after")
             await asyncio.sleep(self._settings.lease_s)
