@@ -85,6 +85,8 @@ class Paging:
 
 def paging_of(tool: Tool) -> Paging | None:
     """How a tool is paged; None where its result is no list, or nothing in its parameters asks for a further page."""
+    if tool.details.paging is not None:
+        return tool.details.paging
     items = _items_field(tool.returns)
     if items is None:
         return None

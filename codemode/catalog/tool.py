@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from codemode.catalog.paging import Paging
     from codemode.catalog.schema import Schema
 
 
@@ -56,6 +57,7 @@ class Details:
     returns: Schema | None = None
     body: Schema | None = None  # of which the body fields are a part
     body_required: bool = False
+    paging: Paging | None = None  # how it comes in pages, where its source knows that and need not be guessed
 
 
 class Tool:

@@ -68,9 +68,9 @@ def add(
         else:
             settings = settings_for_document(location, base_url=base_url, name=name).sources[name]
             settings = settings.model_copy(update={"bind": bind})
-        settings, source = asyncio.run(_found(name, settings))
+        settings, source = asyncio.run(_found(name, settings, bearer_env))
         is_document = settings.is_document
-        base = (base_url or next(iter(_absolute(source)), "")) if is_document else ""
+        base = base_url or (next(iter(_absolute(source)), "") if is_document else "")
         text = config.read_text(encoding="utf-8") if config.exists() else ""
         config.write_text(with_source(text, name, _entry(settings, base, bearer_env, config)), encoding="utf-8")
         if as_json:
@@ -221,13 +221,19 @@ def _is_command(location: str) -> bool:
     return not (is_url(location) or is_python(location) or is_file) and shutil.which(location) is not None
 
 
-async def _found(name: str, settings: SourceSettings) -> tuple[SourceSettings, LoadedSource]:
-    """The source; a URL that gives no API document is asked whether it is an MCP server."""
+async def _found(name: str, settings: SourceSettings, bearer_env: str) -> tuple[SourceSettings, LoadedSource]:
+    """The source; a URL that gives no API document is asked whether it is a GraphQL service, or an MCP server."""
     try:
         source = await _read(name, settings)
     except SourceError as error:
         if not is_url(settings.location):
             raise
+        if "graphql" in settings.location.lower():
+            bearer = [{"kind": "bearer", "token": {"env": bearer_env}}] if bearer_env else []
+            service = SourceSettings.model_validate(
+                {"kind": "graphql", "location": settings.location, "credentials": bearer}
+            )
+            return service, await _read(name, service)
         server = SourceSettings(kind="mcp", location=settings.location, timeout_s=MCP_ASKED_S)
         source = await _read(name, server)
         if not source.tools:
@@ -244,8 +250,8 @@ def _entry(settings: SourceSettings, base_url: str, bearer_env: str, config: Pat
         return {"command": list(settings.command)}
     is_kept = is_url(location) or location.startswith(PYTHON)
     entry: dict[str, Any] = {"location": location if is_kept else _relative(location, config)}
-    if settings.is_mcp:
-        entry["kind"] = "mcp"
+    if settings.kind != "auto":
+        entry["kind"] = settings.kind
     if base_url:
         entry["base_url"] = base_url
     if settings.bind:

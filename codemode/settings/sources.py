@@ -20,8 +20,11 @@ PYTHON = "python:"
 
 _FILE_OF_CODE = re.compile(r"\.py(:[\w.]+)?$")
 
+#: What files of GraphQL's schema language are called.
+_SDL = (".graphql", ".graphqls", ".gql")
+
 #: The kinds of source that codemode reads itself.
-KINDS = ("auto", "openapi", "python", "mcp", "toolkit")
+KINDS = ("auto", "openapi", "python", "mcp", "toolkit", "graphql")
 
 #: The group of entry points by which other packages bring kinds of their own.
 SOURCES_GROUP = "codemode.sources"
@@ -37,8 +40,9 @@ class SourceSettings(Section):
     and `headers` for each request; or, instead of a location, the `command` that starts it, with `env` besides a
     minimal environment, in `cwd`. Tools that a file or a folder of files describes (`kind: toolkit`) are carried out by
     Python callables of their names (`bind`: Python code, or a mapping of names to it), or by a service at `base_url`,
-    each at its endpoint (`METHOD /path`; without one `POST /NAME`). A kind that another package brings says itself
-    what its location is, if it has one, and its `options`.
+    each at its endpoint (`METHOD /path`; without one `POST /NAME`). A GraphQL service (`kind: graphql`) is its URL, or
+    a file of its schema with the URL as `base_url`. A kind that another package brings says itself what its location
+    is, if it has one, and its `options`.
     """
 
     kind: str = "auto"
@@ -100,6 +104,8 @@ class SourceSettings(Section):
             return "mcp"
         if self.bind or self.endpoints:
             return "toolkit"
+        if self.location.endswith(_SDL):
+            return "graphql"
         return "python" if is_python(self.location) else "openapi"
 
     @property

@@ -18,6 +18,7 @@ _MODULES = {
     "python": "codemode.sources.functions",
     "mcp": "codemode.sources.mcp_server",
     "toolkit": "codemode.sources.toolkit",
+    "graphql": "codemode.sources.graphql",
 }
 
 #: The extra of codemode that a module belongs to, by the module's first name.

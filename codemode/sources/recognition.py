@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +20,17 @@ if TYPE_CHECKING:
 
     from codemode.settings import SourceSettings
 
+
+def _is_introspection(data: Any) -> bool:
+    inner = data.get("data", data) if isinstance(data, Mapping) else None
+    return isinstance(inner, Mapping) and "__schema" in inner
+
+
 _SHAPES: tuple[tuple[Callable[[Any], bool], str], ...] = (
     (is_toolkits, "toolkit"),
     (is_function_list, "toolkit"),
     (is_tool_descriptions, "toolkit"),
+    (_is_introspection, "graphql"),
 )
 
 
