@@ -11,21 +11,25 @@ import json
 import os
 import select
 import socket
+import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from traceback import format_exception
 from typing import Protocol, cast
 
+from sandbox.guest.immortal import make_immortal
 from sandbox.isolation.descriptors import CHANNEL, keep_only, silence
 from sandbox.isolation.kernel import fork
 from sandbox.isolation.lockdown import Lock, lock_server, lock_worker
 from sandbox.isolation.probe import probe
-from sandbox.protocol.control import DATAGRAM_BYTES, Exit, Fork, Kind, Purpose, Report
+from sandbox.protocol.control import FORK_BYTES, Fork, Kind, Purpose, pack_report
 from sandbox.protocol.framing import frame
 from sandbox.protocol.guest_messages import encode_final
 
 _KIBIBYTE = 1024
+_DESCRIPTOR_BYTES = 4
+_ONE_DESCRIPTOR = socket.CMSG_SPACE(_DESCRIPTOR_BYTES)
 
 
 class Program(Protocol):
@@ -51,10 +55,11 @@ def main(channel: int, program_name: str) -> None:
     report: dict[str, str] = {}
     lock = lock_server(report)
     gc.collect()
+    make_immortal()
     gc.freeze()  # a collection in a worker would otherwise write to, and so copy, every shared page
     gc.disable()
     control = socket.socket(fileno=CHANNEL)
-    control.send(Report(Kind.READY, 0).pack() + json.dumps(report).encode())
+    control.send(pack_report(Kind.READY, 0) + json.dumps(report).encode())
     _Server(program, lock, control).run()
 
 
@@ -77,35 +82,36 @@ class _Server:
                     os._exit(0)  # the host is gone; the workers go with this process
 
     def _take_request(self) -> bool:
-        datagram, descriptors, _, _ = socket.recv_fds(self.control, DATAGRAM_BYTES, 1, socket.MSG_CMSG_CLOEXEC)
+        datagram, ancillary, _, _ = self.control.recvmsg(FORK_BYTES, _ONE_DESCRIPTOR, socket.MSG_CMSG_CLOEXEC)
         if not datagram:
             return False
-        request = Fork.unpack(datagram)
+        number = Fork.number(datagram)
+        channel = int.from_bytes(ancillary[0][2], sys.byteorder)
         try:
             process = fork()
         except OSError as error:
-            self.control.send(Report(Kind.FAILED, request.worker, errno=error.errno or 0).pack())
+            self.control.send(pack_report(Kind.FAILED, number, errno=error.errno or 0))
         else:
             if not process:
-                _work(self.program, self.lock, request, descriptors[0])
-            self._announce(request.worker, process)
-        for descriptor in descriptors:
-            os.close(descriptor)
+                _work(self.program, self.lock, Fork.unpack(datagram), channel)
+            self._announce(number, process)
+        os.close(channel)
         return True
 
     def _announce(self, worker: int, process: int) -> None:
         pidfd = os.pidfd_open(process)
         self.workers[pidfd] = (worker, process)
         self.poll.register(pidfd, select.POLLIN)
-        socket.send_fds(self.control, [Report(Kind.STARTED, worker).pack()], [pidfd])
+        passed = (socket.SOL_SOCKET, socket.SCM_RIGHTS, pidfd.to_bytes(_DESCRIPTOR_BYTES, sys.byteorder))
+        self.control.sendmsg((pack_report(Kind.STARTED, worker),), (passed,))
 
     def _reap(self, pidfd: int) -> None:
         worker, process = self.workers.pop(pidfd)
         self.poll.unregister(pidfd)
         os.close(pidfd)
         _, status, used = os.wait4(process, 0)
-        end = Exit(status, used.ru_utime + used.ru_stime, used.ru_maxrss * _KIBIBYTE)
-        self.control.send(Report(Kind.EXITED, worker, exit=end).pack())
+        cpu_s, peak = used.ru_utime + used.ru_stime, used.ru_maxrss * _KIBIBYTE
+        self.control.send(pack_report(Kind.EXITED, worker, status=status, cpu_s=cpu_s, peak_memory_bytes=peak))
 
 
 def _work(program: Program, lock: Lock, request: Fork, channel: int) -> None:

@@ -47,6 +47,12 @@ class Fork:
         """Return the datagram."""
         return _FORK.pack(self.worker, self.memory_bytes, self.cpu_s, self.purpose)
 
+    @staticmethod
+    def number(datagram: bytes) -> int:
+        """Read the worker's number alone."""
+        number: int = _NUMBER.unpack_from(datagram)[0]
+        return number
+
     @classmethod
     def unpack(cls, datagram: bytes) -> Fork:
         """Read the datagram."""
@@ -72,11 +78,6 @@ class Report:
     errno: int = 0
     exit: Exit = Exit(0, 0.0, 0)
 
-    def pack(self) -> bytes:
-        """Return the datagram."""
-        end = self.exit
-        return _REPORT.pack(self.kind, self.worker, self.errno, end.status, end.cpu_s, end.peak_memory_bytes)
-
     @classmethod
     def unpack(cls, datagram: bytes) -> Report:
         """Read the datagram; what follows the record (the JSON of READY) is left alone."""
@@ -84,6 +85,14 @@ class Report:
         return cls(Kind(kind), worker, errno, Exit(status, cpu_s, peak))
 
 
+def pack_report(
+    kind: Kind, worker: int, *, errno: int = 0, status: int = 0, cpu_s: float = 0.0, peak_memory_bytes: int = 0
+) -> bytes:
+    """Return the datagram of a `Report`, without making one: each object that the fork server touches is a page copied."""
+    return _REPORT.pack(kind, worker, errno, status, cpu_s, peak_memory_bytes)
+
+
+_NUMBER = Struct("=Q")
 _FORK = Struct("=QQIB")
 _REPORT = Struct("=BQiidQ")
 FORK_BYTES = _FORK.size
