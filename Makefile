@@ -88,7 +88,7 @@ $(SERVERS)/npm/.installed: tests/servers/package.json
 	npm install --silent --no-audit --no-fund --prefix $(SERVERS)/npm
 	touch $@
 
-servers: $(INSTALLED) $(foreach server,small mcp mcp-clients npm chroma prefect litellm powerdns,$(SERVERS)/$(server)/.installed) ## real work on services, MCP servers and clients that others wrote
+servers: $(INSTALLED) $(foreach server,small mcp mcp-clients mcp-langchain npm chroma prefect litellm powerdns,$(SERVERS)/$(server)/.installed) ## real work on services, MCP servers and clients that others wrote
 	$(BIN)/python -m pytest tests/servers
 
 clean: ## remove what the targets made

@@ -87,6 +87,7 @@ SLOW = (
     "codemode/serving/test_every_command.py",
     "codemode/serving/test_mcp.py",
     "codemode/serving/test_mcp_http.py",
+    "codemode/serving/test_mcp_stdio.py",
     "codemode/serving/test_setup.py",
     "codemode/sources/test_callable.py",
     "codemode/sources/test_mcp.py",

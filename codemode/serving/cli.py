@@ -12,12 +12,13 @@ import io
 import sys
 from importlib.metadata import version
 from pathlib import Path  # noqa: TC003 -- typer reads it at run time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from codemode.catalog.stubs import one_liner
 from codemode.errors import ConfigurationError
+from codemode.service import CodeMode
 from codemode.serving import cli_agent, cli_auth, cli_keys, cli_menu, cli_policy, cli_search, cli_setup, cli_sources
 from codemode.serving import console as show
 from codemode.serving.surface import (
@@ -30,9 +31,6 @@ from codemode.serving.surface import (
     with_service,
 )
 from codemode.settings import DEFAULT_ROLE
-
-if TYPE_CHECKING:
-    from codemode.service import CodeMode
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__.split("\n")[0])
 app.add_typer(cli_search.app)
@@ -155,16 +153,11 @@ def serve(
 @on_surface
 def mcp(surface: Surface, role: Role = DEFAULT_ROLE) -> None:
     """Serve search and execute to one MCP client over standard input and output."""
+    from codemode.serving.mcp_stdio import serve_stdio
 
-    async def work(service: CodeMode) -> int:
-        from codemode.serving.mcp import McpFace
-
-        caller = local_caller(service, role)
-        await service.start_sandbox()
-        await McpFace(service, caller_of=lambda _: caller).serve_stdio()
-        return 0
-
-    with_service(surface, work)
+    with errors_as_exit_codes():
+        service = CodeMode.from_settings(surface.settings())
+        raise typer.Exit(asyncio.run(serve_stdio(service, local_caller(service, role))))
 
 
 def main() -> None:

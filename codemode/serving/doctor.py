@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from codemode.errors import CodeModeError, ConfigurationError
 from codemode.executions.executor import Executor
-from codemode.serving.server import bind, is_loopback
+from codemode.serving.listening import bind, is_loopback
 from codemode.settings import CallerReference, SecretReference, Settings
 from codemode.sources.load import load_source
 from sandbox import REMEDIES, SandboxError

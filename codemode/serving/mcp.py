@@ -12,8 +12,10 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import mcp_types
+from mcp import MCPError
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
+from mcp_types import INTERNAL_ERROR
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from codemode.errors import CodeModeError
@@ -85,7 +87,7 @@ async def _no_queue(_: Caller) -> AsyncIterator[Callable[[], None]]:
 
 
 class McpFace:
-    """The server around a service that has been entered.
+    """The server around a service. It has been entered, or will be when `opened` is done; till then requests wait.
 
     `caller_of` says who sends a request, `credentials_of` what it brings for services behind the tools. `turn` is the
     queue for work, which gives what to call when a program has begun, or raises Busy.
@@ -95,11 +97,13 @@ class McpFace:
         self,
         service: CodeMode,
         *,
+        opened: asyncio.Future[None] | None = None,
         caller_of: Callable[[Context], Caller] = lambda _: LOCAL,
         credentials_of: Callable[[Context], Mapping[str, str]] = lambda _: {},
         turn: Callable[[Caller], AbstractAsyncContextManager[Callable[[], None]]] = _no_queue,
     ) -> None:
         self._service = service
+        self._opened = opened
         self._caller_of = caller_of
         self._credentials_of = credentials_of
         self._turn = turn
@@ -121,6 +125,10 @@ class McpFace:
         self, context: Context, _params: mcp_types.PaginatedRequestParams | None
     ) -> mcp_types.ListToolsResult:
         """The two definitions for the caller's view; within a session always the same bytes."""
+        try:
+            await self._wait_until_opened()
+        except (CodeModeError, SandboxError) as error:
+            raise MCPError(INTERNAL_ERROR, _told(error)) from None
         caller = self._caller_of(context)
         session = _session(context)
         if session is None:
@@ -149,6 +157,7 @@ class McpFace:
         caller = self._caller_of(context)
         arguments = params.arguments or {}
         try:
+            await self._wait_until_opened()
             match params.name:
                 case "search":
                     return await self._search(SearchArguments.model_validate(arguments), caller)
@@ -159,13 +168,15 @@ class McpFace:
                 return await self._execute(program, caller, context)
         except ValidationError as error:
             return _error("; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()))
-        except CodeModeError as error:
-            return _error(error.for_model())
+        except (CodeModeError, SandboxError) as error:
+            return _error(_told(error))
         except Busy as busy:
             return _error(str(busy))
-        except SandboxError:
-            return _error("no program can run on this server at present; its operator is told by `codemode doctor`")
         return _error(f"there is no tool {params.name!r} here: search finds tools, execute calls them in a program")
+
+    async def _wait_until_opened(self) -> None:
+        if self._opened is not None:
+            await asyncio.shield(self._opened)
 
     async def _search(self, arguments: SearchArguments, caller: Caller) -> mcp_types.CallToolResult:
         async with self._turn(caller):
@@ -232,6 +243,12 @@ def _session(context: Context) -> str | None:
 
 def _text(text: str) -> mcp_types.TextContent:
     return mcp_types.TextContent(type="text", text=text)
+
+
+def _told(error: CodeModeError | SandboxError) -> str:
+    if isinstance(error, CodeModeError):
+        return error.for_model()
+    return "no program can run on this server at present; its operator is told by `codemode doctor`"
 
 
 def _error(message: str) -> mcp_types.CallToolResult:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import ipaddress
 import logging
 import math
 import resource
 import signal
-import socket
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -21,12 +19,14 @@ from codemode.serving import console as show
 from codemode.serving.callers import Callers
 from codemode.serving.connection import bounded
 from codemode.serving.http import create_app
+from codemode.serving.listening import bind, is_loopback
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
     from types import FrameType
 
-    from codemode.settings import ServerSettings, Settings
+    from codemode.settings import Settings
 
 
 log = logging.getLogger(__name__)
@@ -112,28 +112,5 @@ def open_files() -> int:
     return wanted
 
 
-def bind(server: ServerSettings) -> socket.socket:
-    """A socket for the server's address, not yet listening. Raises ConfigurationError where it cannot be had."""
-    family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
-    # asyncio turns Nagle's algorithm off only where the protocol is named; with it an answer takes 40 ms more
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((server.host, server.port))
-    except OSError as error:
-        listener.close()
-        message = f"cannot listen on {server.host}:{server.port}: {error.strerror}; choose another with --port"
-        raise ConfigurationError(message) from None
-    return listener
-
-
 def _host(address: tuple[str, int]) -> str:
     return f"[{address[0]}]" if ":" in address[0] else address[0]
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach that address."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

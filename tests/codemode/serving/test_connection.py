@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from codemode.serving.connection import LARGEST_HEAD, bounded
-from codemode.serving.server import bind
+from codemode.serving.listening import bind
 from codemode.settings import ServerSettings
 
 if TYPE_CHECKING:

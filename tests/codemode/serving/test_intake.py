@@ -13,7 +13,7 @@ from fastapi import FastAPI
 
 from codemode.serving.admission import Admission
 from codemode.serving.intake import EARLY_S, REFUSALS_PER_S, Intake
-from codemode.serving.server import bind
+from codemode.serving.listening import bind
 from codemode.settings import LoadSettings, ServerSettings
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from codemode.errors import ConfigurationError
-from codemode.serving.server import bind
+from codemode.serving.listening import bind
 from codemode.settings import ServerSettings
 
 

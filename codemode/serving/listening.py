@@ -1,0 +1,35 @@
+"""Where a server listens."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from typing import TYPE_CHECKING
+
+from codemode.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from codemode.settings import ServerSettings
+
+
+def bind(server: ServerSettings) -> socket.socket:
+    """A socket for the server's address, not yet listening. Raises ConfigurationError where it cannot be had."""
+    family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
+    # asyncio turns Nagle's algorithm off only where the protocol is named; with it an answer takes 40 ms more
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((server.host, server.port))
+    except OSError as error:
+        listener.close()
+        message = f"cannot listen on {server.host}:{server.port}: {error.strerror}; choose another with --port"
+        raise ConfigurationError(message) from None
+    return listener
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach that address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
