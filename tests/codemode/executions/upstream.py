@@ -6,6 +6,7 @@ import asyncio
 import json
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 
 from codemode.gateway.caller import Caller
 from codemode.service import CodeMode
@@ -70,7 +71,11 @@ class Upstream:
             await self.held[path].wait()
         status = "500 Broken" if path in self.broken else "200 OK"
         query = target.partition("?")[2]
-        body = json.dumps({"n": query.partition("=")[2], "count": len(self.seen)}).encode()
+        answer: Any = {"n": query.partition("=")[2], "count": len(self.seen)}
+        if path == "/list":
+            start = int(dict(parse_qsl(query)).get("offset", "0"))
+            answer = {"items": [*range(start, min(start + 2, 5))], "total": 5}
+        body = json.dumps(answer).encode()
         header = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
         writer.write(f"{header}Connection: close\r\n\r\n".encode() + body)
         writer.close()
@@ -79,18 +84,36 @@ class Upstream:
 
 
 def document(*, extra: bool = False) -> dict[str, Any]:
-    """`up.x.get`, `post` and `drop` (destructive), each with an optional `n`; `secret` takes a password."""
+    """`up.x.get`, `post` and `drop` (destructive), each with an optional `n`.
+
+    `secret` takes a password, `list` has five numbers in pages of two.
+    """
     number = [{"name": "n", "in": "query", "schema": {"type": "integer"}}]
     more = [*number, {"name": "more", "in": "query", "required": True, "schema": {"type": "string"}}]
     secret = [{"name": "word", "in": "query", "schema": {"type": "string", "format": "password"}}]
     answer = {"200": {"description": ""}}
-    methods = {"get": ("get", number), "post": ("post", number), "drop": ("delete", more if extra else number)}
+    methods: dict[str, tuple[str, list[Any]]] = {
+        "get": ("get", number),
+        "post": ("post", number),
+        "drop": ("delete", more if extra else number),
+    }
     methods["secret"] = ("delete", secret)
+    places: list[Any] = [{"name": name, "in": "query", "schema": {"type": "integer"}} for name in ("offset", "limit")]
+    methods["list"] = ("get", places)
+    rows = {"type": "object", "properties": {"items": {"type": "array"}, "total": {"type": "integer"}}}
+    page = {"200": {"description": "", "content": {"application/json": {"schema": rows}}}}
     return {
         "openapi": "3.1.0",
         "info": {"title": "X", "version": "1"},
         "paths": {
-            f"/{name}": {method: {"operationId": name, "tags": ["x"], "parameters": parameters, "responses": answer}}
+            f"/{name}": {
+                method: {
+                    "operationId": name,
+                    "tags": ["x"],
+                    "parameters": parameters,
+                    "responses": page if name == "list" else answer,
+                }
+            }
             for name, (method, parameters) in methods.items()
         },
     }

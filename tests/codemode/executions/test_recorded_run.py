@@ -1,0 +1,211 @@
+# ruff: noqa: S311 - random numbers are seeded
+"""What is recorded of a run, what is compared when it runs again, and what happens where the journal is wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from codemode.errors import JournalDamaged, NondeterminismError
+from codemode.executions.journal import Decision
+from codemode.service import CodeMode
+from codemode.settings import Settings
+from codemode.sources.callables import tool
+from tests.codemode.executions.upstream import APPROVER, OWNER, Place, place
+from tests.sandbox.host.parallel_programs import program
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from codemode.executions.journal import StoredExecution
+
+
+@pytest.fixture
+async def here(tmp_path: Path) -> AsyncIterator[Place]:
+    async with place(tmp_path) as found:
+        yield found
+
+
+async def paused(here: Place, code: str) -> str:
+    """Run to the first call that needs a person, approve it, and return the id."""
+    async with here.service() as service:
+        outcome = await service.execute(code, caller=OWNER)
+        assert outcome.status == "paused"
+        await service.executions.decide(
+            [Decision(p.id, p.digest, "approved", by="") for p in outcome.pending], APPROVER
+        )
+    return outcome.id
+
+
+async def resumed(here: Place, execution: str) -> StoredExecution:
+    async with here.service() as service:
+        await service.executions.resume(execution, OWNER)
+        return await service.executions.wait(execution, OWNER, 30)
+
+
+def change(here: Place, statement: str, *values: Any) -> None:
+    """Write into the journal's file behind its back."""
+    with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3")) as file, file:
+        assert file.execute(statement, values).rowcount == 1
+
+
+def replace_code(here: Place, execution: str, old: str, new: str) -> None:
+    with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3")) as file:
+        (given,) = file.execute("SELECT given FROM contents WHERE execution = ?", (execution,)).fetchone()
+    changed = json.loads(given)
+    assert old in changed["code"]
+    changed["code"] = changed["code"].replace(old, new)
+    change(here, "UPDATE contents SET given = ? WHERE execution = ?", json.dumps(changed), execution)
+
+
+PROGRAM = "a = up.x.get(n=1)\nb = up.x.post(n=2)\nup.x.drop(n=3)"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "difference"),
+    [
+        ("n=2", "n=7", "call 2 was up.x.post(n=2), and is up.x.post(n=7) at 2 this time"),
+        ("up.x.get", "up.x.post", "call 1 was up.x.get(n=1), and is up.x.post(n=1) at 1 this time"),
+        ("b = up.x.post(n=2)\n", "", "call 2 was up.x.post(n=2), and is up.x.drop(n=3) at 2 this time"),
+        ("b = up.x.post(n=2)\nup.x.drop(n=3)", "1", "call 2 was up.x.post(n=2), and was not made this time"),
+        ("a = ", "up.x.secret(word='topsecret')\na = ", "call 1 was up.x.get(n=1), and is up.x.secret(word='[secret "),
+    ],
+)
+async def test_a_program_that_is_not_the_recorded_one_does_nothing(
+    here: Place, old: str, new: str, difference: str
+) -> None:
+    execution = await paused(here, PROGRAM)
+    replace_code(here, execution, old, new)
+    stored = await resumed(here, execution)
+    assert (stored.status, stored.outcome["failure"]["type"]) == ("failed", NondeterminismError.__name__)
+    assert difference in stored.outcome["failure"]["message"]
+    assert "topsecret" not in json.dumps(stored.outcome)
+    assert here.upstream.seen == ["GET /get?n=1", "POST /post?n=2"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "says"),
+    [
+        ('UPDATE entries SET content = \'{"path":"1","data":{}}\' WHERE sequence = 1', "entry 1 of ex_"),
+        ("UPDATE entries SET value = x'7b' WHERE sequence = 2", "entry 2 of ex_"),
+        ("UPDATE entries SET value = NULL WHERE sequence = 2", "entry 2 of ex_"),
+    ],
+)
+async def test_a_damaged_journal_is_an_error_that_names_the_entry(here: Place, statement: str, says: str) -> None:
+    execution = await paused(here, PROGRAM)
+    change(here, statement)
+    async with here.service() as service:
+        with pytest.raises(JournalDamaged, match=says):
+            await service.executions.resume(execution, OWNER)
+        assert (await service.executions.get(execution, OWNER)).status == "paused"
+    assert here.upstream.seen == ["GET /get?n=1", "POST /post?n=2"]
+
+
+async def test_nothing_is_sent_that_cannot_be_recorded(here: Place) -> None:
+    async with here.service() as service:
+        await service.execute("up.x.get(n=0)", caller=OWNER)
+        file = sqlite3.connect(here.folder / "state" / "journal.sqlite3")
+        code = "for n in range(3):\n    up.x.post(n=n)\n    if n == 0: up.x.get(n=9)\n"
+        hold = here.upstream.hold("/get")
+        running = asyncio.create_task(service.execute(code, caller=OWNER))
+        await here.upstream.wait_for(3)
+        with closing(file), file:  # as another server does that takes an execution over
+            file.execute("UPDATE executions SET generation = generation + 1 WHERE status = 'running'")
+        hold.set()
+        outcome = await running
+    assert outcome.status == "failed"
+    assert outcome.failure is not None
+    assert outcome.failure.type == "LeaseLost"
+    assert here.upstream.seen == ["GET /get?n=0", "POST /post?n=0", "GET /get?n=9"]
+
+
+async def test_what_a_program_asked_of_search_is_answered_from_the_record(here: Place) -> None:
+    code = "found = search('post something')\nabout = describe('up')\nup.x.drop(n=1)\n[found, about]"
+    execution = await paused(here, code)
+    stored = await resumed(here, execution)
+    assert stored.status == "completed"
+    assert "up.x.post" in stored.outcome["value"][0]
+    assert [call["tool"] for call in stored.outcome["calls"]] == ["up.x.drop"]
+    with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3")) as file:
+        kinds = Counter(kind for (kind,) in file.execute("SELECT kind FROM entries"))
+    assert kinds["delivered"] == 3
+
+
+async def test_pages_of_a_list_are_walked_on_from_where_a_person_was_asked(here: Place) -> None:
+    policy = {"policy": {"rules": [{"tools": "up.x.list", "where": {"offset": 2}, "decision": "ask"}]}}
+    async with here.service(**policy) as service:
+        outcome = await service.execute("[len(up.x.list.items()), up.x.list.items(max_items=1)]", caller=OWNER)
+        assert [(each.path, each.arguments) for each in outcome.pending] == [("1/2", {"offset": 2})]
+        decisions = [Decision(each.id, each.digest, "approved", by="") for each in outcome.pending]
+        await service.executions.decide(decisions, APPROVER)
+        await service.executions.resume(outcome.id, OWNER)
+        stored = await service.executions.wait(outcome.id, OWNER, 30)
+    assert (stored.status, stored.outcome["value"]) == ("completed", [5, [0]])
+    pages = ["GET /list", *(f"GET /list?offset={offset}" for offset in (2, 4, 5))]
+    assert here.upstream.seen == [*pages, "GET /list"]
+    assert [call["path"] for call in stored.outcome["calls"]] == ["1/1", "1/2", "1/3", "1/4", "2/1"]
+
+
+async def test_quotas_count_what_was_done_before_the_pause(here: Place) -> None:
+    policy = {"policy": {"quotas": [{"tools": "up.x.post", "calls": 2}]}}
+    async with here.service(**policy) as service:
+        outcome = await service.execute(
+            "for n in range(2):\n    up.x.post(n=n)\nup.x.drop(n=1)\nup.x.post(n=3)", caller=OWNER
+        )
+        decisions = [Decision(each.id, each.digest, "approved", by="") for each in outcome.pending]
+        await service.executions.decide(decisions, APPROVER)
+        await service.executions.resume(outcome.id, OWNER)
+        stored = await service.executions.wait(outcome.id, OWNER, 30)
+    assert (stored.status, stored.outcome["calls"][-1]["state"]) == ("failed", "denied")
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_random_parallel_programs_are_approved_call_by_call_and_do_nothing_twice(
+    tmp_path: Path, seed: int
+) -> None:
+    """Each call with `d` of 2 or `i` of 1 waits for a person; each pause is ended by another service."""
+    made: Counter[str] = Counter()
+
+    @tool(effect="write")
+    def get(
+        n: Any = None,
+        d: Any = None,
+        i: Any = None,
+        mark: Any = None,
+        day: Any = None,
+        late: Any = None,
+        after: Any = None,
+        name: Any = None,
+    ) -> dict[str, Any]:
+        given = {"n": n, "d": d, "i": i, "mark": mark, "day": day, "late": late, "after": after, "name": name}
+        made[json.dumps({key: value for key, value in given.items() if value is not None}, sort_keys=True)] += 1
+        return {"n": random.random()}
+
+    asks = [{"tools": "ns.get", "where": {name: value}, "decision": "ask"} for name, value in (("d", 2), ("i", 1))]
+    settings = Settings.model_validate({"state_folder": str(tmp_path), "policy": {"rules": asks}})
+    execution = ""
+    for pauses in range(60):
+        async with CodeMode.from_settings(settings, functions={"ns": [get]}) as service:
+            if not execution:
+                execution = (await service.execute(program(seed), caller=OWNER)).id
+            else:
+                await service.executions.resume(execution, OWNER)
+            stored = await service.executions.wait(execution, OWNER, 60)
+            if stored.status != "paused":
+                break
+            waiting = await service.executions.approvals(APPROVER)
+            some = random.Random(f"{seed} {pauses}").sample(waiting, k=(len(waiting) + 1) // 2)
+            await service.executions.decide([Decision(p.id, p.digest, "approved", by="") for p in some], APPROVER)
+    assert stored.status == "completed", stored.outcome["failure"]
+    calls = stored.outcome["calls"]
+    assert {call["state"] for call in calls} <= {"committed", "unknown"}
+    assert made.total() == len(calls)
+    assert made == Counter(json.dumps(call["arguments"], sort_keys=True) for call in calls)
