@@ -14,7 +14,7 @@ import math
 from collections import Counter, OrderedDict, deque
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -48,6 +48,11 @@ class Turn:
     admission: Admission
     admitted: asyncio.Future[None]
     is_starting: bool = field(default=False)
+    kept_for: asyncio.Future[Any] | None = field(default=None)
+
+    def keep(self, work: asyncio.Future[Any]) -> None:
+        """Give the place back when this work is done, and not already when the request is answered."""
+        self.kept_for = work
 
     def begun(self) -> None:
         """Let the next one begin."""
@@ -102,12 +107,18 @@ class Admission:
         try:
             yield turn
         finally:
-            self._total -= 1
-            self._running[caller] -= 1
-            if not self._running[caller]:
-                del self._running[caller]
-            turn.begun()
-            self._admit_waiting()
+            if turn.kept_for is None:
+                self._give_back(turn)
+            else:
+                turn.kept_for.add_done_callback(lambda _: self._give_back(turn))
+
+    def _give_back(self, turn: Turn) -> None:
+        self._total -= 1
+        self._running[turn.caller] -= 1
+        if not self._running[turn.caller]:
+            del self._running[turn.caller]
+        turn.begun()
+        self._admit_waiting()
 
     def has_begun(self) -> None:
         """One of those that are under way has left its beginning behind."""

@@ -1,4 +1,4 @@
-"""The HTTP face: `POST /v1/search`, `/v1/execute`, `/v1/menu`, `GET /v1/tools[/{name}]`, `/mcp`, `GET /livez`, `/readyz`,
+"""The HTTP face: `POST /v1/search`, `/v1/menu`, `GET /v1/tools[/{name}]`, executions, `/mcp`, `GET /livez`, `/readyz`,
 `/healthz`, `/openapi.json`.
 
 Every error is a problem document (RFC 9457) with the stable `code` of the error beside it. A program that fails is no
@@ -7,7 +7,6 @@ error of the service: it is an outcome, and the answer is 200.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import uuid
@@ -24,8 +23,19 @@ from starlette.routing import Route
 
 from codemode.catalog.stubs import full, one_liner
 from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads it at run time
-from codemode.errors import CodeModeError, SearchInvalid, ToolNotFound
+from codemode.errors import (
+    ApprovalForbidden,
+    CodeModeError,
+    ConfigurationError,
+    ExecutionError,
+    ExecutionNotFound,
+    JournalUnavailable,
+    RequestConflict,
+    SearchInvalid,
+    ToolNotFound,
+)
 from codemode.serving.admission import Admission
+from codemode.serving.http_executions import add_execution_routes
 from codemode.serving.http_menu import add_menu_route
 from codemode.serving.intake import Intake
 from codemode.serving.key_check import KeyCheck
@@ -34,7 +44,7 @@ from codemode.serving.problems import problem
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable
+    from collections.abc import AsyncIterator
 
     from codemode.catalog.tool import Tool
     from codemode.service import CodeMode
@@ -43,6 +53,18 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)
+
+#: What an error of the service is over HTTP; the first that fits. Any other is that of a service behind the tools.
+STATUS: dict[type[CodeModeError], int] = {
+    ToolNotFound: 404,
+    ExecutionNotFound: 404,
+    SearchInvalid: 422,
+    RequestConflict: 422,
+    ApprovalForbidden: 403,
+    JournalUnavailable: 503,
+    ExecutionError: 409,
+    ConfigurationError: 409,
+}
 
 BEARER = HTTPBearer(auto_error=False, description="An API key of this server")
 
@@ -62,14 +84,6 @@ class SearchRequest(BaseModel):
     offset: int = Field(default=0, ge=0)
 
 
-class ExecuteRequest(BaseModel):
-    """A program in Python."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    code: str
-
-
 def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     """The application around a service that has been entered, for these callers."""
     server = service.settings.server
@@ -78,6 +92,8 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
 
     @asynccontextmanager
     async def running(_: FastAPI) -> AsyncIterator[None]:
+        if service.settings.keeps_journal:
+            await service.executions.serve()
         async with mcp.running():
             yield
 
@@ -89,6 +105,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     _answer_errors(app)
     _add_health(app, service)
     _add_routes(app, service, Depends(BEARER))
+    add_execution_routes(app, service, Depends(BEARER))
     add_menu_route(app, service, Depends(BEARER))
     return app
 
@@ -129,18 +146,6 @@ def _add_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         answer = await service.search(**body.model_dump(), caller=request.state.caller)
         return answer.to_json()
 
-    @app.post("/v1/execute", tags=["tools"], dependencies=[authenticated])
-    async def execute(body: ExecuteRequest, request: Request) -> JSONResponse:
-        """Run a program. The outcome says how it ended; a client that hangs up ends it."""
-        work = service.execute(
-            body.code,
-            caller=request.state.caller,
-            credentials={name: request.headers[name] for name in service.caller_names if name in request.headers},
-            begun=request.state.turn.begun,
-        )
-        outcome = await _until_disconnect(request, work)
-        return JSONResponse(outcome.to_json() if outcome is not None else None)
-
     @app.get("/v1/tools", tags=["tools"], dependencies=[authenticated])
     async def list_tools(
         request: Request,
@@ -177,28 +182,10 @@ def _brief(tool: Tool) -> dict[str, Any]:
     }
 
 
-async def _until_disconnect(request: Request, work: Awaitable[T]) -> T | None:
-    """The result of `work`, or None where the client hung up before: then the work is cancelled."""
-    running = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_disconnected(request))
-    try:
-        await asyncio.wait({running, gone}, return_when=asyncio.FIRST_COMPLETED)
-        return running.result() if running.done() else None
-    finally:
-        for task in (running, gone):
-            task.cancel()
-        await asyncio.gather(running, gone, return_exceptions=True)
-
-
-async def _disconnected(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
 def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(CodeModeError)
     async def known(_: Request, error: CodeModeError) -> JSONResponse:
-        status = 404 if isinstance(error, ToolNotFound) else 422 if isinstance(error, SearchInvalid) else 502
+        status = next((status for kind, status in STATUS.items() if isinstance(error, kind)), 502)
         nearest = {"nearest": list(error.nearest)} if isinstance(error, (ToolNotFound, SearchInvalid)) else {}
         return problem(status, error.code, str(error), **nearest)
 

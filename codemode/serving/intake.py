@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 #: Paths whose requests make work enough to wait for a turn.
 WORK = ("/v1/search", "/v1/execute", "/v1/menu")
 
+#: And those of one execution that make it run.
+_RUNS = ("/resume", "/rollback")
+
 
 #: Answers a second that there is no room: all of them cost less than a tenth of a processor. What is beyond waits.
 REFUSALS_PER_S = 1000
@@ -55,7 +58,7 @@ class Intake:
             await self._app(scope, receive, send)
             return
         try:
-            if scope["method"] == "POST" and scope["path"] in WORK:
+            if scope["method"] == "POST" and _is_work(scope["path"]):
                 await self._take_turn(scope, receive, send)
             else:
                 first = await self._whole_body(scope, receive)
@@ -105,6 +108,10 @@ class Intake:
         except TimeoutError:
             late = f"the request body was not there within {self._body_s:g} s"
             raise _Refused(problem(408, "request_too_slow", late)) from None
+
+
+def _is_work(path: str) -> bool:
+    return path in WORK or (path.startswith("/v1/executions/") and path.endswith(_RUNS))
 
 
 @lru_cache(maxsize=64)

@@ -1,0 +1,281 @@
+"""Executions over HTTP: begun, waited for, followed, cancelled, decided on, taken back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import httpx2
+import pytest
+
+from codemode import CodeMode, Settings, tool
+from codemode.gateway.caller import Caller
+from codemode.serving.callers import Callers
+from codemode.serving.http import create_app
+from codemode.serving.keys import KeyFile
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+AGENT, OTHER, BOSS = ({"Authorization": f"Bearer {key}"} for key in ("agent", "other", "boss"))
+ASK = {"rules": [{"name": "a person looks", "tools": "bank.pay", "decision": "ask", "reason": "money leaves"}]}
+PAYS = "paid = [bank.pay(to=name, amount=amount) for name, amount in (('ann', 10), ('bob', 20))]\nsum(paid)"
+
+
+class Bank:
+    """Money that is sent, and a gate that calls wait at."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, int]] = []
+        self.taken_back: list[str] = []
+        self.gate = asyncio.Event()
+        self.waiting = asyncio.Event()
+
+    @tool(effect="write")
+    def pay(self, to: Annotated[str, "Who gets it"], amount: int) -> int:
+        """Send money."""
+        self.sent.append((to, amount))
+        return amount
+
+    @tool(effect="write")
+    def take_back(self, to: str) -> str:
+        """Take money back."""
+        self.taken_back.append(to)
+        return "back"
+
+    @tool(effect="read")
+    async def wait(self) -> str:
+        """Wait for the gate."""
+        self.waiting.set()
+        await self.gate.wait()
+        return "open"
+
+
+@pytest.fixture
+def bank() -> Bank:
+    return Bank()
+
+
+def settings(folder: Path, **sections: Any) -> Settings:
+    given = {"policy": ASK, "journal": {"enabled": True}, "limits": {"wall_s": 20}, **sections}
+    return Settings.model_validate({"state_folder": folder / "state", "cache_folder": folder / "cache", **given})
+
+
+@pytest.fixture
+async def service(bank: Bank, tmp_path: Path) -> AsyncIterator[CodeMode]:
+    functions = {"bank": [bank.pay, bank.take_back, bank.wait]}
+    async with CodeMode.from_settings(settings(tmp_path), functions=functions) as service:
+        yield service
+
+
+@pytest.fixture
+async def client(service: CodeMode, tmp_path: Path) -> AsyncIterator[httpx2.AsyncClient]:
+    known = {"agent": Caller("agent"), "other": Caller("other"), "boss": Caller("boss", "approver")}
+    app = create_app(service, Callers(known, KeyFile(tmp_path / "keys.json")))
+    async with httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(app), base_url="http://testserver", timeout=30, headers=AGENT
+    ) as client:
+        yield client
+
+
+async def execute(client: httpx2.AsyncClient, code: str, headers: dict[str, str] | None = None, **given: Any) -> Any:
+    answer = await client.post("/v1/execute", json={"code": code, **given}, headers=headers or {})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def approvals(client: httpx2.AsyncClient, headers: dict[str, str] = BOSS) -> list[dict[str, Any]]:
+    return (await client.get("/v1/approvals", headers=headers)).json()["approvals"]  # type: ignore[no-any-return]
+
+
+async def test_a_call_that_is_asked_for_is_approved_by_another_key_and_the_program_goes_on(
+    client: httpx2.AsyncClient, bank: Bank
+) -> None:
+    paused = await execute(client, PAYS)
+    assert paused["status"] == "paused"
+    (pending,) = paused["pending"]
+    assert (pending["tool"], pending["arguments"]) == ("bank.pay", {"to": "ann", "amount": 10})
+    assert "money leaves" in pending["reason"]
+    assert bank.sent == []
+
+    for amount, name in ((10, "ann"), (20, "bob")):
+        (call,) = await approvals(client)
+        assert call["arguments"] == {"to": name, "amount": amount}
+        decided = await client.post(
+            f"/v1/approvals/{call['id']}", json={"digest": call["digest"], "verdict": "approved"}, headers=BOSS
+        )
+        assert decided.status_code == 200, decided.text
+        stored = await client.get(f"/v1/executions/{paused['id']}")
+        while stored.json()["status"] == "running":
+            await asyncio.sleep(0.01)
+            stored = await client.get(f"/v1/executions/{paused['id']}")
+    assert stored.json()["status"] == "completed"
+    assert stored.json()["outcome"]["value"] == 30
+    assert bank.sent == [("ann", 10), ("bob", 20)]
+
+
+async def test_who_may_not_decide_decides_nothing(client: httpx2.AsyncClient, bank: Bank) -> None:
+    paused = await execute(client, PAYS)
+    (call,) = await approvals(client)
+    right = {"digest": call["digest"], "verdict": "approved"}
+
+    async def decide(headers: dict[str, str], body: dict[str, Any]) -> tuple[int, str]:
+        answer = await client.post(f"/v1/approvals/{call['id']}", json=body, headers=headers)
+        return answer.status_code, answer.json().get("code", "")
+
+    assert await decide(AGENT, right) == (403, "approval_forbidden")
+    assert await decide(OTHER, right) == (403, "approval_forbidden")
+    assert await decide(BOSS, {**right, "digest": "0" * 64}) == (409, "approval_refused")
+    assert await decide(BOSS, {**right, "verdict": "committed"}) == (409, "approval_refused")
+    assert bank.sent == []
+    assert await approvals(client, OTHER) == []
+    assert (await client.get(f"/v1/executions/{paused['id']}", headers=OTHER)).status_code == 404
+    assert (await decide(BOSS, right))[0] == 200
+    assert await decide(BOSS, right) == (409, "approval_refused"), "an answer is given once"
+
+
+async def test_an_approver_does_not_approve_what_its_own_key_has_started(
+    client: httpx2.AsyncClient, bank: Bank
+) -> None:
+    await execute(client, PAYS, BOSS)
+    (call,) = await approvals(client)
+    answer = await client.post(
+        f"/v1/approvals/{call['id']}", json={"digest": call["digest"], "verdict": "approved"}, headers=BOSS
+    )
+    assert (answer.status_code, answer.json()["code"]) == (403, "approval_forbidden")
+    assert bank.sent == []
+
+
+async def test_a_rejection_reaches_the_program(client: httpx2.AsyncClient, bank: Bank) -> None:
+    code = "try:\n    bank.pay(to='eve', amount=1000)\nexcept Exception as error:\n    said = str(error)\nsaid"
+    paused = await execute(client, code)
+    (call,) = await approvals(client)
+    body = {"decisions": [{"id": call["id"], "digest": call["digest"], "verdict": "rejected", "note": "not to Eve"}]}
+    assert (await client.post("/v1/approvals", json=body, headers=BOSS)).status_code == 200
+    stored = await client.get(f"/v1/executions/{paused['id']}")
+    while stored.json()["status"] == "running":
+        await asyncio.sleep(0.01)
+        stored = await client.get(f"/v1/executions/{paused['id']}")
+    assert "not to Eve" in stored.json()["outcome"]["value"]
+    assert bank.sent == []
+
+
+async def test_a_request_may_be_repeated_under_its_key(client: httpx2.AsyncClient, bank: Bank) -> None:
+    key = {"Idempotency-Key": "order-1"}
+    code = "bank.take_back(to='ann')"
+    first = await client.post("/v1/execute", json={"code": code}, headers=key)
+    again = await client.post("/v1/execute", json={"code": code, "wait_s": 9}, headers=key)
+    assert first.json()["status"] == "completed"
+    assert again.json()["id"] == first.json()["id"]
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert bank.taken_back == ["ann"]
+    other = await client.post("/v1/execute", json={"code": "1"}, headers=key)
+    assert (other.status_code, other.json()["code"]) == (422, "request_conflict")
+    foreign = await client.post("/v1/execute", json={"code": code}, headers={**key, **OTHER})
+    assert foreign.json()["id"] != first.json()["id"]
+
+
+async def test_what_takes_longer_is_accepted_and_can_be_followed(client: httpx2.AsyncClient, bank: Bank) -> None:
+    code = "bank.take_back(to='ann')\nbank.wait()\nbank.take_back(to='bob')"
+    answer = await client.post("/v1/execute", json={"code": code, "wait_s": 0})
+    assert answer.status_code == 202
+    assert answer.headers["Location"] == f"/v1/executions/{answer.json()['id']}"
+    place = answer.headers["Location"]
+    async with asyncio.timeout(20):
+        await bank.waiting.wait()
+    assert (await client.get(place)).json()["status"] == "running"
+    bank.gate.set()
+    events = await told(client, place)
+    assert [event["type"] for event in events] == ["call_started", "call_ended"] * 3 + ["status"]
+    assert [event["tool"] for event in events if event["type"] == "call_ended"] == [
+        *("bank.take_back", "bank.wait", "bank.take_back")
+    ]
+    assert events[-1]["status"] == "completed"
+    middle = str(events[3]["sequence"])
+    assert await told(client, place, {"Last-Event-ID": middle}) == events[4:]
+    assert (await client.get(f"{place}/events", headers={"Last-Event-ID": "x"})).status_code == 422
+
+
+async def told(client: httpx2.AsyncClient, place: str, headers: dict[str, str] | None = None) -> list[dict[str, Any]]:
+    answer = await client.get(f"{place}/events", headers=headers or {})
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    return [json.loads(line.removeprefix("data: ")) for line in answer.text.splitlines() if line.startswith("data: ")]
+
+
+async def test_cancelling_tells_what_was_done_from_what_is_unknown(client: httpx2.AsyncClient, bank: Bank) -> None:
+    code = "bank.take_back(to='ann')\nbank.wait()\nbank.take_back(to='bob')"
+    place = (await client.post("/v1/execute", json={"code": code, "wait_s": 0})).headers["Location"]
+    async with asyncio.timeout(20):
+        await bank.waiting.wait()
+    assert (await client.post(f"{place}/cancel", headers=OTHER)).status_code == 404
+    cancelled = (await client.post(f"{place}/cancel")).json()
+    assert cancelled["status"] == cancelled["outcome"]["status"] == "cancelled"
+    assert [(call["tool"], call["state"]) for call in cancelled["outcome"]["calls"]] == [
+        ("bank.take_back", "committed"),
+        ("bank.wait", "unknown"),
+    ]
+    again = await client.post(f"{place}/cancel")
+    assert (again.status_code, again.json()["code"]) == (409, "execution_ended")
+
+
+async def test_a_corrected_program_does_not_repeat_what_was_done(client: httpx2.AsyncClient, bank: Bank) -> None:
+    wrong = "for name in ('ann', 'bob', 'cid'):\n    bank.take_back(to=name)\nnothing_like_it"
+    failed = await execute(client, wrong)
+    assert failed["status"] == "failed"
+    right = "for name in ('ann', 'bob', 'cid', 'dan'):\n    bank.take_back(to=name)\n'done'"
+    repaired = await execute(client, right, resume_from=failed["id"])
+    assert repaired["value"] == "done"
+    assert bank.taken_back == ["ann", "bob", "cid", "dan"]
+    assert [bool(call["reused"]) for call in repaired["calls"]] == [True, True, True, False]
+    foreign = await client.post("/v1/execute", json={"code": right, "resume_from": failed["id"]}, headers=OTHER)
+    assert (foreign.status_code, foreign.json()["code"]) == (404, "execution_not_found")
+
+
+async def test_executions_are_listed_to_their_owner_and_to_approvers(client: httpx2.AsyncClient) -> None:
+    ids = [(await execute(client, str(number)))["id"] for number in range(3)]
+    mine = (await client.get("/v1/executions", params={"limit": 2})).json()["executions"]
+    assert [one["id"] for one in mine] == ids[:0:-1]
+    rest = (await client.get("/v1/executions", params={"before": mine[-1]["id"]})).json()["executions"]
+    assert [one["id"] for one in rest] == ids[:1]
+    assert (await client.get("/v1/executions", headers=OTHER)).json() == {"executions": []}
+    assert len((await client.get("/v1/executions", headers=BOSS)).json()["executions"]) == 3
+    shown = json.dumps((await client.get(f"/v1/executions/{ids[0]}")).json())
+    assert "seed" not in shown
+
+
+async def test_what_waits_for_a_person_does_not_go_on_by_itself(client: httpx2.AsyncClient) -> None:
+    paused = await execute(client, PAYS)
+    answer = await client.post(f"/v1/executions/{paused['id']}/resume")
+    assert (answer.status_code, answer.json()["code"]) == (409, "execution_waiting")
+
+
+async def test_a_program_that_runs_in_the_background_keeps_its_place(bank: Bank, tmp_path: Path) -> None:
+    load = {"load": {"running": 1, "waiting": 0}}
+    functions = {"bank": [bank.pay, bank.take_back, bank.wait]}
+    async with CodeMode.from_settings(settings(tmp_path, server=load), functions=functions) as service:
+        app = create_app(service, Callers({"agent": Caller("agent")}, KeyFile(tmp_path / "keys.json")))
+        transport = httpx2.ASGITransport(app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", headers=AGENT) as client:
+            begun = await client.post("/v1/execute", json={"code": "bank.wait()", "wait_s": 0})
+            assert begun.status_code == 202
+            refused = await client.post("/v1/execute", json={"code": "1"})
+            assert refused.status_code == 429
+            bank.gate.set()
+            await service.executions.wait(begun.json()["id"], Caller("agent"), 20)
+            await asyncio.sleep(0)
+            assert (await client.post("/v1/execute", json={"code": "1"})).status_code == 200
+
+
+async def test_without_a_journal_the_message_says_how_to_have_one(bank: Bank, tmp_path: Path) -> None:
+    functions = {"bank": [bank.pay]}
+    without = settings(tmp_path, journal={"enabled": False})
+    async with CodeMode.from_settings(without, functions=functions) as service:
+        app = create_app(service, Callers({"agent": Caller("agent")}, KeyFile(tmp_path / "keys.json")))
+        transport = httpx2.ASGITransport(app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", headers=AGENT) as client:
+            assert (await execute(client, "1 + 1"))["value"] == 2
+            answer = await client.post("/v1/execute", json={"code": "1", "wait_s": 1})
+            assert answer.status_code == 409
+            assert "journal.enabled: true" in answer.json()["detail"]
