@@ -28,6 +28,7 @@ from codemode.gateway.lint import require_known_tools
 from codemode.gateway.policy import AccessPolicy
 from codemode.menus.menus import Menus, require_known_names
 from codemode.menus.session import MenuSession
+from codemode.menus.usage import MenuProposal, MenuUsage, propose_menu
 from codemode.observing.configured import observers_of
 from codemode.running import Running
 from codemode.search.answer import Detail, render
@@ -125,6 +126,7 @@ class CodeMode:
         self.policy = AccessPolicy(settings.policy)
         self._views = Views(self.catalog, self._finder, {}, self._shapes, self.policy)
         self._menus = Menus(settings.menu, {})
+        self._menu_usage = MenuUsage(settings.state() / "menu-usage.jsonl", keeps=settings.menu.record_usage)
         self._repetition = Repetition()
         self._usage = UsageLog(settings.state() / "usage.jsonl") if settings.search.record_usage else None
         self._programs = Running(
@@ -240,20 +242,25 @@ class CodeMode:
         return self._menu_session(caller, answers=True)
 
     def _menu_session(self, caller: Caller, *, answers: bool) -> MenuSession:
-        async def selector() -> Selector:
-            if not self.sources:  # a bot that runs its own tools need not enter the service
-                async with self._adopting:
-                    await self._load()
-            view = await self.view(caller)
-            return self._menus.selector(caller.role, view.catalog, view.finder)
-
         async def run(tool: Tool, arguments: Mapping[str, Any]) -> Any:
             ended = await self.execute(f"{tool.id}(**{dict(arguments)!r})", caller=caller)
             if not ended.ok:
                 raise CallError(ended.failure.message if ended.failure else str(ended.status))
             return ended.value
 
-        return MenuSession(selector, answers=answers, run=run)
+        told = partial(self._menu_usage.offered, who=caller.id)
+        return MenuSession(partial(self._selector, caller), answers=answers, run=run, offered=told)
+
+    async def _selector(self, caller: Caller) -> Selector:
+        if not self.sources:  # a bot that runs its own tools need not enter the service
+            async with self._adopting:
+                await self._load()
+        view = await self.view(caller)
+        return self._menus.selector(caller.role, view.catalog, view.finder)
+
+    async def propose_menu(self) -> MenuProposal | None:
+        """Defaults and core tools from what was called so far; None for too few calls."""
+        return propose_menu(self._menu_usage.read(), await self._selector(LOCAL))
 
     async def execute(
         self,
@@ -289,9 +296,10 @@ class CodeMode:
         if note:
             outcome = replace(outcome, notes=(*outcome.notes, note))
         await asyncio.to_thread(self._shapes.save)
-        if self._usage is not None:
-            for call in outcome.calls:
-                if call.state is CallState.COMMITTED:
+        for call in outcome.calls:
+            if call.state is CallState.COMMITTED:
+                self._menu_usage.called(call.tool, who=caller.id)
+                if self._usage is not None:
                     self._usage.called(call.tool, who=caller.id)
         return outcome
 

@@ -84,7 +84,9 @@ class Selector:
             raise ConfigurationError(message)
         keywords = {name: category.keywords for name, category in self.categories.by_name.items()}
         self._keywords = Keywords(keywords, whole_words=settings.match == "word")
-        self._router = Router(self.categories, finder, settings.router)
+        k = settings.retrieval.k
+        retrieves = settings.router.kind == "auto" if k is None else k > 0
+        self._router = Router(self.categories, finder, settings.router, retrieves=retrieves)
         self._category_of = {
             tool.id: category.name for category in self.categories.by_name.values() for tool in category.tools
         }
@@ -198,8 +200,13 @@ class Selector:
         for name, members in tools.items():
             own[name] = [tool for tool in members if tool.id not in seen]
             seen.update(tool.id for tool in own[name])
-        share = proportional if self.settings.strategy == "proportional" else balanced
-        shares = dict(zip(own, share([len(members) for members in own.values()], slots), strict=True))
+        sizes = [len(members) for members in own.values()]
+        if self.settings.strategy == "proportional":
+            given = proportional(sizes, slots)
+        else:
+            weights = [reasons[name].score for name in own] if self.settings.scores == "weighted" else ()
+            given = balanced(sizes, slots, weights)
+        shares = dict(zip(own, given, strict=True))
         offered = [
             Offered(tool, reasons[name])
             for name in self.categories.by_name

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from codemode.menus.selection import Selector
 
 #: Tools that a `request_tool` with a description loads.
-_DESCRIBED = 3
+_DESCRIBED = 5
 
 #: What a tool that was asked for counts among those that were not: more than any of them.
 _ASKED_FOR = 1_000.0
@@ -33,14 +33,20 @@ class MenuSession:
 
     What was asked for in the history counts as well: a session made anew goes on where the last one ended. `answers` is
     whether meta-tools are answered: then they are offered unless the settings forbid it, else only if these ask for it.
-    `run` calls a tool for whoever holds a menu.
+    `run` calls a tool for whoever holds a menu, `offered` is told of each.
     """
 
     def __init__(
-        self, selector: Callable[[], Awaitable[Selector]], *, answers: bool = True, run: Run | None = None
+        self,
+        selector: Callable[[], Awaitable[Selector]],
+        *,
+        answers: bool = True,
+        run: Run | None = None,
+        offered: Callable[[Menu], None] = lambda _: None,
     ) -> None:
         self._selector_of = selector
         self._run = run
+        self._offered = offered
         self._answers = answers
         self._selector: Selector | None = None
         self._requested: dict[str, Reason] = {}
@@ -61,6 +67,7 @@ class MenuSession:
         known = {id_: why for id_, why in self._requested.items() if id_ in selector.catalog}
         menu = await selector.select(conversation, requested=known, meta=meta)
         self._at_hand = {tool.id for tool in menu.tools}
+        self._offered(menu)
         return menu if self._run is None else replace(menu, run=self._run)
 
     @staticmethod

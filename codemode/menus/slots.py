@@ -11,16 +11,30 @@ if TYPE_CHECKING:
 _LEAST = 2
 
 
-def balanced(sizes: Sequence[int], slots: int) -> list[int]:
-    """One slot each, in order, and round again until there are none, or no tools, left."""
+def balanced(sizes: Sequence[int], slots: int, weights: Sequence[float] = ()) -> list[int]:
+    """One slot each, in order, and round again until there are none, or no tools, left.
+
+    With `weights` of which some differ, the slots after the first of each go where a slot weighs most (D'Hondt).
+    """
     if sum(sizes) <= slots:
         return list(sizes)
+    if len(set(weights)) > 1:
+        return _weighted(sizes, slots, weights)
     shares = [0] * len(sizes)
     while slots > 0:
         open_ = [place for place, size in enumerate(sizes) if shares[place] < size]
         for place in open_[:slots]:
             shares[place] += 1
         slots -= min(slots, len(open_))
+    return shares
+
+
+def _weighted(sizes: Sequence[int], slots: int, weights: Sequence[float]) -> list[int]:
+    first = [place for place, size in enumerate(sizes) if size][:slots]
+    shares = [int(place in first) for place in range(len(sizes))]
+    for _ in range(slots - sum(shares)):
+        open_ = [place for place, size in enumerate(sizes) if shares[place] < size]
+        shares[max(open_, key=lambda place: weights[place] / (shares[place] + 1))] += 1
     return shares
 
 

@@ -1,8 +1,9 @@
-"""`codemode menu`: which tools a model would be offered for a message, and why."""
+"""`codemode menu` and `menu-tune`: which tools a model is offered for a message, and which defaults usage proposes."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path  # noqa: TC003 -- typer reads it at run time
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -43,6 +44,31 @@ def menu(
         else:
             show.console.print(show.plain(found.explain()), soft_wrap=True)
         return 0 if len(found) else 1
+
+    with_service(surface, work)
+
+
+@app.command("menu-tune")
+@on_surface
+def menu_tune(
+    surface: Surface,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Propose defaults and core tools from what was called after menus, as it is recorded on this machine."""
+
+    async def work(service: CodeMode) -> int:
+        proposal = await service.propose_menu()
+        if as_json:
+            show.print_json(None if proposal is None else asdict(proposal))
+        elif proposal is None:
+            show.console.print("too few calls are recorded to propose anything")
+        else:
+            shares = f"{proposal.now:.0%} now, {proposal.proposed:.0%} with these, on calls left out"
+            show.console.print(f"calls that no word asked for: {proposal.calls}; offered: {shares}")
+            show.console.print(f"menu:\n  defaults: [{', '.join(proposal.defaults)}]", markup=False)
+            if proposal.core:
+                show.console.print(f"  # of the tools called most, for core: {', '.join(proposal.core)}", markup=False)
+        return 0 if proposal is not None and proposal.worthwhile else 1
 
     with_service(surface, work)
 

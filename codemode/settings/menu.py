@@ -82,9 +82,10 @@ class RouterSettings(Section):
     """Finds categories that no keyword did.
 
     `list` takes all where they are fewer than `list_below`; `lexical` searches by words, `embedding` compares meanings
-    (`search.embeddings`), `model` asks one. At most `top` categories; `threshold` is the least cosine, else that of
-    `thresholds` for the model. What is not there within `wait_s` is done without. `auto` is the best of the first three
-    where no category has keywords, and none where one has.
+    (`search.embeddings`), `model` asks one. At most `top` categories, by words 3, or 8 where only the best tools of
+    them are taken; `threshold` is the least cosine, else that of `thresholds` for the model. What is not there within
+    `wait_s` is done without. `auto` is the best of the first three where no category has keywords, and none where one
+    has.
     """
 
     kind: RouterKind = "auto"

@@ -37,6 +37,23 @@ def test_balance_uses_every_slot_that_it_can_and_starves_nobody(sizes: list[int]
     assert not unfilled or max(shares) - min(unfilled) <= 1
 
 
+@pytest.mark.parametrize(
+    ("sizes", "slots", "weights", "shares"),
+    [
+        ([10, 10], 8, [1, 1], [4, 4]),
+        ([10, 10], 8, [3, 1], [6, 2]),
+        ([10, 10, 10], 8, [9, 1, 1], [6, 1, 1]),
+        ([2, 10, 10], 8, [9, 1, 1], [2, 3, 3]),
+        ([10, 10, 10], 2, [1, 9, 1], [1, 1, 0]),
+        ([3, 3], 8, [9, 1], [3, 3]),
+    ],
+)
+def test_weights_move_the_slots_after_the_first(
+    sizes: list[int], slots: int, weights: list[float], shares: list[int]
+) -> None:
+    assert balanced(sizes, slots, weights) == shares
+
+
 @given(st.lists(st.integers(1, 50), max_size=30), st.integers(0, 200))
 def test_proportion_redistributes_nothing(sizes: list[int], slots: int) -> None:
     shares = proportional(sizes, slots)

@@ -107,6 +107,20 @@ def test_a_menu_on_the_command_line(config: str, tmp_path: Path) -> None:
     assert len(told["tools"]) == 21
 
 
+def test_defaults_are_proposed_from_what_was_called(config: str, tmp_path: Path) -> None:
+    assert CliRunner().invoke(app, ["menu-tune", "--config", config]).exit_code == 1
+    record = tmp_path / "state" / "menu-usage.jsonl"
+    record.parent.mkdir(exist_ok=True)
+    line = {"tool": "gym.surveys.get_surveys", "by": "not offered", "unmatched": True}
+    record.write_text(f"{json.dumps(line)}\n" * 20, encoding="utf-8")
+    shown = CliRunner().invoke(app, ["menu-tune", "--config", config])
+    assert shown.exit_code == 0, shown.output
+    assert "0% now, 100% with these" in shown.stdout
+    assert "  defaults: [surveys]" in shown.stdout
+    told = json.loads(CliRunner().invoke(app, ["menu-tune", "--json", "--config", config]).stdout)
+    assert told["core"] == ["gym.surveys.get_surveys"]
+
+
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [

@@ -1,0 +1,252 @@
+"""Menus, layer by layer: how often all needed tools are offered, what is sent for it, and what a fixed chooser picks.
+
+    python -m benchmarks.menus [FOLDER of sets, by default ../shared/retrieval] [--sets livemcp …]
+
+The layers are those of a menu for a catalog without keywords: all tools as far as a request takes them; the namespaces
+that words route to, whole; of eight namespaces the tools that fit best; and tools that are loaded on request. The gym
+adds its keywords. Code mode stands beside them: two definitions, and the answer of one search.
+
+`all offered` is the share of queries whose needed tools are all there, `chosen` how often the choice of a chooser that
+counts common words, and knows nothing of the search, is a needed tool. It goes through the steps of a request (its
+clauses); in the last layer it asks for a tool for each step that none at hand answers well, and for the whole namespace
+of its choices. What is then offered is sent, and counted, once more. Tokens are the estimate of
+`codemode.catalog.tokens`, of definitions and prompt. At the end the time of a selection by keywords among 137 tools.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import math
+import re
+import statistics
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from api_specs.gym.document import PATH as GYM
+from benchmarks.retrieval import labelled, read_rows, tools_of
+from codemode.catalog.catalog import Catalog
+from codemode.catalog.definitions import two_tools
+from codemode.catalog.tokens import estimate
+from codemode.menus.conversation import Conversation
+from codemode.menus.selection import Selector
+from codemode.menus.session import MenuSession
+from codemode.search.answer import render
+from codemode.search.evaluation import read_labelled
+from codemode.search.finder import Finder
+from codemode.search.query import Query
+from codemode.service import CodeMode
+from codemode.settings import MenuSettings, SearchSettings, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from codemode.catalog.tool import Tool
+    from codemode.menus.menu import Menu
+    from codemode.search.evaluation import LabelledQuery
+
+SETS = Path(__file__).parents[2] / "shared" / "retrieval"
+
+#: A choice is sure where its score is this share of what the query could reach; else the chooser asks for a tool.
+SURE = 0.5
+
+LAYERS: dict[str, dict[str, Any]] = {
+    "namespaces": {"router": "lexical", "retrieval": 0},
+    "+ retrieval": {"router": "lexical", "retrieval": 15},
+    "+ dynamic loading": {"router": "lexical", "retrieval": 15},
+}
+
+
+@dataclass
+class Row:
+    """What one layer did for all queries."""
+
+    offered: list[bool] = field(default_factory=list)
+    chosen: list[bool] = field(default_factory=list)
+    tools: list[int] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)
+
+    def add(self, query: LabelledQuery, tools: Sequence[Tool], choice: Tool | None, count: int, tokens: int) -> None:
+        """Note what was offered for a query, and chosen."""
+        ids = {tool.id for tool in tools}
+        self.offered.append(all(ids & right for right in query.gold))
+        self.chosen.append(choice is not None and any(choice.id in right for right in query.gold))
+        self.tools.append(count)
+        self.tokens.append(tokens)
+
+    def __str__(self) -> str:
+        shares = f"{statistics.mean(self.offered):11.3f} {statistics.mean(self.chosen):8.3f}"
+        return f"{shares} {statistics.mean(self.tools):7.1f} {statistics.mean(self.tokens):9,.0f}"
+
+
+class Chooser:
+    """Picks the tool with the most words of the query in its name and description, rare words counting more."""
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._words = {tool.id: words(f"{tool.id} {tool.description or tool.summary}") for tool in tools}
+        spread = Counter(word for found in self._words.values() for word in found)
+        self._weight = {word: math.log(1 + len(tools) / count) for word, count in spread.items()}
+
+    def choose(self, text: str, tools: Iterable[Tool]) -> tuple[Tool | None, float]:
+        """The best tool and how much of the query it answers, 0 to 1."""
+        asked = words(text)
+        most = sum(self._weight.get(word, 0.0) for word in asked) or 1.0
+        best, score = None, 0.0
+        for tool in tools:
+            own = self._words[tool.id]
+            found = sum(self._weight[word] for word in asked & own) / math.log(10 + len(own))
+            if found > score:
+                best, score = tool, found
+        return best, score / most
+
+
+def steps(text: str) -> list[str]:
+    """What a model would look for one after another: the parts of a request."""
+    parts = re.split(r"[.!?;\n]+|,\s+(?:and|then)\s+|\s+(?:and then|then|and)\s+|,\s+", text)
+    found = [part.strip()[:1000] for part in parts if len(part.split()) > 1]
+    return found[:20] or [text[:1000]]
+
+
+def words(text: str) -> frozenset[str]:
+    split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
+    return frozenset(word.rstrip("s") for word in re.findall(r"[a-z0-9]+", split.lower()) if len(word) > 2)
+
+
+async def measure(
+    name: str, catalog: Catalog, queries: Sequence[LabelledQuery], menus: dict[str, Any], folder: Path
+) -> None:
+    finder = Finder(SearchSettings(), folder / name)
+    finder.open(catalog, [""])
+    chooser = Chooser(catalog.tools)
+    rows: dict[str, Row] = {"none": none(catalog, queries, chooser)}
+    for layer, menu in menus.items():
+        selector = Selector(catalog, finder, MenuSettings.model_validate(menu))
+        rows[layer] = await by_menu(selector, queries, chooser, asks="dynamic" in layer)
+    rows["code mode"] = by_code(catalog, finder, queries, chooser)
+    print(f"\n{name}: {len(catalog)} tools, {len(queries)} queries")
+    print(f"{'':20}{'all offered':>11} {'chosen':>8} {'tools':>7} {'tokens':>9}")
+    for layer, row in rows.items():
+        print(f"{layer:20}{row}")
+
+
+def none(catalog: Catalog, queries: Sequence[LabelledQuery], chooser: Chooser) -> Row:
+    """All tools, as many as a request takes."""
+    row = Row()
+    tools = catalog.tools[:128]
+    tokens = sum(sizes(catalog, tools))
+    for query in queries:
+        row.add(query, tools, chooser.choose(query.query, tools)[0], len(tools), tokens)
+    return row
+
+
+def sizes(catalog: Catalog, tools: Iterable[Tool]) -> list[int]:
+    from codemode.menus.menu import Definitions
+
+    definitions = Definitions(catalog)
+    return [definitions.size(tool)[1] for tool in tools]
+
+
+async def by_menu(selector: Selector, queries: Sequence[LabelledQuery], chooser: Chooser, *, asks: bool) -> Row:
+    async def of() -> Selector:
+        return selector
+
+    row = Row()
+    for query in queries:
+        session = MenuSession(of, answers=asks)
+        menu = await session.offer(query.query)
+        tokens = cost(menu)
+        if asks:
+            await ask(session, menu, chooser, query.query)
+            menu = await session.offer(query.query)
+            tokens += cost(menu)
+        choice, _ = chooser.choose(query.query, menu.tools)
+        row.add(query, menu.tools, choice, len(menu), tokens)
+    return row
+
+
+async def ask(session: MenuSession, menu: Menu, chooser: Chooser, text: str) -> None:
+    """Ask for what the steps of a text need, without knowing what that is."""
+    category = {one.tool.id: one.reason.category for one in menu.offered}
+    for step in steps(text):
+        choice, sure = chooser.choose(step, menu.tools)
+        if sure < SURE:
+            await session.handle(name="request_tool", arguments={"name_or_description": step})
+        if choice is not None:
+            arguments = {"categories": [category[choice.id]], "reason": step}
+            await session.handle(name="request_more_tools", arguments=arguments)
+
+
+def cost(menu: Menu) -> int:
+    return menu.cost.tokens + (estimate(menu.prompt) if menu.prompt else 0)
+
+
+def by_code(catalog: Catalog, finder: Finder, queries: Sequence[LabelledQuery], chooser: Chooser) -> Row:
+    """Two definitions, and the answer of one search for the whole query."""
+    row = Row()
+    fixed = estimate(str(two_tools(catalog)))
+    for query in queries:
+        hits = finder.search(Query(tuple(steps(query.query))))
+        tools = [hit.tool for hit in hits.hits]
+        row.add(query, tools, chooser.choose(query.query, tools)[0], 2, fixed + estimate(render(hits)))
+    return row
+
+
+async def gym(folder: Path) -> None:
+    menu = yaml.safe_load(GYM.with_name("menu.yaml").read_text(encoding="utf-8"))
+    source = {"location": str(GYM), "base_url": "http://127.0.0.1:9", "credentials": [{"kind": "none"}]}
+    folders = {"state_folder": folder / "state", "cache_folder": folder / "cache"}
+    async with CodeMode.from_settings(Settings.model_validate({"sources": {"gym": source}, **folders})) as service:
+        queries = read_labelled(GYM.with_name("queries.yaml"), service.catalog)
+        await measure("gym", service.catalog, queries, {"keywords": menu, **LAYERS}, folder)
+        finder = Finder(SearchSettings(), folder / "timed")
+        finder.open(service.catalog, [""])
+        await timed(Selector(service.catalog, finder, MenuSettings.model_validate(menu)))
+
+
+async def timed(selector: Selector, rounds: int = 2_000) -> None:
+    """Processor time of selections by keywords."""
+    print("\nselection by keywords among 137 tools, µs of processor time")
+    talk = [{"role": "user", "content": "show me all active clients"}, {"role": "assistant", "content": "here"}] * 4
+    long = " ".join(selector.categories.by_name)
+    for label, message, history in (
+        ("one category", "what is pending salary?", []),
+        ("defaults", "hello, how are you?", []),
+        ("with a history", "freeze the first one", talk),
+        ("all categories, cut", long, []),
+    ):
+        conversation = Conversation.of(message, history)
+        took = []
+        for _ in range(5):
+            began = time.process_time()
+            for _ in range(rounds):
+                await selector.select(conversation)
+            took.append((time.process_time() - began) / rounds * 1e6)
+        print(f"{label:24}{min(took):8.0f}")
+
+
+async def run(data: Path, sets: Sequence[str]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for each in sets:
+            tools = tools_of(read_rows(data / each / "catalog.jsonl"))
+            queries = labelled(data / each / "queries.jsonl", tools)
+            await measure(each, Catalog(tools), queries, LAYERS, folder)
+        await gym(folder)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser()
+    options.add_argument("data", nargs="?", type=Path, default=SETS)
+    options.add_argument("--sets", nargs="*", default=["livemcp"])
+    given = options.parse_args()
+    asyncio.run(run(given.data, given.sets))
+
+
+if __name__ == "__main__":
+    main()
