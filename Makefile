@@ -9,7 +9,7 @@ TOKENIZER := $(SERVERS)/tokenizer/node_modules/gpt-tokenizer/data/o200k_base.tik
 SPECS ?= $(or $(CODEMODE_SHARED),../shared)/specs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types format bench escapes soak fuzz callable servers tokens clean
+.PHONY: help demo test check lint types format bench escapes soak crash fuzz callable servers tokens clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -54,6 +54,9 @@ escapes: $(INSTALLED) ## every escape attempt against each layer alone, as a tab
 
 soak: $(INSTALLED) ## 100,000 programs, a tenth of them hostile or killed: nothing may be left behind
 	$(BIN)/python tests/soak/soak.py
+
+crash: $(INSTALLED) ## kill the server 1,000 times in the middle of executions: nothing is lost, nothing done twice
+	$(BIN)/python tests/crash/run.py
 
 fuzz: $(INSTALLED) ## three minutes: hostile bytes, hostile arguments, generated programs beside CPython
 	$(BIN)/python tests/fuzz/frames.py --seconds 60

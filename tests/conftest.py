@@ -96,6 +96,7 @@ SLOW = (
     "codemode/sources/test_openapi.py",
     "codemode/sources/test_read.py",
     "codemode/test_service.py",
+    "crash",
     "escapes",
     "fuzz",
     "packaging",
