@@ -105,6 +105,27 @@ def test_run_reads_a_program_from_standard_input(gym: Gym) -> None:
     assert json.loads(ended.stdout)["status"] == "completed"
 
 
+def test_whoever_has_the_file_acts_in_any_role_of_it(gym: Gym, tmp_path: Path) -> None:
+    config = tmp_path / "codemode.yaml"
+    config.write_text(
+        f"sources: {{gym: {{location: {gym.document}, base_url: {gym.url}, "
+        f"credentials: [{{kind: bearer, token: {{file: {gym.token_file}}}}}]}}}}\n"
+        "policy:\n  roles: [support]\n  rules: [{tools: 'gym.salary.*', roles: support, decision: deny}]\n"
+        f"state_folder: {tmp_path}/state\ncache_folder: {tmp_path}/cache\n"
+    )
+    program = "gym.salary.get_pending_salaries()"
+    given = ["--config", str(config)]
+    assert codemode("run", "-", *given, stdin=program).returncode == 0
+    refused = codemode("run", "-", "--role", "support", *given, stdin=program)
+    assert refused.returncode == 1
+    assert "there is no tool 'gym.salary.get_pending_salaries'" in refused.stdout
+    assert "salary" in codemode("search", "pending salaries", *given).stdout
+    assert "gym.salary" not in codemode("search", "pending salaries", "--role", "support", *given).stdout
+    assert "gym.salary" not in codemode("tools", "--role", "support", *given).stdout
+    unknown = codemode("tools", "--role", "suport", *given)
+    assert (unknown.returncode, "there is no role 'suport'; valid: default, support" in unknown.stderr) == (2, True)
+
+
 def test_a_program_that_fails_is_exit_code_1_and_says_where(gym: Gym, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text("x = 1\nx / 0\n", encoding="utf-8")
