@@ -19,7 +19,17 @@ import typer
 from codemode.catalog.stubs import one_liner
 from codemode.errors import ConfigurationError
 from codemode.service import CodeMode
-from codemode.serving import cli_agent, cli_auth, cli_keys, cli_menu, cli_policy, cli_search, cli_setup, cli_sources
+from codemode.serving import (
+    cli_agent,
+    cli_auth,
+    cli_executions,
+    cli_keys,
+    cli_menu,
+    cli_policy,
+    cli_search,
+    cli_setup,
+    cli_sources,
+)
 from codemode.serving import console as show
 from codemode.serving.surface import (
     AsJson,
@@ -41,6 +51,8 @@ app.add_typer(cli_sources.app, name="sources")
 app.add_typer(cli_keys.app, name="keys")
 app.add_typer(cli_policy.app, name="policy")
 app.add_typer(cli_auth.app, name="auth")
+app.add_typer(cli_executions.executions, name="executions")
+app.add_typer(cli_executions.approvals, name="approvals")
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 -- called by typer
@@ -73,12 +85,16 @@ def run(
     surface: Surface,
     file: Annotated[Path, typer.Argument(help="A program; - reads it from standard input.", allow_dash=True)],
     role: Role = DEFAULT_ROLE,
+    resume_from: Annotated[str, typer.Option(help="An earlier execution, whose calls are not made again.")] = "",
+    fresh_reads: Annotated[bool, typer.Option("--fresh-reads", help="But its reads are.")] = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Run a program in the sandbox, with every tool bound in its namespace."""
 
     async def work(service: CodeMode) -> int:
-        ended = await service.execute(_read_program(file), caller=local_caller(service, role))
+        ended = await service.execute(
+            _read_program(file), caller=local_caller(service, role), resume_from=resume_from, fresh_reads=fresh_reads
+        )
         if as_json:
             show.print_json(ended.to_json())
         else:
@@ -151,12 +167,19 @@ def serve(
 
 @app.command()
 @on_surface
-def mcp(surface: Surface, role: Role = DEFAULT_ROLE) -> None:
+def mcp(
+    surface: Surface,
+    role: Role = DEFAULT_ROLE,
+    menu: Annotated[bool, typer.Option("--menu", help="Serve a menu of native tools instead.")] = False,  # noqa: FBT002
+) -> None:
     """Serve search and execute to one MCP client over standard input and output."""
     from codemode.serving.mcp_stdio import serve_stdio
 
     with errors_as_exit_codes():
-        service = CodeMode.from_settings(surface.settings())
+        settings = surface.settings()
+        if menu:
+            settings = settings.model_copy(update={"server": settings.server.model_copy(update={"mcp": "menu"})})
+        service = CodeMode.from_settings(settings)
         raise typer.Exit(asyncio.run(serve_stdio(service, local_caller(service, role))))
 
 

@@ -35,8 +35,15 @@ WAIT_S = 1.0
 #: Warnings about a source that a command shows.
 SHOWN_WARNINGS = 3
 
-_STATUS_STYLE = {"completed": "green", "failed": "red", "refused": "yellow"}
-_STATE_STYLE = {"committed": "green", "failed": "red", "denied": "yellow", "unknown": "magenta", "not started": "dim"}
+_STATUS_STYLE = {"completed": "green", "failed": "red", "refused": "yellow", "paused": "yellow"}
+_STATE_STYLE = {
+    "committed": "green",
+    "failed": "red",
+    "denied": "yellow",
+    "unknown": "magenta",
+    "not started": "dim",
+    "pending": "yellow",
+}
 
 #: Control characters of a terminal, as text: an answer or a program's output must not move its cursor or its title.
 _VISIBLE = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
@@ -62,6 +69,10 @@ def outcome(ended: ExecutionOutcome) -> RenderableType:
         parts.append(plain(failure_text(ended), style=style))
     if ended.calls:
         parts.append(waterfall(ended.calls))
+    parts.extend(
+        plain(f"waits for a decision on {call.id}: {call.tool} ({call.reason})", style="yellow")
+        for call in ended.pending
+    )
     parts.extend(plain(f"note: {note}", style="dim") for note in ended.notes)
     usage = f"{ended.usage.wall_s * 1000:.1f} ms, {len(ended.calls)} calls, {ended.usage.cpu_s * 1000:.0f} ms CPU"
     return Panel(Group(*parts), title=f"[{style}]{ended.status}[/]", subtitle=usage, title_align="left")

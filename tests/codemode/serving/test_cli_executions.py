@@ -1,0 +1,147 @@
+"""Executions and approvals as a person types them: each command is a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.slow
+COMMAND = str(Path(sys.executable).parent / "codemode")
+
+BANK = '''
+from pathlib import Path
+
+from codemode import tool
+
+BOOK = Path(__file__).with_name("book")
+
+
+@tool(effect="write")
+def pay(to: str, amount: int) -> int:
+    """Send money."""
+    with BOOK.open("a") as book:
+        book.write(f"{to} {amount}\\n")
+    return amount
+
+
+@tool(effect="write")
+def take_back(to: str) -> str:
+    """Take money back."""
+    with BOOK.open("a") as book:
+        book.write(f"{to} back\\n")
+    return "back"
+'''
+
+CONFIG = """
+sources:
+  bank:
+    kind: python
+    location: bank.py
+    revert: {pay: "take_back(to=arguments.to)"}
+policy:
+  rules:
+    - {name: a person looks, tools: bank.pay, where: {to: bob}, decision: ask, reason: much money}
+state_folder: state
+cache_folder: cache
+"""
+
+
+class Desk:
+    """A folder with a configuration, and the commands typed in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "bank.py").write_text(BANK, encoding="utf-8")
+        (folder / "codemode.yaml").write_text(CONFIG, encoding="utf-8")
+
+    def type(self, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        env = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "COLUMNS": "200"}  # noqa: TID251
+        return subprocess.run(
+            [COMMAND, *arguments], cwd=self.folder, input=stdin, env=env, capture_output=True, text=True, timeout=50
+        )
+
+    def json(self, *arguments: str, stdin: str = "") -> Any:
+        ended = self.type(*arguments, "--json", stdin=stdin)
+        assert ended.stdout, ended.stderr
+        return json.loads(ended.stdout)
+
+    @property
+    def book(self) -> list[str]:
+        path = self.folder / "book"
+        return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+PAYS = "paid = bank.pay(to='ann', amount=1) + bank.pay(to='bob', amount=500)\nprint('paid', paid)\npaid"
+
+
+def test_a_call_is_approved_and_its_program_goes_on_in_another_process(desk: Desk) -> None:
+    paused = desk.json("run", "-", stdin=PAYS)
+    assert paused["status"] == "paused"
+    assert desk.book == ["ann 1"]
+    (waiting,) = desk.json("approvals", "list")
+    assert waiting["execution"] == paused["id"]
+    shown = desk.type("approvals", "show", waiting["id"])
+    assert "'amount': 500" in shown.stdout or '"amount": 500' in shown.stdout
+    assert "much money" in shown.stdout
+    approved = desk.type("approvals", "approve", waiting["id"])
+    assert approved.returncode == 0, approved.stderr
+    assert "completed" in approved.stdout
+    assert desk.book == ["ann 1", "bob 500"]
+    again = desk.type("approvals", "approve", waiting["id"])
+    assert again.returncode == 2
+    assert f"nothing waits for a decision under {waiting['id']}; there are: none" in again.stderr
+    assert desk.book == ["ann 1", "bob 500"]
+
+
+def test_a_call_is_rejected(desk: Desk) -> None:
+    desk.type("run", "-", stdin=PAYS)
+    (waiting,) = desk.json("approvals", "list")
+    rejected = desk.type("approvals", "reject", waiting["id"], "--note", "too much")
+    assert rejected.returncode == 1
+    assert "too much" in rejected.stdout
+    assert desk.book == ["ann 1"]
+
+
+def test_executions_are_listed_shown_repaired_and_taken_back(desk: Desk) -> None:
+    failed = desk.json("run", "-", stdin="bank.pay(to='ann', amount=1)\nnot_there")
+    listed = desk.type("executions", "list", "--status", "failed")
+    assert failed["id"] in listed.stdout
+    shown = desk.json("executions", "show", failed["id"])
+    assert shown["outcome"]["failure"]["type"] == "NameError"
+    right = "bank.pay(to='ann', amount=1)\nbank.pay(to='cid', amount=2)"
+    repaired = desk.json("run", "-", "--resume-from", failed["id"], stdin=right)
+    assert repaired["status"] == "completed"
+    assert desk.book == ["ann 1", "cid 2"]
+    back = desk.type("executions", "rollback", repaired["id"])
+    assert desk.book == ["ann 1", "cid 2", "cid back"]
+    assert back.returncode == 1
+    assert f"it was done by {failed['id']}: roll that back" in back.stdout
+
+
+def test_what_is_not_there_is_said(desk: Desk) -> None:
+    for arguments, said in (
+        (("executions", "show", "ex_none"), "there is no execution 'ex_none'"),
+        (("executions", "list", "--status", "done"), "'done' is none of queued, running, paused"),
+        (("executions", "decide", "x", "maybe"), "'maybe' is none of committed, failed, send_again"),
+        (("executions", "decide", "x", "committed", "--value", "{"), "--value is not JSON"),
+        (("executions", "resume", "ex_none"), "there is no execution 'ex_none'"),
+    ):
+        ended = desk.type(*arguments)
+        assert (ended.returncode, said in ended.stderr) == (2, True), ended.stderr
+
+
+def test_a_paused_execution_is_cancelled(desk: Desk) -> None:
+    paused = desk.json("run", "-", stdin=PAYS)
+    assert desk.json("executions", "cancel", paused["id"])["status"] == "cancelled"
+    assert desk.json("approvals", "list") == []
