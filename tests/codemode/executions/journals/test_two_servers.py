@@ -1,0 +1,82 @@
+"""Two servers, each with a state folder of its own, on one PostgreSQL: an execution is one server's at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from codemode.errors import ConfigurationError, LeaseHeld
+from codemode.executions.journal import Decision
+from tests.codemode.executions.journals.conftest import new_database
+from tests.codemode.executions.upstream import APPROVER, OWNER, Place, place
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from codemode.service import CodeMode
+
+PROGRAM = """
+import random
+from concurrent.futures import ThreadPoolExecutor
+up.x.post(n=random.randrange(1000))
+with ThreadPoolExecutor(2) as pool:
+    list(pool.map(lambda n: up.x.drop(n=n), (1, 2)))
+up.x.post(n=random.randrange(1000))
+"""
+
+
+@pytest.fixture
+async def here(tmp_path: Path) -> AsyncIterator[Place]:
+    async with place(tmp_path) as made:
+        yield made
+
+
+def server(here: Place, name: str, url: str, key: str = "the key of both") -> CodeMode:
+    (here.folder / f"{key}.key").write_text(key, encoding="utf-8")
+    journal = {"url": url, "key": {"file": str(here.folder / f"{key}.key")}}
+    return here.service(journal=journal, state_folder=str(here.folder / name))
+
+
+async def test_a_paused_execution_goes_on_on_one_of_two_servers_that_resume_it_at_once(
+    here: Place, postgres: str
+) -> None:
+    url = await new_database(postgres)
+    async with server(here, "first", url) as first, server(here, "second", url) as second:
+        for times in range(1, 4):
+            outcome = await first.execute(PROGRAM, caller=OWNER)
+            assert outcome.status == "paused"
+            asked = await second.executions.approvals(APPROVER)
+            await second.executions.decide([Decision(one.id, one.digest, "approved", "") for one in asked], APPROVER)
+            tries = (one.executions.resume(outcome.id, OWNER) for one in (first, second))
+            results = await asyncio.gather(*tries, return_exceptions=True)
+            assert sorted(type(result).__name__ for result in results) == ["LeaseHeld", "NoneType"], results
+            stored = await first.executions.wait(outcome.id, OWNER, 60.0)
+            assert stored.status == "completed"
+            assert len(here.upstream.seen) == 4 * times
+            assert sum(one.startswith("DELETE") for one in here.upstream.seen) == 2 * times
+
+
+async def test_what_runs_on_one_server_is_not_taken_up_by_another(here: Place, postgres: str) -> None:
+    url = await new_database(postgres)
+    async with server(here, "first", url) as first, server(here, "second", url) as second:
+        hold = here.upstream.hold("/get")
+        running = asyncio.create_task(first.execute("up.x.get(n=1)", caller=OWNER))
+        await here.upstream.wait_for(1)
+        assert await second.executions.recover() == ()
+        (one,) = await second.executions.list(OWNER)
+        with pytest.raises(LeaseHeld):
+            await second.executions.resume(one.given.id, OWNER)
+        hold.set()
+        assert (await running).status == "completed"
+    assert here.upstream.seen == ["GET /get?n=1"]
+
+
+async def test_a_server_with_another_key_is_refused(here: Place, postgres: str) -> None:
+    url = await new_database(postgres)
+    async with server(here, "first", url) as first, server(here, "second", url, "another") as second:
+        await first.executions.open()
+        with pytest.raises(ConfigurationError, match="was made with another key"):
+            await second.executions.open()
