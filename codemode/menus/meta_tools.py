@@ -17,13 +17,17 @@ NOTHING_NEW = "No new tools added"
 
 @dataclass(frozen=True, slots=True)
 class MetaAnswer:
-    """The answer to a call of a meta-tool: `text` for the model, `loaded` the ids of tools that are new from now on."""
+    """The answer to a call of a meta-tool: `text` for the model, `loaded` the ids of tools that are new from now on.
+
+    `skills` are instructions and examples of what was loaded, for who cannot show the prompt of the next menu.
+    """
 
     id: str
     name: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     text: str = NOTHING_NEW
     loaded: tuple[str, ...] = ()
+    skills: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The answer as JSON data."""

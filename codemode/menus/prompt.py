@@ -50,6 +50,11 @@ def prompt_of(
     return "\n\n".join(parts)
 
 
+def skills_of(categories: Sequence[Category], settings: MenuSettings) -> str:
+    """What authors say of the use of categories."""
+    return "\n\n".join(_within(list(_skills(categories, {})), settings.prompt_tokens))
+
+
 def _has_keywords(categories: Categories) -> bool:
     return any(category.keywords for category in categories.by_name.values())
 

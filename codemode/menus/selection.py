@@ -150,7 +150,7 @@ class Selector:
         )
 
     async def _by_router(self, conversation: Conversation, chosen: _Chosen) -> None:
-        if not self._router.is_needed(chosen.reasons):
+        if not conversation.message or not self._router.is_needed(chosen.reasons):
             return
         found = await self._router.find(conversation, self._texts(conversation), chosen.reasons)
         chosen.notes += found.notes

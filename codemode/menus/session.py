@@ -9,6 +9,7 @@ from codemode.catalog.definitions import native_name
 from codemode.menus.conversation import AskedCall, Conversation, read_arguments, read_call
 from codemode.menus.menu import Reason
 from codemode.menus.meta_tools import META_TOOLS, NOTHING_NEW, REQUEST_MORE_TOOLS, MetaAnswer
+from codemode.menus.prompt import skills_of
 from codemode.menus.retrieval import hits_of
 
 if TYPE_CHECKING:
@@ -122,7 +123,10 @@ class MenuSession:
             text = f"{NOTHING_NEW}: they are at hand already."
         else:
             text = f"{NOTHING_NEW}: {_unknown(selector, asked)}"
-        return MetaAnswer(asked.id, asked.name, asked.arguments, text, tuple(loaded))
+        offered = dict.fromkeys(found[id_].category for id_ in loaded)
+        categories = [selector.categories.by_name[name] for name in offered if name]
+        skills = skills_of(categories, selector.settings)
+        return MetaAnswer(asked.id, asked.name, asked.arguments, text, tuple(loaded), skills)
 
 
 def _read(arguments: Any) -> tuple[Mapping[str, Any], str, str]:

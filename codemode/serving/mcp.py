@@ -22,6 +22,7 @@ from codemode.errors import CodeModeError
 from codemode.executions.executor import nothing
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
+from codemode.serving.mcp_menu import INSTRUCTIONS, ChangingServer, McpMenus
 from codemode.serving.model_text import SHOWN_CHARACTERS, outcome_text
 from sandbox import SandboxError
 
@@ -108,29 +109,34 @@ class McpFace:
         self._credentials_of = credentials_of
         self._turn = turn
         self._given: OrderedDict[tuple[str, str], list[mcp_types.Tool]] = OrderedDict()
-        self.server: Server[Any] = Server(
-            "codemode",
-            version=version("codemode"),
-            instructions="Find tools with search, then call them in one Python program with execute.",
-            on_list_tools=self._list,
-            on_call_tool=self._call,
-        )
+        self._menus = McpMenus(service) if service.settings.server.mcp == "menu" else None
+        self.server = self._server()
 
     async def serve_stdio(self) -> None:
         """Serve one client on standard input and output until it closes them."""
         async with stdio_server() as (read, write):
             await self.server.run(read, write, self.server.create_initialization_options())
 
+    def _server(self) -> Server[Any]:
+        handlers: dict[str, Any] = {"on_list_tools": self._list, "on_call_tool": self._call}
+        if self._menus is None:
+            told = "Find tools with search, then call them in one Python program with execute."
+            return Server("codemode", version=version("codemode"), instructions=told, **handlers)
+        handlers["on_subscriptions_listen"] = self._menus.listen
+        return ChangingServer("codemode", version=version("codemode"), instructions=INSTRUCTIONS, **handlers)
+
     async def _list(
         self, context: Context, _params: mcp_types.PaginatedRequestParams | None
     ) -> mcp_types.ListToolsResult:
-        """The two definitions for the caller's view; within a session always the same bytes."""
+        """The two definitions for the caller's view, within a session always the same bytes; or the menu of now."""
         try:
             await self._wait_until_opened()
         except (CodeModeError, SandboxError) as error:
             raise MCPError(INTERNAL_ERROR, _told(error)) from None
         caller = self._caller_of(context)
         session = _session(context)
+        if self._menus is not None:
+            return mcp_types.ListToolsResult(tools=await self._menus.tools(session, caller))
         if session is None:
             return mcp_types.ListToolsResult(tools=await self._definitions(caller))
         if (session, caller.role) not in self._given:
@@ -158,6 +164,8 @@ class McpFace:
         arguments = params.arguments or {}
         try:
             await self._wait_until_opened()
+            if self._menus is not None:
+                return await self._native(self._menus, context, params, caller)
             match params.name:
                 case "search":
                     return await self._search(SearchArguments.model_validate(arguments), caller)
@@ -173,6 +181,19 @@ class McpFace:
         except Busy as busy:
             return _error(str(busy))
         return _error(f"there is no tool {params.name!r} here: search finds tools, execute calls them in a program")
+
+    async def _native(
+        self, menus: McpMenus, context: Context, params: mcp_types.CallToolRequestParams, caller: Caller
+    ) -> mcp_types.CallToolResult:
+        """Call a tool of the caller's view, or answer a meta-tool."""
+        session = _session(context)
+        answer = await menus.answered(context, session, caller, params)
+        if answer is not None:
+            return mcp_types.CallToolResult(content=[_text(answer)])
+        program = await menus.program(session, caller, params.name, params.arguments or {})
+        if program is not None:
+            return await self._execute(program, caller, context)
+        return _error(f"there is no tool {params.name!r}: request_tool loads one by what it should do")
 
     async def _wait_until_opened(self) -> None:
         if self._opened is not None:

@@ -63,9 +63,13 @@ class LoadSettings(Section):
 
 
 class ServerSettings(Section):
-    """The HTTP face. Without keys it refuses to listen on anything but loopback."""
+    """The HTTP face. Without keys it refuses to listen on anything but loopback.
+
+    `mcp` is what MCP clients get: the two tools of code mode, or a menu of native ones.
+    """
 
     host: str = "127.0.0.1"
+    mcp: Literal["code", "menu"] = "code"
     port: int = Field(default=8080, ge=0, le=65535)
     keys: tuple[KeySettings, ...] = ()
     tokens: TokenSettings | None = None

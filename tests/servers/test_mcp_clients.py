@@ -133,8 +133,9 @@ def inspector(folder: Path, served: str) -> list[str]:
     command = npm("mcp-inspector")
     stdio = {"command": str(BIN / "codemode"), "args": ["mcp", "--config", str(folder / "codemode.yaml")]}
     stdio |= {"env": {"GYM_TOKEN": "a-token-for-tests"}}
+    menu = {**stdio, "args": [*stdio["args"], "--menu"]}
     http = {"type": "streamable-http", "url": f"{served}/mcp", "headers": {"Authorization": "Bearer ann-has-this-key"}}
-    (folder / "mcp.json").write_text(json.dumps({"mcpServers": {"stdio": stdio, "http": http}}), encoding="utf-8")
+    (folder / "mcp.json").write_text(json.dumps({"mcpServers": {"stdio": stdio, "menu": menu, "http": http}}), encoding="utf-8")
     return [*command, "--cli", "--config", "mcp.json"]
 
 
@@ -148,6 +149,18 @@ def test_the_inspector_lists_and_calls(folder: Path, inspector: list[str], way: 
     assert ended["structuredContent"]["value"] == 45
     found = json.loads(run([*call, "search", "--tool-arg", 'queries=["list the members"]'], folder))
     assert "gym.clients.get_clients_list(" in found["content"][0]["text"]
+
+
+def test_the_inspector_lists_a_menu_and_calls_native_tools(folder: Path, inspector: list[str]) -> None:
+    inspect = [*inspector, "--server", "menu", "--method"]
+    listed = json.loads(run([*inspect, "tools/list", "--strict"], folder))
+    assert [tool["name"] for tool in listed["tools"]] == ["request_more_tools", "request_tool"]
+    call = [*inspect, "tools/call", "--tool-name"]
+    more = ["--tool-arg", 'categories=["gym.surveys"]', "--tool-arg", "reason=feedback"]
+    loaded = json.loads(run([*call, "request_more_tools", *more], folder))
+    assert loaded["content"][0]["text"].startswith("Loaded 3 tools: gym-surveys-")
+    found = json.loads(run([*call, "gym-surveys-get_surveys"], folder))
+    assert found["structuredContent"]["status"] == "completed"
 
 
 def conforming(suite: list[str], folder: Path) -> str:
