@@ -1,10 +1,17 @@
-"""`mcpServers` files as other MCP clients write them, read as sources."""
+"""Files of MCP servers as other clients write them, read as sources.
+
+Claude Desktop, Claude Code, Cursor, Windsurf, Cline, Roo and Gemini CLI have their servers under `mcpServers`, VS Code
+under `servers` (in `settings.json` under `mcp`), Zed under `context_servers`, opencode under `mcp`. What each says of a
+server is a program with arguments and environment, or a URL with headers, in words that differ a little.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -13,61 +20,182 @@ from codemode.errors import ConfigurationError
 from codemode.settings.sources import SourceSettings
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping
 
-#: `${NAME}` and `${NAME:-default}` in a value, as the files of several clients have them.
-_VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
+#: `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${input:ID}`, `${workspaceFolder}`; opencode's `{env:NAME}`.
+_VARIABLE = re.compile(r"\$\{(?:(env|input):)?([\w/.-]+?)(?::-([^}]*))?\}|\{env:(\w+)\}")
 
-#: Keys under which clients keep their servers.
-_KEYS = ("mcpServers", "servers")
+#: A value that is a variable and nothing else, as Gemini CLI has it: `$NAME`.
+_WHOLE = re.compile(r"\$([A-Za-z_]\w*)")
+
+#: What is no JSON but stands in files of editors: comments, and commas before a closing bracket; strings stay.
+_LOOSE = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[}\]])', re.S)
+
+#: How clients name what a server at a URL speaks.
+_TRANSPORTS = {"sse": "sse", "http": "http", "streamablehttp": "http"}
+
+#: A time-out from here on is in milliseconds: some clients count so, others in seconds, and none waits longer.
+_MILLISECONDS = 1_000
+
+_LONGEST_S = 3_600
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a file is: what variables in it stand for."""
+
+    file: Path
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def workspace(self) -> Path:
+        """The folder that the file is about: that which holds `.cursor`, `.vscode` and the like, else its own."""
+        folder = self.file.absolute().parent
+        nearest = next((each for each in (folder, folder.parent) if each.name.startswith(".")), None)
+        return nearest.parent if nearest is not None else folder
+
+    def expanded(self, value: object) -> str:
+        """A value with its variables replaced; by nothing where there is none of that name."""
+        text = str(value)
+        whole = _WHOLE.fullmatch(text)
+        return os.environ.get(whole[1], text) if whole else _VARIABLE.sub(self._variable, text)
+
+    def _variable(self, found: re.Match[str]) -> str:
+        kind, name, default = found[1], found[2] or found[4], found[3] or ""
+        if kind == "input":  # an editor would ask for it
+            return os.environ.get(re.sub(r"\W", "_", name).upper()) or self.inputs.get(name, "")
+        own = {
+            "workspaceFolder": str(self.workspace),
+            "workspaceRoot": str(self.workspace),
+            "workspaceFolderBasename": self.workspace.name,
+            "userHome": str(Path.home()),
+            "pathSeparator": os.sep,
+            "/": os.sep,
+        }
+        return own[name] if kind is None and name in own else os.environ.get(name) or default
 
 
 def servers_in(file: Path) -> dict[str, SourceSettings]:
     """The servers of a file by namespace. Raises ConfigurationError, which names the file and the server."""
     try:
-        content = json.loads(file.read_text(encoding="utf-8-sig"))
+        content = json.loads(_LOOSE.sub(lambda found: found[1] or "", file.read_text(encoding="utf-8-sig")))
     except OSError as error:
         message = f"mcp_servers: {file} cannot be read: {error.strerror}"
         raise ConfigurationError(message) from None
     except ValueError as error:
         message = f"mcp_servers: {file} is not JSON: {error}"
         raise ConfigurationError(message) from None
-    servers = next((content[key] for key in _KEYS if isinstance(content, dict) and key in content), None)
+    key, servers = _servers(content if isinstance(content, dict) else {})
     if not isinstance(servers, dict):
         message = f"mcp_servers: {file} has no `mcpServers` with a server for each name"
         raise ConfigurationError(message)
+    place = _Place(file, _defaults(content.get("inputs")))
     found: dict[str, SourceSettings] = {}
     for name, server in servers.items():
-        if not isinstance(server, dict) or not (server.get("disabled") or server.get("enabled") is False):
-            found[_namespace(name, found)] = _source(server, file, name)
+        if not isinstance(server, dict) or _is_wanted(server):
+            found[_namespace(name, found)] = _source(server, place, f"{key}.{name}")
     return found
 
 
-def _source(server: Any, file: Path, name: str) -> SourceSettings:
+def _servers(content: dict[str, Any]) -> tuple[str, Any]:
+    """Under which key the servers are, and they."""
+    for key in ("mcpServers", "servers", "context_servers"):
+        if key in content:
+            return key, content[key]
+    inner = content.get("mcp")
+    if isinstance(inner, dict):
+        return ("mcp.servers", inner["servers"]) if "servers" in inner else ("mcp", inner)
+    return "", None
+
+
+def _defaults(inputs: Any) -> dict[str, str]:
+    """What an editor offers where it asks."""
+    asked = [each for each in inputs if isinstance(each, dict)] if isinstance(inputs, list) else []
+    return {str(each.get("id")): str(each["default"]) for each in asked if "default" in each}
+
+
+def _is_wanted(server: dict[str, Any]) -> bool:
+    """Whether it is switched on, and its client's user's own: extensions of Zed bring theirs along."""
+    is_off = bool(server.get("disabled")) or server.get("enabled") is False
+    return not is_off and server.get("source") != "extension"
+
+
+def _source(server: Any, place: _Place, where: str) -> SourceSettings:
     try:
         if not isinstance(server, dict):
             raise TypeError("is no object")
-        url = server.get("url") or server.get("serverUrl") or ""
-        command = [server["command"], *server.get("args", ())] if server.get("command") else []
+        command = _command(server, place)
+        url = next((server[key] for key in ("url", "serverUrl", "httpUrl") if server.get(key)), "")
         return SourceSettings(
             kind="mcp",
-            location=_expanded(url),
-            command=tuple(_expanded(str(part)) for part in command),
-            env={key: _expanded(str(value)) for key, value in server.get("env", {}).items()},
-            headers={key: _expanded(str(value)) for key, value in server.get("headers", {}).items()},
-            cwd=server.get("cwd"),
+            location="" if command else place.expanded(url),
+            transport=_transport(server),
+            command=command,
+            env=dict(_environment(server, place)) if command else {},
+            cwd=_folder(server.get("cwd"), place) if command else None,
+            headers={key: place.expanded(value) for key, value in (server.get("headers") or {}).items()},
+            **_further(server),
         )
-    except (ValidationError, TypeError, AttributeError) as error:
+    except (ValidationError, TypeError, AttributeError, ValueError, OSError) as error:
         reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-        message = f"mcp_servers: {file}: mcpServers.{name}: {reason.removeprefix('Value error, ')}"
+        message = f"mcp_servers: {place.file}: {where}: {reason.removeprefix('Value error, ')}"
         raise ConfigurationError(message) from None
 
 
-def _expanded(text: str) -> str:
-    return _VARIABLE.sub(lambda found: os.environ.get(found[1]) or found[2] or "", text)
+def _command(server: dict[str, Any], place: _Place) -> tuple[str, ...]:
+    """A program and its arguments: apart, in one list (opencode), or in an object of their own (Zed)."""
+    given: dict[str, Any] = server["command"] if isinstance(server.get("command"), dict) else server
+    command, arguments = given.get("path") or given.get("command"), given.get("args") or ()
+    whole = command if isinstance(command, list) else [command, *arguments] if command else []
+    return tuple(place.expanded(part) for part in whole)
 
 
-def _namespace(name: str, taken: dict[str, SourceSettings]) -> str:
+def _environment(server: dict[str, Any], place: _Place) -> Iterator[tuple[str, str]]:
+    """Variables of a file of them (`envFile`), and over these the server's own."""
+    if server.get("envFile"):
+        file = _folder(server["envFile"], place)
+        for line in file.read_text(encoding="utf-8").splitlines():
+            name, is_set, value = line.strip().removeprefix("export ").partition("=")
+            if is_set and not name.startswith("#"):
+                yield name.strip(), value.strip().strip("\"'")
+    command = server.get("command")
+    own = command.get("env") if isinstance(command, dict) else server.get("env") or server.get("environment")
+    for name, value in (own or {}).items():
+        yield name, place.expanded(value)
+
+
+def _folder(path: Any, place: _Place) -> Path:
+    """A path as the client sees it, which works in its workspace."""
+    return place.workspace / Path(place.expanded(path or ".")).expanduser()
+
+
+def _transport(server: dict[str, Any]) -> Any:
+    """What a server at a URL speaks, where the file says it."""
+    said = str(server.get("type") or server.get("transport") or "")
+    if said in ("", "stdio", "local", "remote"):
+        return "http" if server.get("httpUrl") else "auto"
+    known = _TRANSPORTS.get(re.sub(r"[^a-z]", "", said.lower()))
+    if known is None:
+        message = f"type {said!r} is none that is known: stdio, http (also streamable-http), sse"
+        raise ValueError(message)
+    return known
+
+
+def _further(server: dict[str, Any]) -> dict[str, Any]:
+    """Which of its tools are wanted, and how long they may take."""
+    further: dict[str, Any] = {}
+    wanted = server.get("includeTools") or server.get("tools")
+    if isinstance(wanted, list) and wanted != ["*"]:
+        further["include"] = tuple(map(str, wanted))
+    if server.get("excludeTools") or server.get("disabledTools"):
+        further["exclude"] = tuple(map(str, server.get("excludeTools") or server["disabledTools"]))
+    timeout = server.get("timeout")
+    if isinstance(timeout, (int, float)) and timeout > 0:
+        further["timeout_s"] = min(timeout if timeout < _MILLISECONDS else timeout / 1_000, _LONGEST_S)
+    return further
+
+
+def _namespace(name: str, taken: Mapping[str, SourceSettings]) -> str:
     base = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:28] or "server"
     base = base if base[0].isalpha() else f"s_{base}"
     return next(one for number in range(1, 1000) if (one := base if number == 1 else f"{base}_{number}") not in taken)

@@ -37,7 +37,8 @@ class SourceSettings(Section):
 
     `location` is a file (relative to the configuration file), a URL, or Python code: `python:package.module`,
     `python:package.module:name`, or a file that ends in `.py`. An MCP server has `kind: mcp` with its URL as location
-    and `headers` for each request; or, instead of a location, the `command` that starts it, with `env` besides a
+    and `headers` for each request (`transport` is streamable HTTP, or SSE, its forerunner, which `auto` takes where the
+    path ends in `/sse`); or, instead of a location, the `command` that starts it, with `env` besides a
     minimal environment, in `cwd`. Tools that a file or a folder of files describes (`kind: toolkit`) are carried out by
     Python callables of their names (`bind`: Python code, or a mapping of names to it), or by a service at `base_url`,
     each at its endpoint (`METHOD /path`; without one `POST /NAME`). A GraphQL service (`kind: graphql`) is its URL, or
@@ -54,6 +55,7 @@ class SourceSettings(Section):
     env: dict[str, SecretReference | str] = Field(default_factory=dict)
     cwd: Path | None = None
     headers: dict[str, SecretReference | str] = Field(default_factory=dict)
+    transport: Literal["auto", "http", "sse"] = "auto"
     base_url: str | None = None
     address: str | None = None
     credentials: tuple[CredentialSettings, ...] = ()

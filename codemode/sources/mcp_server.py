@@ -55,6 +55,7 @@ async def load_mcp_server(
             settings.location,
             headers=headers,
             limit_bytes=limit_bytes,
+            is_sse=_is_sse(settings),
             address=settings.address,
             ca_file=None if settings.ca_file is None else str(settings.ca_file),
         )
@@ -107,6 +108,13 @@ async def changed_definitions(name: str, settings: Settings) -> list[Change]:
 def _difference(before: mcp_types.Tool, after: mcp_types.Tool) -> str:
     old, new = (json.dumps(told(one), indent=2, ensure_ascii=False).splitlines() for one in (before, after))
     return "\n".join(line for line in ndiff(old, new) if line.startswith(("+ ", "- ")))
+
+
+def _is_sse(settings: SourceSettings) -> bool:
+    """Whether the server speaks what came before streamable HTTP: as it is said, or as its address looks."""
+    return settings.transport == "sse" or (
+        settings.transport == "auto" and settings.location.partition("?")[0].endswith("/sse")
+    )
 
 
 def _resolved(values: Mapping[str, SecretReference | str], secrets: Secrets) -> dict[str, str]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import mcp_types
 from mcp import Client, MCPError
+from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST, PARSE_ERROR, REQUEST_TIMEOUT
@@ -60,24 +61,43 @@ _SAID_CHARACTERS = 200
 
 
 def at_url(
-    url: str, *, headers: Mapping[str, str], limit_bytes: int, address: str | None = None, ca_file: str | None = None
+    url: str,
+    *,
+    headers: Mapping[str, str],
+    limit_bytes: int,
+    is_sse: bool = False,
+    address: str | None = None,
+    ca_file: str | None = None,
 ) -> Connect:
-    """Connections to a server at a URL, over streamable HTTP; `address` is its host's IP address, if not its name's.
+    """Connections to a server at a URL, over streamable HTTP, or over SSE (2024-11-05, HTTP with SSE).
 
-    Of an answer no more than `limit_bytes` are read.
+    `address` is its host's IP address, if not its name's. Of an answer no more than `limit_bytes` are read.
     """
     permitted = Permitted((origin(url),), address)
 
-    @asynccontextmanager
-    async def connect(_ended: Callable[[], None]) -> AsyncIterator[Any]:
+    sent = dict(headers)
+
+    def client(
+        headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
+    ) -> httpx2.AsyncClient:
+        """A client of ours, as the SDK asks for one; what it would have it be like is decided here."""
         pinned = PinnedTransport(open_pool(permitted, ca_file=ca_file), limit_bytes=limit_bytes)
+        return httpx2.AsyncClient(headers=sent, timeout=_HTTP_TIMEOUT, transport=pinned)
+
+    @asynccontextmanager
+    async def streamable(_ended: Callable[[], None]) -> AsyncIterator[Any]:
         async with (
-            httpx2.AsyncClient(headers=dict(headers), timeout=_HTTP_TIMEOUT, transport=pinned) as http,
+            client() as http,
             streamable_http_client(url, http_client=http, max_sse_event_size=limit_bytes) as streams,
         ):
             yield streams
 
-    return connect
+    @asynccontextmanager
+    async def sse(_ended: Callable[[], None]) -> AsyncIterator[Any]:
+        async with sse_client(url, httpx_client_factory=client) as streams:
+            yield streams
+
+    return sse if is_sse else streamable
 
 
 class McpTransport:

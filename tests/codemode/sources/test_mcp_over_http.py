@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import queue
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -28,6 +29,7 @@ class Server(ThreadingHTTPServer):
         self.sessions = 0
         self.is_lost = False
         self.done: list[str] = []
+        self.events: queue.Queue[dict[str, Any]] = queue.Queue()
 
     @property
     def url(self) -> str:
@@ -44,7 +46,16 @@ class Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def do_GET(self) -> None:
-        self.give(405, None)
+        if self.path != "/sse":
+            self.give(405, None)
+            return
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        self.wfile.write(b"event: endpoint\ndata: /messages?session_id=1\n\n")
+        while message := self.server.events.get():
+            self.wfile.write(f"event: message\ndata: {json.dumps(message)}\n\n".encode())
+        self.close_connection = True
 
     def do_DELETE(self) -> None:
         self.give(200, None)
@@ -61,9 +72,15 @@ class Handler(BaseHTTPRequestHandler):
             self.give(400, {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no"}})
         elif "id" not in message:
             self.give(202, None)
+        elif self.path != "/mcp":
+            self.tools(message, method, params)
         elif self.server.is_lost or self.headers.get("Mcp-Session-Id") != str(self.server.sessions):
             self.give(404, None)
-        elif method == "tools/list":
+        else:
+            self.tools(message, method, params)
+
+    def tools(self, message: dict[str, Any], method: str, params: dict[str, Any]) -> None:
+        if method == "tools/list":
             tools = [{"name": name, "inputSchema": {"type": "object"}} for name in ("plain", "huge", "hangs_up")]
             self.answer(message, {"tools": tools})
         else:
@@ -81,6 +98,9 @@ class Handler(BaseHTTPRequestHandler):
         self.give(200, {"jsonrpc": "2.0", "id": message["id"], "result": result})
 
     def give(self, status: int, body: dict[str, Any] | None) -> None:
+        if body is not None and self.path != "/mcp":  # over SSE the answer comes on the stream
+            self.server.events.put(body)
+            status, body = 202, None
         data = b"" if body is None else json.dumps(body).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
@@ -146,6 +166,17 @@ there.plain()
 """)
         assert [str(call.state) for call in ended.calls] == ["unknown", "committed"], ended
         assert server.done == ["hangs_up", "plain"]
+
+
+@pytest.mark.parametrize("said", [{}, {"transport": "sse"}])
+async def test_a_server_of_the_oldest_kind_is_reached_over_sse(
+    server: Server, tmp_path: Path, said: dict[str, str]
+) -> None:
+    url = server.url.replace("/mcp", "/sse")
+    async with CodeMode.from_settings(settings(tmp_path, url, **said)) as service:
+        assert (await service.execute("there.plain()")).value == "plain"
+        server.events.put({})  # the stream ends
+    assert server.done == ["plain"]
 
 
 async def test_a_server_that_is_away_is_told_at_once_after_the_first_try(tmp_path: Path) -> None:
