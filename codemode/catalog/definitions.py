@@ -72,7 +72,14 @@ def two_tools(catalog: Catalog) -> list[dict[str, Any]]:
         },
         "required": ["queries"],
     }
-    execute = {"type": "object", "properties": {"code": {"type": "string"}}, "required": ["code"]}
+    execute = {
+        "type": "object",
+        "properties": {
+            "code": {"type": "string"},
+            "resume_from": {"type": "string", "description": "An execution to repair or continue, not to repeat"},
+        },
+        "required": ["code"],
+    }
     return [
         _function(
             "search",

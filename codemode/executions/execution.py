@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from codemode.executions.journal import PendingCall
+from codemode.executions.ledger import LedgerEntry
+from codemode.gateway.call import CallState
+from sandbox import Failure, Refusal, Usage
+
 if TYPE_CHECKING:
-    from codemode.executions.journal import ExecutionStatus, PendingCall
-    from codemode.executions.ledger import LedgerEntry
-    from sandbox import Failure, Usage
+    from collections.abc import Mapping
+
+    from codemode.executions.journal import ExecutionStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +45,23 @@ class ExecutionOutcome:
     def to_json(self) -> dict[str, Any]:
         """The outcome as JSON data, as every face gives it."""
         return {**asdict(self), "status": str(self.status)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> ExecutionOutcome:
+        """The outcome that was written as JSON data; what is not in it is empty."""
+        failure = data.get("failure")
+        return cls(
+            id=data["id"],
+            status=data["status"],
+            value=data.get("value"),
+            has_value=data.get("has_value", False),
+            output=data.get("output", ""),
+            output_truncated=data.get("output_truncated", False),
+            failure=failure and Failure(**{**failure, "refusals": tuple(Refusal(**r) for r in failure["refusals"])}),
+            calls=tuple(LedgerEntry(**{**call, "state": CallState(call["state"])}) for call in data.get("calls", ())),
+            usage=Usage(**data.get("usage", {})),
+            isolation=tuple(data.get("isolation", ())),
+            limit=data.get("limit"),
+            notes=tuple(data.get("notes", ())),
+            pending=tuple(PendingCall(**call) for call in data.get("pending", ())),
+        )

@@ -17,7 +17,7 @@ from codemode.errors import ApprovalRefused, ConfigurationError
 from codemode.executions.journal import Decision, ExecutionStatus
 from codemode.gateway.caller import Caller
 from codemode.serving import console as show
-from codemode.serving.executions import brief, gone_on, pending_json, whole
+from codemode.serving.executions import BEYOND_S, brief, gone_on, pending_json, whole
 from codemode.serving.surface import AsJson, Surface, on_surface, with_service
 from codemode.settings import DEFAULT_ROLE
 
@@ -31,9 +31,6 @@ approvals = typer.Typer(no_args_is_help=True, help="Calls that wait for a person
 Execution = Annotated[str, typer.Argument(help="The id of an execution.")]
 Calls = Annotated[list[str], typer.Argument(help="Ids of calls, as `codemode approvals list` shows them.")]
 Note = Annotated[str, typer.Option(help="What to tell the program, or whoever reads the record.")]
-
-#: Seconds that a person waits for an execution that goes on, beyond its own limit.
-_BEYOND_S = 30.0
 
 _MICROSECONDS = 1_000_000
 
@@ -255,7 +252,7 @@ async def _waiting(service: CodeMode, ids: list[str]) -> list[PendingCall]:
 
 
 async def _waited(service: CodeMode, execution: str) -> StoredExecution:
-    return await service.executions.wait(execution, _operator(service), service.settings.limits.wall_s + _BEYOND_S)
+    return await service.executions.wait(execution, _operator(service), service.settings.limits.wall_s + BEYOND_S)
 
 
 async def _ended(service: CodeMode, execution: str, *, as_json: bool) -> int:

@@ -2,17 +2,68 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import asyncio
+from dataclasses import asdict, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import ExecutionChanged, ExecutionEnded, ExecutionWaiting, LeaseHeld
+from codemode.executions.execution import ExecutionOutcome
+from codemode.executions.executor import nothing
+from codemode.executions.ledger import unwatched
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from codemode.executions.journal import PendingCall, StoredExecution
+    from codemode.executions.ledger import LedgerEntry
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
+    from codemode.serving.two_tools import ExecuteArguments
+
+#: Seconds that an execution may be under way beyond its program's own limit: to begin, and to be put down.
+BEYOND_S = 30.0
 
 _MICROSECONDS = 1_000_000
+
+
+async def run_or_continue(
+    service: CodeMode,
+    asked: ExecuteArguments,
+    caller: Caller,
+    *,
+    credentials: Mapping[str, str] = MappingProxyType({}),
+    begun: Callable[[], None] = nothing,
+    watch: Callable[[LedgerEntry], None] = unwatched,
+) -> ExecutionOutcome:
+    """What `execute` does for a model: run a program, or without one let an earlier execution go on.
+
+    Whoever gives up on it cancels it. Raises what `CodeMode.execute` and `Executions.resume` do.
+    """
+    if asked.code or not asked.resume_from:
+        return await service.execute(
+            asked.code,
+            caller=caller,
+            credentials=credentials,
+            resume_from=asked.resume_from,
+            begun=begun,
+            watch=watch,
+        )
+    execution, waits = asked.resume_from, ""
+    try:
+        await service.executions.resume(execution, caller, credentials)
+    except ExecutionWaiting as error:
+        waits = str(error)
+    except (ExecutionEnded, LeaseHeld):
+        pass  # its outcome says how it ended, or somebody else goes on with it
+    begun()
+    try:
+        stored = await service.executions.wait(execution, caller, service.settings.limits.wall_s + BEYOND_S)
+    except asyncio.CancelledError:
+        await service.executions.cancel(execution, caller)
+        raise
+    outcome = ExecutionOutcome.from_json({**(stored.outcome or {}), "id": execution, "status": stored.status})
+    return replace(outcome, notes=(*outcome.notes, waits)) if waits else outcome
 
 
 async def gone_on(service: CodeMode, execution: str, caller: Caller) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from codemode.errors import RequestRepeated
 from codemode.executions.journal import Decision, ExecutionStatus, Verdict
 from codemode.executions.programs import Request as ExecutionRequest
-from codemode.serving.executions import brief, gone_on, pending_json, whole
+from codemode.serving.executions import BEYOND_S, brief, gone_on, pending_json, whole
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Mapping
@@ -35,9 +35,6 @@ T = TypeVar("T")
 
 #: Seconds after which a stream of events that has nothing to tell says that it is still there.
 KEEP_ALIVE_S = 15.0
-
-#: Seconds that a program may be under way beyond its own limit: to begin, and to be put down.
-_BEYOND_S = 30.0
 
 #: The longest that a request waits where nothing else bounds it.
 _LONGEST_WAIT_S = 3600.0
@@ -247,7 +244,7 @@ def _digest(body: ExecuteRequest) -> str:
 
 
 def _wait_s(service: CodeMode, wait_s: float | None) -> float:
-    return service.settings.limits.wall_s + _BEYOND_S if wait_s is None else wait_s
+    return service.settings.limits.wall_s + BEYOND_S if wait_s is None else wait_s
 
 
 async def _answered(

@@ -9,21 +9,23 @@ import asyncio
 from collections import OrderedDict
 from contextlib import asynccontextmanager
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import mcp_types
 from mcp import MCPError
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 from mcp_types import INTERNAL_ERROR
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from codemode.errors import CodeModeError
 from codemode.executions.executor import nothing
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
+from codemode.serving.executions import run_or_continue
 from codemode.serving.mcp_menu import INSTRUCTIONS, ChangingServer, McpMenus
 from codemode.serving.model_text import SHOWN_CHARACTERS, outcome_text
+from codemode.serving.two_tools import ExecuteArguments, SearchArguments
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -50,31 +52,6 @@ _READS = mcp_types.ToolAnnotations(read_only_hint=True)
 
 #: What a client gets of an outcome as data.
 _STRUCTURED = ("id", "status", "value", "output", "failure", "calls", "limit", "notes")
-
-
-def _listed(value: Any) -> Any:
-    """Models give one query as a text as well."""
-    return [value] if isinstance(value, str) else value
-
-
-class SearchArguments(BaseModel):
-    """What `search` takes."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    queries: Annotated[
-        list[Annotated[str, Field(max_length=1000)]], Field(min_length=1, max_length=20), BeforeValidator(_listed)
-    ]
-    namespace: str | None = None
-    detail: Literal["auto", "full"] = "auto"
-
-
-class ExecuteArguments(BaseModel):
-    """What `execute` takes."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    code: str
 
 
 class Busy(Exception):
@@ -170,10 +147,10 @@ class McpFace:
                 case "search":
                     return await self._search(SearchArguments.model_validate(arguments), caller)
                 case "execute":
-                    return await self._execute(ExecuteArguments.model_validate(arguments).code, caller, context)
+                    return await self._execute(ExecuteArguments.model_validate(arguments), caller, context)
             program = await self._service.program_of(params.name, arguments, caller)
             if program is not None:
-                return await self._execute(program, caller, context)
+                return await self._execute(ExecuteArguments(code=program), caller, context)
         except ValidationError as error:
             return _error("; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()))
         except (CodeModeError, SandboxError) as error:
@@ -192,7 +169,7 @@ class McpFace:
             return mcp_types.CallToolResult(content=[_text(answer)])
         program = await menus.program(session, caller, params.name, params.arguments or {})
         if program is not None:
-            return await self._execute(program, caller, context)
+            return await self._execute(ExecuteArguments(code=program), caller, context)
         return _error(f"there is no tool {params.name!r}: request_tool loads one by what it should do")
 
     async def _wait_until_opened(self) -> None:
@@ -206,13 +183,14 @@ class McpFace:
             )
         return mcp_types.CallToolResult(content=[_text(answer.text)])
 
-    async def _execute(self, code: str, caller: Caller, context: Context) -> mcp_types.CallToolResult:
+    async def _execute(self, asked: ExecuteArguments, caller: Caller, context: Context) -> mcp_types.CallToolResult:
         async with self._turn(caller) as begun, _progress(context, self._service.settings.limits.wall_s) as watch:
-            ended = await self._service.execute(
-                code, caller=caller, credentials=self._credentials_of(context), begun=begun, watch=watch
+            ended = await run_or_continue(
+                self._service, asked, caller, credentials=self._credentials_of(context), begun=begun, watch=watch
             )
+        text = outcome_text(ended, can_resume=self._service.settings.keeps_journal)
         return mcp_types.CallToolResult(
-            content=[_text(outcome_text(ended))], structured_content=_structured(ended), is_error=not ended.ok
+            content=[_text(text)], structured_content=_structured(ended), is_error=not ended.ok
         )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codemode.gateway.call import CallState
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from codemode.executions.execution import ExecutionOutcome
 
 #: Characters of a result, and of an output, that go to a model: some 5,000 tokens. A program can return less.
@@ -17,8 +19,11 @@ SHOWN_CHARACTERS = 20_000
 _NAMED = 10
 
 
-def outcome_text(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS) -> str:
-    """Result, output, failure with what to do, what was done by then, and notes; each part only where there is one."""
+def outcome_text(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_resume: bool = False) -> str:
+    """Result, output, failure with what to do, what was done by then, and notes; each part only where there is one.
+
+    `can_resume` is whether the execution was recorded: then it can be repaired, and go on.
+    """
     parts = [] if ended.ok else [f"{ended.status}: {failure_text(ended)}" if ended.failure else str(ended.status)]
     if ended.has_value:
         parts.append(_cut(json.dumps(ended.value, ensure_ascii=False), limit, "return less of it"))
@@ -26,7 +31,9 @@ def outcome_text(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS) -> str:
         printed = _cut(ended.output.rstrip("\n"), limit, "print less")
         parts.append(f"printed:\n{printed}" if ended.has_value or not ended.ok else printed)
     if not ended.ok and ended.calls:
-        parts.append(_done(ended))
+        parts.append(_done(ended, can_resume=can_resume))
+    if ended.status == "paused":
+        parts.append(_waits(ended))
     parts += [f"note: {note}" for note in ended.notes]
     return "\n".join(parts) or "completed without a result: end the program with an expression"
 
@@ -47,11 +54,27 @@ def failure_text(ended: ExecutionOutcome) -> str:
     return "\n".join(lines)
 
 
-def _done(ended: ExecutionOutcome) -> str:
+def _done(ended: ExecutionOutcome, *, can_resume: bool) -> str:
     """What happened before the end: a model that does it all again would do it twice."""
     lines = [f"{call.tool} {call.state}" for call in ended.calls[:_NAMED] if call.state is not CallState.FAILED]
+    if not lines:
+        return ""
     more = len(ended.calls) - _NAMED
-    return "calls made: " + ", ".join([*lines, *([f"and {more} more"] if more > 0 else [])]) if lines else ""
+    made = "calls made: " + ", ".join([*lines, *([f"and {more} more"] if more > 0 else [])])
+    if not can_resume or ended.status == "paused":
+        return made
+    return f"{made}\nnot to repeat them, send the corrected program with resume_from={ended.id!r}"
+
+
+def _waits(ended: ExecutionOutcome) -> str:
+    """What a paused execution waits for, and how it goes on."""
+    asked = [f"{call.tool}({_shown(call.arguments)}): {call.reason}" for call in ended.pending[:_NAMED]]
+    calls = "\n".join(["a person decides on:", *asked]) if asked else "it waits"
+    return f"{calls}\nonce that is done, go on with execute(code='', resume_from={ended.id!r}); do not run it again"
+
+
+def _shown(arguments: Mapping[str, Any]) -> str:
+    return _cut(", ".join(f"{name}={value!r}" for name, value in arguments.items()), 300, "shortened")
 
 
 def _cut(text: str, limit: int, advice: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 
 def _listed(value: Any) -> Any:
@@ -25,8 +25,16 @@ class SearchArguments(BaseModel):
 
 
 class ExecuteArguments(BaseModel):
-    """What `execute` takes."""
+    """What `execute` takes: a program, or the id of an execution to go on with, or both to repair that one."""
 
     model_config = ConfigDict(extra="forbid")
 
-    code: str
+    code: str = ""
+    resume_from: str = ""
+
+    @model_validator(mode="after")
+    def _something_to_do(self) -> ExecuteArguments:
+        if not self.code and not self.resume_from:
+            message = "give code, a Python program"
+            raise ValueError(message)
+        return self

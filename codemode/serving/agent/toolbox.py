@@ -11,6 +11,7 @@ from rapidfuzz import process
 from codemode.catalog.definitions import native, native_name, pinned, two_tools
 from codemode.errors import CodeModeError
 from codemode.serving.agent.arguments import Malformed
+from codemode.serving.executions import run_or_continue
 from codemode.serving.model_text import outcome_text
 from codemode.serving.two_tools import ExecuteArguments, SearchArguments
 from sandbox import SandboxError
@@ -106,7 +107,7 @@ class Toolbox:
             if name == "search":
                 return await self._search(SearchArguments.model_validate(arguments))
             if name == "execute":
-                return await self._execute(ExecuteArguments.model_validate(arguments).code)
+                return await self._execute(ExecuteArguments.model_validate(arguments))
         elif self._settings.mode == "menu":
             answer = await (await self._menus()).handle(name=name, arguments=arguments)
             if answer is not None:
@@ -114,7 +115,7 @@ class Toolbox:
         tool = await self._tool(name)
         if tool is None:
             raise Malformed(await self._unknown(name, offer))
-        return await self._execute(f"{tool.id}(**{arguments!r})")
+        return await self._execute(ExecuteArguments(code=f"{tool.id}(**{arguments!r})"))
 
     async def _search(self, asked: SearchArguments) -> Answered:
         answer = await self._service.search(
@@ -122,9 +123,10 @@ class Toolbox:
         )
         return Answered(answer.text)
 
-    async def _execute(self, code: str) -> Answered:
-        ended = await self._service.execute(code, caller=self._caller, credentials=self._credentials)
-        return Answered(outcome_text(ended), ok=ended.ok, outcome=ended)
+    async def _execute(self, asked: ExecuteArguments) -> Answered:
+        ended = await run_or_continue(self._service, asked, self._caller, credentials=self._credentials)
+        can_resume = self._service.settings.keeps_journal
+        return Answered(outcome_text(ended, can_resume=can_resume), ok=ended.ok, outcome=ended)
 
     async def namespaces(self) -> tuple[str, ...]:
         """The roots of the names that a program of the caller may call."""
