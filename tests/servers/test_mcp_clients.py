@@ -133,9 +133,10 @@ def inspector(folder: Path, served: str) -> list[str]:
     command = npm("mcp-inspector")
     stdio = {"command": str(BIN / "codemode"), "args": ["mcp", "--config", str(folder / "codemode.yaml")]}
     stdio |= {"env": {"GYM_TOKEN": "a-token-for-tests"}}
-    menu = {**stdio, "args": [*stdio["args"], "--menu"]}
+    menu = {**stdio, "args": ["mcp", "--config", str(folder / "menu.yaml"), "--menu"]}
     http = {"type": "streamable-http", "url": f"{served}/mcp", "headers": {"Authorization": "Bearer ann-has-this-key"}}
-    (folder / "mcp.json").write_text(json.dumps({"mcpServers": {"stdio": stdio, "menu": menu, "http": http}}), encoding="utf-8")
+    servers = {"stdio": stdio, "menu": menu, "http": http}
+    (folder / "mcp.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
     return [*command, "--cli", "--config", "mcp.json"]
 
 
@@ -152,14 +153,16 @@ def test_the_inspector_lists_and_calls(folder: Path, inspector: list[str], way: 
 
 
 def test_the_inspector_lists_a_menu_and_calls_native_tools(folder: Path, inspector: list[str]) -> None:
+    configuration = (folder / "codemode.yaml").read_text(encoding="utf-8")
+    (folder / "menu.yaml").write_text(f"{configuration}\nmenu: {{core: [get_gym_info]}}\n", encoding="utf-8")
     inspect = [*inspector, "--server", "menu", "--method"]
     listed = json.loads(run([*inspect, "tools/list", "--strict"], folder))
-    assert [tool["name"] for tool in listed["tools"]] == ["request_more_tools", "request_tool"]
+    assert [tool["name"] for tool in listed["tools"]] == ["request_more_tools", "request_tool", "gym-core-get_gym_info"]
     call = [*inspect, "tools/call", "--tool-name"]
     more = ["--tool-arg", 'categories=["gym.surveys"]', "--tool-arg", "reason=feedback"]
     loaded = json.loads(run([*call, "request_more_tools", *more], folder))
     assert loaded["content"][0]["text"].startswith("Loaded 3 tools: gym-surveys-")
-    found = json.loads(run([*call, "gym-surveys-get_surveys"], folder))
+    found = json.loads(run([*call, "gym-core-get_gym_info"], folder))
     assert found["structuredContent"]["status"] == "completed"
 
 
