@@ -28,6 +28,10 @@ from sandbox.protocol.guest_messages import encode_final, encode_sites
 if TYPE_CHECKING:
     from sandbox.guest.channel import Connection
 
+#: New containers after which the collector looks for cycles. A tree of syntax has thousands and lives for a moment, so
+#: the default (700; 2,000 from Python 3.13 on) makes it look several times before a program begins.
+_COLLECT_EVERY = 10_000
+
 #: Levels of calls that a program has before RecursionError, besides those that carry it.
 RECURSION = 1_000
 
@@ -135,6 +139,7 @@ def warm_up() -> None:
     """Import all that a program may need, while files are still in reach. Called once, in the fork server."""
     os.putenv("TZ", "UTC")
     time.tzset()
+    gc.set_threshold(_COLLECT_EVERY, *gc.get_threshold()[1:])
     load_all()
     keep_zones()
     _read_late_imports()

@@ -60,8 +60,15 @@ class Recording(Protocol):
         """The program has read all that was recorded: what it asked for and has no answer to is done from here on."""
         ...
 
-    async def deliver(self, deliveries: Sequence[Delivery]) -> None:
-        """Keep these: they are sent when this returns. Of each run it is called once at a time, in order."""
+    async def deliver(self, deliveries: Sequence[Delivery]) -> bool:
+        """Keep these; they are sent if and when this returns true. Of each run it is called once at a time, in order.
+
+        It may hold them back while it is not sure that the program goes on, until `over` is called.
+        """
+        ...
+
+    def over(self) -> None:
+        """The program is sent nothing more."""
         ...
 
 

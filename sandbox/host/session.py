@@ -143,6 +143,8 @@ class Session:
             deadline.cancel()
             self._stop()
             await self._desk.close()
+            if self._program.recording is not None:
+                self._program.recording.over()
             if self._delivering is not None:
                 await self._delivering
 
@@ -301,8 +303,8 @@ class Session:
         try:
             while self._outgoing:
                 deliveries, self._outgoing = self._outgoing, []
-                await self._program.recording.deliver(deliveries)
-                self._worker.send(b"".join([delivery.encode() for delivery in deliveries]))
+                if await self._program.recording.deliver(deliveries):
+                    self._worker.send(b"".join([delivery.encode() for delivery in deliveries]))
         except ProgramStopped as stopped:
             self._outgoing.clear()
             self._stop_program(stopped)

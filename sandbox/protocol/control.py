@@ -88,7 +88,7 @@ class Report:
 def pack_report(
     kind: Kind, worker: int, *, errno: int = 0, status: int = 0, cpu_s: float = 0.0, peak_memory_bytes: int = 0
 ) -> bytes:
-    """Return the datagram of a `Report`, without making one: each object that the fork server touches is a page copied."""
+    """Return the datagram of a `Report` without making one: what the fork server touches is copied."""
     return _REPORT.pack(kind, worker, errno, status, cpu_s, peak_memory_bytes)
 
 

@@ -59,11 +59,12 @@ def keep_value(tree: ast.Module, *, bound: Iterable[str], kinds: Collection[type
     """
     if ast.Return not in kinds:
         return _keep_last(tree)
-    inner = _TopLevel()
-    inner.look(tree.body)
-    if inner.returns_in_with and not inner.yields:
-        _make_function(tree, sorted(bound), is_async=inner.awaits)
-        return True
+    if ast.With in kinds or ast.AsyncWith in kinds:
+        inner = _TopLevel()
+        inner.look(tree.body)
+        if inner.returns_in_with and not inner.yields:
+            _make_function(tree, sorted(bound), is_async=inner.awaits)
+            return True
     returns = _TopLevelReturns()
     returns.visit(tree)
     return _keep_last(tree) or returns.found
@@ -162,6 +163,7 @@ class _TopLevelReturns(ast.NodeTransformer):
 
     visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _skip
     visit_Expr = visit_Assign = visit_AnnAssign = visit_AugAssign = _skip
+    visit_Compare = visit_BoolOp = visit_BinOp = visit_UnaryOp = visit_Call = visit_Name = _skip
 
     def visit_Return(self, node: ast.Return) -> ast.AST:
         self.found = True

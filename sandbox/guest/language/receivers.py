@@ -6,6 +6,10 @@ Such a receiver is looked at once, where the method begins. Afterwards `self._x`
 from __future__ import annotations
 
 import ast
+from functools import cache
+from typing import Any
+
+from sandbox.guest.language.source import children
 
 #: Called with the class, with or without a decorator that says so.
 _IMPLICIT_CLASS_METHODS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
@@ -25,13 +29,28 @@ def receiver(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
 def is_untouched(name: str, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Tell whether a guard is needed for the name at all, and nothing in the function binds it again."""
     guarded = False
-    for statement in node.body:
-        for child in ast.walk(statement):
-            if name in _bindings(child):
+    level: list[ast.AST] = [*node.body]
+    while level:
+        for child in level:
+            kind: Any = type(child)
+            if kind is ast.Attribute:
+                guarded = guarded or _is_guarded(child, name)
+            elif _may_bind(kind) and name in _bindings(child):
                 return False
-            if isinstance(child, ast.Attribute) and isinstance(child.value, ast.Name) and child.value.id == name:
-                guarded |= child.attr.startswith("_") or not isinstance(child.ctx, ast.Load)
+        level = children(level)
     return guarded
+
+
+def _is_guarded(node: Any, name: str) -> bool:
+    if not isinstance(node.value, ast.Name) or node.value.id != name:
+        return False
+    return node.attr.startswith("_") or not isinstance(node.ctx, ast.Load)
+
+
+@cache
+def _may_bind(kind: Any) -> bool:
+    """Tell whether nodes of this type hold names; that most do not is decided once for each type."""
+    return not {"id", "name", "names", "rest", "arg"}.isdisjoint(kind._fields)
 
 
 def _bindings(node: ast.AST) -> tuple[str | None, ...]:

@@ -171,7 +171,7 @@ def _all_nodes(tree: ast.Module, limit_depth: int) -> tuple[ast.AST, ...]:
         if depth > limit_depth:
             message = f"the program is nested more than {limit_depth} deep"
             raise SourceRefused(message, "use intermediate variables")
-        level = _children(level)
+        level = children(level)
     return tuple(nodes)
 
 
@@ -187,7 +187,7 @@ def _check_growth(tree: ast.Module, nodes: tuple[ast.AST, ...]) -> None:
             if depth > most:
                 message = f"{what} are nested more than {most} deep"
                 raise SourceRefused(message, "use functions or intermediate variables")
-            pending += [(child, depth) for child in _children([node])]
+            pending += [(child, depth) for child in children([node])]
 
 
 def _grows(node: ast.AST, kinds: tuple[type, ...]) -> bool:
@@ -203,7 +203,8 @@ _GROWING: tuple[tuple[tuple[type, ...], int, str], ...] = (
 _MAY_GROW = frozenset(kind for kinds, _, _ in _GROWING for kind in kinds)
 
 
-def _children(level: list[ast.AST]) -> list[ast.AST]:
+def children(level: list[ast.AST]) -> list[ast.AST]:
+    """Return the nodes directly below these."""
     found: list[ast.AST] = []
     for node in level:
         for name in node._fields:
