@@ -127,9 +127,31 @@ class RecordedRun(Run):
             return None
         return _other(f"call {absent.path} was {absent.tool}({_shown(absent.arguments)}), and was not made this time")
 
-    async def deliver(self, deliveries: Sequence[Delivery]) -> None:
-        """Write down what the program is about to be sent."""
+    async def deliver(self, deliveries: Sequence[Delivery]) -> bool:
+        """Write down what the program is about to be sent.
+
+        While a person is being asked it stands still: what comes is kept as what has ended, for when it goes on.
+        """
+        while self._asking and not self._is_over:
+            await self._goes_on.wait()
+        if self._is_over:
+            ended = [self._undelivered(delivery) for delivery in deliveries]
+            await self._append([entry for entry in ended if entry is not None])
+            return False
         await self._append([self._delivered(delivery) for delivery in deliveries])
+        return True
+
+    def over(self) -> None:
+        """See `sandbox.Recording`."""
+        self._is_over = True
+        self._goes_on.set()
+
+    def _undelivered(self, delivery: Delivery) -> JournalEntry | None:
+        """What is kept of an answer that the program did not get: of a call that left alone, how it ended."""
+        path = self._paths.get(delivery.call, "")
+        if path not in self._left:
+            return None
+        return self._ended(path, delivery.answer, is_error=delivery.is_error)
 
     def _delivered(self, delivery: Delivery) -> JournalEntry:
         data: dict[str, Any] = {"call": delivery.call, "now": delivery.now, "marks": list(delivery.marks)}
@@ -222,7 +244,7 @@ class RecordedRun(Run):
             case "rejected":
                 return _rejection(judged, answered.note if answered else "")
             case _:
-                return await self._ask(question, CallState.PENDING)
+                return await self._wait_for(question, CallState.PENDING)
 
     async def _of_unknown_end(self, judged: JudgedCall, recorded: RecordedCall) -> JudgedCall | End:
         """It left before: it was allowed then, and the policy is the same."""
@@ -240,7 +262,7 @@ class RecordedRun(Run):
                 return allowed
         if judged.tool is None or judged.tool.effect is Effect.READ or self._gateway.takes_key(judged.tool):
             return allowed
-        return await self._ask(question, CallState.UNKNOWN)
+        return await self._wait_for(question, CallState.UNKNOWN)
 
     def _question(self, judged: JudgedCall, kind: QuestionKind, attempt: int) -> PendingCall:
         path = judged.call.path
@@ -252,10 +274,18 @@ class RecordedRun(Run):
         shown = self.ledger.entry(path).arguments
         return PendingCall(f"ap_{named}", self.execution, path, tool, shown, digest, reason, kind)
 
-    async def _ask(self, question: PendingCall, state: CallState) -> NoReturn:
+    async def _wait_for(self, question: PendingCall, state: CallState) -> NoReturn:
         self.questions.append(question)
         self.ledger.settle(question.path, state, question=question.id)
-        await self._stop()
+        try:
+            await self._ask(question.path)
+        except asyncio.CancelledError:
+            if not self._is_over:
+                self.questions.remove(question)
+                self.ledger.settle(
+                    question.path, CallState.NOT_STARTED if state is CallState.PENDING else state, question=""
+                )
+            raise
 
     def _waits(self) -> Failure:
         hint = "a person decides on these calls by their ids; then the program goes on from here"

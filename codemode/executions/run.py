@@ -46,7 +46,10 @@ class Run:
         self._under_way = 0
         self._all_ended = asyncio.Event()
         self._all_ended.set()
-        self._is_stopping = False
+        self._asking = 0
+        self._goes_on = asyncio.Event()
+        self._goes_on.set()
+        self._is_over = False
 
     async def answer(self, call: Call) -> Any:
         """The value of a call of the program. Raises CallFailed for it to see, ProgramStopped to end it."""
@@ -71,15 +74,15 @@ class Run:
         judged = self._gateway.judge(call)
         self.ledger.take(judged)
         if judged.state is CallState.PENDING:
-            await self._stop()
+            await self._ask(call.path)
         return await self._done(judged, send)
 
     async def _done(self, judged: JudgedCall, send: Send) -> Any:
         if judged.error is not None:
             raise for_program(judged.error)
         async with self._slots:
-            if self._is_stopping:
-                await asyncio.Event().wait()  # it is not started any more: the end of the program ends the wait
+            while self._asking:  # it is not started now: most often the end of the program ends the wait
+                await self._goes_on.wait()
             outcome = await self._sent(judged, send)
         if outcome.error is not None:
             raise for_program(outcome.error)
@@ -90,7 +93,8 @@ class Run:
         self._under_way += 1
         self._all_ended.clear()
         PROGRESS.set(partial(self.ledger.progress, path))
-        IDEMPOTENCY_KEY.set(key_of(self.execution, path))
+        if judged.tool is not None and self._gateway.takes_key(judged.tool):
+            IDEMPOTENCY_KEY.set(key_of(self.execution, path))
         try:
             await self._leaves(judged)
             self.ledger.send(path)
@@ -108,11 +112,24 @@ class Run:
     async def _leaves(self, judged: JudgedCall) -> None:
         """A call is about to be sent."""
 
-    async def _stop(self) -> NoReturn:
-        """End the program once the calls that were sent have ended, so that nothing is unknown for it."""
-        self._is_stopping = True
-        await asyncio.sleep(0)  # calls that came together with this one are judged too
-        await self._all_ended.wait()
+    async def _ask(self, path: str) -> NoReturn:
+        """End the program once the calls that were sent have ended, so that nothing is unknown for it.
+
+        A program that gives up on the call before goes on without it.
+        """
+        self._asking += 1
+        self._goes_on.clear()
+        try:
+            await asyncio.sleep(0)  # calls that came together with this one are judged too
+            await self._all_ended.wait()
+        except asyncio.CancelledError:
+            if not self._is_over:
+                self._asking -= 1
+                self.ledger.withdraw(path)
+                if not self._asking:
+                    self._goes_on.set()
+            raise
+        self._is_over = True
         raise ProgramStopped(self._waits())
 
     def _waits(self) -> Failure:

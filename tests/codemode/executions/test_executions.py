@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -65,56 +66,107 @@ with ThreadPoolExecutor(3) as pool:
 """
 
 
+async def approved_to_its_end(here: Place, execution: str) -> StoredExecution:
+    """Approve whatever it asks, each time for another service, until it asks no more."""
+    while True:
+        async with here.service() as service:
+            waiting = await service.executions.approvals(APPROVER, execution)
+            decisions = [Decision(each.id, each.digest, "approved", by="") for each in waiting]
+            await service.executions.decide(decisions, APPROVER)
+            await service.executions.resume(execution, OWNER)
+            stored = await ended(service, execution)
+        if stored.status != "paused":
+            return stored
+
+
 async def test_a_program_with_parallel_calls_goes_on_in_another_process_after_approval(here: Place) -> None:
     async with here.service() as service:
         outcome = await service.execute(PARALLEL, caller=OWNER)
-        assert outcome.status == "paused"
-        assert [(call.tool, call.arguments) for call in outcome.pending] == [
-            ("up.x.drop", {"n": 1}),
-            ("up.x.drop", {"n": 2}),
-        ]
-        assert "destructive" in outcome.pending[0].reason
-        assert outcome.failure is not None
-        assert outcome.failure.type == "ApprovalRequired"
-    before = list(here.upstream.seen)
-    assert len(before) == 5
-    async with here.service() as service:
-        waiting = await service.executions.approvals(APPROVER)
-        assert [each.id for each in waiting] == [each.id for each in outcome.pending]
-        await service.executions.decide(verdict_on(outcome), APPROVER)
-        await service.executions.resume(outcome.id, OWNER)
-        stored = await ended(service, outcome.id)
+    assert (outcome.status, outcome.pending[0].tool) == ("paused", "up.x.drop")
+    assert "destructive" in outcome.pending[0].reason
+    assert outcome.failure is not None
+    assert outcome.failure.type == "ApprovalRequired"
+    stored = await approved_to_its_end(here, outcome.id)
     assert stored.status == "completed"
-    assert sorted(here.upstream.seen[5:7]) == ["DELETE /drop?n=1", "DELETE /drop?n=2"]
-    assert here.upstream.seen[:5] == before
-    assert len(here.upstream.seen) == 5 + 2 + 6
-    calls = [(call["tool"], call["state"]) for call in stored.outcome["calls"]]
-    assert calls == [(tool, "committed") for tool, _ in calls]
-    assert len(calls) == 13
+    assert Counter(seen.partition("?")[0] for seen in here.upstream.seen) == {
+        "POST /post": 6,
+        "GET /get": 5,
+        "DELETE /drop": 2,
+    }
+    calls = stored.outcome["calls"]
+    assert {call["state"] for call in calls} == {"committed"}
+    assert len(calls) == len(here.upstream.seen)
     assert stored.outcome["value"][0]["count"] == 1
+
+
+TWO = """
+import asyncio
+async def dropped(n):
+    try:
+        return (await up.x.drop(n=n))["n"]
+    except ToolRejected as error:
+        return error.reason
+before = up.x.post(n=7)["count"]
+[before, await asyncio.gather(dropped(1), dropped(2))]
+"""
 
 
 async def test_one_of_two_may_be_approved_and_the_other_rejected_with_a_reason(here: Place) -> None:
     async with here.service() as service:
-        outcome = await service.execute(PARALLEL, caller=OWNER)
+        outcome = await service.execute(TWO, caller=OWNER)
         one, two = outcome.pending
+        assert (one.arguments, two.arguments) == ({"n": 1}, {"n": 2})
         await service.executions.decide([Decision(one.id, one.digest, "approved", by="")], APPROVER)
         await service.executions.resume(outcome.id, OWNER)
         stored = await ended(service, outcome.id)
         assert stored.status == "paused"
         assert [each["id"] for each in stored.outcome["pending"]] == [two.id]
-        assert here.upstream.seen.count("DELETE /drop?n=1") == 1
+        assert [call["state"] for call in stored.outcome["calls"]] == ["committed", "committed", "pending"]
         rejection = Decision(two.id, two.digest, "rejected", by="", note="not on a Friday")
         await service.executions.decide([rejection], APPROVER)
         await service.executions.resume(outcome.id, OWNER)
         stored = await ended(service, outcome.id)
-    assert stored.status == "completed"
-    assert stored.outcome["value"][1][1][1] == "not on a Friday"
-    assert [call["state"] for call in stored.outcome["calls"] if call["tool"] == "up.x.drop"] == [
-        "committed",
-        "rejected",
-    ]
-    assert [seen for seen in here.upstream.seen if "drop" in seen] == ["DELETE /drop?n=1"]
+    assert (stored.status, stored.outcome["value"]) == ("completed", [1, ["1", "not on a Friday"]])
+    assert [call["state"] for call in stored.outcome["calls"]] == ["committed", "committed", "rejected"]
+    assert here.upstream.seen == ["POST /post?n=7", "DELETE /drop?n=1"]
+
+
+async def test_a_program_stands_still_while_a_person_is_asked(here: Place) -> None:
+    """Its time-outs do not run, and what was in flight is there when it goes on."""
+    hold = here.upstream.hold("/post")
+    code = (
+        "import asyncio, time\nstarted = time.time()\nasync def main():\n    return await asyncio.gather("
+        "up.x.post(n=1), asyncio.wait_for(up.x.drop(n=2), 0.2))\nr = await main()\n[r[0]['n'], r[1]['n']]"
+    )
+    async with here.service() as service:
+        running = asyncio.create_task(service.execute(code, caller=OWNER))
+        await here.upstream.wait_for(1)
+        await asyncio.sleep(0.5)  # longer than the program would wait
+        hold.set()
+        outcome = await running
+        assert [(call.tool, call.state) for call in outcome.calls] == [
+            ("up.x.post", "committed"),
+            ("up.x.drop", "pending"),
+        ]
+    stored = await approved_to_its_end(here, outcome.id)
+    assert (stored.status, stored.outcome["value"]) == ("completed", ["1", "2"])
+    assert here.upstream.seen == ["POST /post?n=1", "DELETE /drop?n=2"]
+
+
+async def test_a_program_that_gives_up_on_a_call_before_a_person_is_asked_goes_on(here: Place) -> None:
+    hold = here.upstream.hold("/post")
+    code = (
+        "import asyncio\nasync def main():\n    slow = asyncio.create_task(up.x.post(n=1))\n"
+        "    drop = asyncio.create_task(up.x.drop(n=2))\n    await asyncio.sleep(0)\n    drop.cancel()\n"
+        "    return (await slow)['n'], (await up.x.get(n=3))['n']\nawait main()"
+    )
+    async with here.service() as service:
+        running = asyncio.create_task(service.execute(code, caller=OWNER))
+        await here.upstream.wait_for(1)
+        hold.set()
+        outcome = await running
+    assert (outcome.status, outcome.value) == ("completed", ["1", "3"])
+    assert "pending" not in {str(call.state) for call in outcome.calls}
 
 
 async def test_answers_that_cannot_be_taken_are_refused(here: Place) -> None:

@@ -205,7 +205,6 @@ async def test_random_parallel_programs_are_approved_call_by_call_and_do_nothing
             some = random.Random(f"{seed} {pauses}").sample(waiting, k=(len(waiting) + 1) // 2)
             await service.executions.decide([Decision(p.id, p.digest, "approved", by="") for p in some], APPROVER)
     assert stored.status == "completed", stored.outcome["failure"]
-    calls = stored.outcome["calls"]
+    calls = [call for call in stored.outcome["calls"] if call["state"] != "not started"]  # a time-out came before
     assert {call["state"] for call in calls} <= {"committed", "unknown"}
-    assert made.total() == len(calls)
     assert made == Counter(json.dumps(call["arguments"], sort_keys=True) for call in calls)

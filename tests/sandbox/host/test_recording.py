@@ -37,6 +37,7 @@ class Keeper:
         self.seen: list[Call] = []
         self.made: list[Call] = []
         self.is_live = False
+        self.is_over = asyncio.Event()
         self._jitter = jitter or random.Random(0)
 
     def replayed(self, call: Call) -> None:
@@ -45,10 +46,14 @@ class Keeper:
     def live(self) -> None:
         self.is_live = True
 
-    async def deliver(self, deliveries: Sequence[Delivery]) -> None:
+    async def deliver(self, deliveries: Sequence[Delivery]) -> bool:
         await asyncio.sleep(self._jitter.random() / 1000)
         self.delivered += deliveries
         self.history += deliveries
+        return True
+
+    def over(self) -> None:
+        self.is_over.set()
 
     async def answer(self, call: Call) -> Any:
         self.made.append(call)
@@ -154,7 +159,7 @@ async def test_a_timer_that_ran_when_the_record_ended_is_set_again(sandbox: Sand
 
 async def test_a_record_that_cannot_be_kept_ends_the_program_and_sends_it_nothing(sandbox: Sandbox) -> None:
     class Full(Keeper):
-        async def deliver(self, deliveries: Sequence[Delivery]) -> None:
+        async def deliver(self, deliveries: Sequence[Delivery]) -> bool:
             raise ProgramStopped(Failure("JournalUnavailable", "the disk is full"))
 
     full = Full()
@@ -163,9 +168,25 @@ async def test_a_record_that_cannot_be_kept_ends_the_program_and_sends_it_nothin
     assert ended.output == ""
 
 
+async def test_what_is_held_back_is_not_sent_and_not_waited_for_when_the_program_is_over(sandbox: Sandbox) -> None:
+    class Cautious(Keeper):
+        async def deliver(self, deliveries: Sequence[Delivery]) -> bool:
+            await self.is_over.wait()
+            return False
+
+        async def answer(self, call: Call) -> Any:
+            if call.tool == "ns.stop":
+                raise ProgramStopped(Failure("Stopped", "that will do"))
+            return 1
+
+    code = "import asyncio\nasync def main():\n    await asyncio.gather(ns.get(), ns.stop())\nasyncio.run(main())"
+    ended = await Cautious().run(sandbox, code)
+    assert (ended.failure, ended.output) == (Failure("Stopped", "that will do"), "")
+
+
 async def test_an_error_of_the_recording_reaches_whoever_runs_the_program(sandbox: Sandbox) -> None:
     class Broken(Keeper):
-        async def deliver(self, deliveries: Sequence[Delivery]) -> None:
+        async def deliver(self, deliveries: Sequence[Delivery]) -> bool:
             raise OSError("no space left")
 
     with pytest.raises(OSError, match="no space left"):
