@@ -8,6 +8,7 @@ loaded, and never printed.
 from codemode.settings.agent import AgentMode, AgentSettings, PriceSettings
 from codemode.settings.credentials import (
     ApiKeyCredential,
+    AwsCredential,
     BasicCredential,
     BearerCredential,
     CallerReference,
@@ -39,6 +40,7 @@ __all__ = [
     "AgentMode",
     "AgentSettings",
     "ApiKeyCredential",
+    "AwsCredential",
     "BasicCredential",
     "BearerCredential",
     "CallerReference",

@@ -113,6 +113,15 @@ class OAuth2Credential(Credential):
         return self.flow != "client_credentials"
 
 
+class AwsCredential(Section):
+    """An access key of AWS, of the operator's; without one botocore looks where it always does."""
+
+    kind: Literal["aws"]
+    access_key_id: SecretReference
+    secret_access_key: SecretReference
+    session_token: SecretReference | None = None
+
+
 class NoCredential(Section):
     """The service asks for nothing here, whatever its document says."""
 
@@ -127,6 +136,6 @@ class ClientCertificate(Section):
 
 
 CredentialSettings = Annotated[
-    BearerCredential | BasicCredential | ApiKeyCredential | OAuth2Credential | NoCredential,
+    BearerCredential | BasicCredential | ApiKeyCredential | OAuth2Credential | AwsCredential | NoCredential,
     Field(discriminator="kind"),
 ]

@@ -24,7 +24,10 @@ _FILE_OF_CODE = re.compile(r"\.py(:[\w.]+)?$")
 _SDL = (".graphql", ".graphqls", ".gql")
 
 #: The kinds of source that codemode reads itself.
-KINDS = ("auto", "openapi", "python", "mcp", "toolkit", "graphql")
+KINDS = ("auto", "openapi", "python", "mcp", "toolkit", "graphql", "aws")
+
+#: Those that are named by services instead of a location.
+_OF_SERVICES = ("aws",)
 
 #: The group of entry points by which other packages bring kinds of their own.
 SOURCES_GROUP = "codemode.sources"
@@ -42,8 +45,9 @@ class SourceSettings(Section):
     minimal environment, in `cwd`. Tools that a file or a folder of files describes (`kind: toolkit`) are carried out by
     Python callables of their names (`bind`: Python code, or a mapping of names to it), or by a service at `base_url`,
     each at its endpoint (`METHOD /path`; without one `POST /NAME`). A GraphQL service (`kind: graphql`) is its URL, or
-    a file of its schema with the URL as `base_url`. A kind that another package brings says itself what its location
-    is, if it has one, and its `options`.
+    a file of its schema with the URL as `base_url`. AWS (`kind: aws`) is its `services`, in a `region`, with the
+    credentials of a `profile` or of botocore's other ways, at another `base_url` than AWS's own if there is one. A
+    kind that another package brings says itself what its location is, if it has one, and its `options`.
     """
 
     kind: str = "auto"
@@ -51,6 +55,9 @@ class SourceSettings(Section):
     options: dict[str, Any] = Field(default_factory=dict)
     bind: str | dict[str, str] = ""
     endpoints: dict[str, str] = Field(default_factory=dict)
+    services: tuple[str, ...] = ()
+    region: str | None = None
+    profile: str | None = None
     command: tuple[str, ...] = ()
     env: dict[str, SecretReference | str] = Field(default_factory=dict)
     cwd: Path | None = None
@@ -89,7 +96,12 @@ class SourceSettings(Section):
             raise ValueError(
                 "tools are carried out by Python (bind) or by a service (base_url, endpoints), not by both"
             )
-        if bool(self.location) == bool(self.command):
+        if self.services and self.kind not in _OF_SERVICES:
+            message = f"services: are those of kind: {' or '.join(_OF_SERVICES)}"
+            raise ValueError(message)
+        if self.kind == "aws" and (self.location or self.command or not self.services):
+            raise ValueError("AWS is named by its services, as botocore calls them: services: [s3, dynamodb]")
+        if [bool(self.location), bool(self.command), bool(self.services)].count(True) != 1:
             message = "give location: a file, a URL or Python code; or command: [PROGRAM, ARGUMENT …] of an MCP server"
             raise ValueError(message)
         if self.kind == "mcp" and self.location and not is_url(self.location):

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 from rapidfuzz import process
 
 from codemode.errors import ConfigurationError
-from codemode.settings import ApiKeyCredential, BasicCredential, BearerCredential, NoCredential, OAuth2Credential
+from codemode.settings import (
+    ApiKeyCredential,
+    AwsCredential,
+    BasicCredential,
+    BearerCredential,
+    NoCredential,
+    OAuth2Credential,
+)
 from codemode.transports.credentials import Credential, Place
 from codemode.transports.oauth import Grant
 from codemode.transports.security import ALWAYS, Authentication, CallerSupply, Configured, SchemeKind
@@ -35,7 +42,7 @@ def check_schemes(name: str, settings: SourceSettings, declared: Iterable[Securi
     """Raise ConfigurationError where a credential is for a security scheme that the document does not have."""
     known = [scheme.name for scheme in declared]
     for place, setting in enumerate(settings.credentials):
-        scheme = "" if isinstance(setting, NoCredential) else setting.scheme
+        scheme = "" if isinstance(setting, (NoCredential, AwsCredential)) else setting.scheme
         if scheme in ("", ALWAYS) or scheme in known:
             continue
         nearest = process.extractOne(scheme, known, score_cutoff=50)
@@ -78,6 +85,9 @@ def _configured(name: str, setting: CredentialSettings, secrets: Secrets, tokens
             return Configured(SchemeKind.OAUTH2, grant_of(name, setting, secrets, tokens), scheme=setting.scheme)
         case NoCredential():
             return Configured(SchemeKind.NONE, None)
+        case AwsCredential():
+            message = f"sources.{name}.credentials: kind: aws is for services of AWS (kind: aws of the source)"
+            raise ConfigurationError(message)
 
 
 def _key(place: Place, name: str, prefix: str, value: str) -> Credential:

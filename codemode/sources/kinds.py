@@ -19,6 +19,7 @@ _MODULES = {
     "mcp": "codemode.sources.mcp_server",
     "toolkit": "codemode.sources.toolkit",
     "graphql": "codemode.sources.graphql",
+    "aws": "codemode.sources.aws",
 }
 
 #: The extra of codemode that a module belongs to, by the module's first name.

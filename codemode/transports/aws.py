@@ -1,0 +1,257 @@
+"""Calls of AWS services by botocore, which signs, routes and parses them. The credentials stay in its session."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import jmespath
+from botocore import exceptions, xform_name
+from botocore.config import Config
+from botocore.response import StreamingBody
+
+from codemode.catalog.content import is_content
+from codemode.catalog.tool import Effect
+from codemode.errors import (
+    AnswerInvalid,
+    ArgumentsInvalid,
+    CallError,
+    CredentialsMissing,
+    UpstreamError,
+    UpstreamTimeout,
+    UpstreamUnreachable,
+)
+from codemode.transports.content import Content, ContentStore
+from codemode.transports.credentials import NOBODY
+from codemode.transports.pace import Pace
+from codemode.transports.redaction import Redactor
+from codemode.transports.transport import Page
+
+if TYPE_CHECKING:
+    from codemode.catalog.tool import Tool
+    from codemode.transports.credentials import CallerCredentials
+
+_MISSING = (
+    exceptions.NoCredentialsError,
+    exceptions.PartialCredentialsError,
+    exceptions.CredentialRetrievalError,
+    exceptions.TokenRetrievalError,
+    exceptions.SSOError,
+)
+_UNREACHABLE = (exceptions.EndpointConnectionError, exceptions.ConnectTimeoutError, exceptions.ProxyConnectionError)
+_UNKNOWN_END = (exceptions.ReadTimeoutError, exceptions.ConnectionClosedError)
+
+#: A stream of text or JSON of at most so many bytes can be read by the program too.
+READABLE_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Paginator:
+    """How botocore pages an operation: paths (JMESPath) of its answer, and the arguments that the next page takes."""
+
+    items: str
+    tokens: tuple[str, ...]
+    arguments: tuple[str, ...]
+    more: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AwsInvocation:
+    """An operation of a service; `shape` is botocore's of its input, None where it takes nothing."""
+
+    service: str
+    operation: str
+    shape: Any = None
+    paginator: Paginator | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AwsReach:
+    """Where and how the services are reached; `endpoint` is another than AWS's own, of all of them."""
+
+    source: str
+    region: str
+    endpoint: str | None = None
+    timeout_s: float = 30.0
+    retries: int = 2
+    concurrency: int = 32
+    rate_per_s: float | None = None
+    response_limit_bytes: int = 16 * 1024 * 1024
+    ca_file: str | None = None
+    secrets: tuple[str, ...] = ()
+
+
+class AwsTransport:
+    """Calls the operations of the services of one source, in threads. `session` is botocore's, with credentials."""
+
+    def __init__(self, session: Any, reach: AwsReach, contents: ContentStore | None = None) -> None:
+        self._session = session
+        self._reach = reach
+        self._contents = contents or ContentStore()
+        self._pace = Pace(reach.concurrency, reach.rate_per_s)
+        self._redactor = Redactor(reach.secrets)
+        self._clients: dict[tuple[str, bool], Any] = {}
+        self._making = Lock()
+
+    async def call(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY) -> Any:
+        """The operation's answer as JSON data: times as texts (ISO 8601), bytes and streams as content references.
+
+        Raises ArgumentsInvalid, CredentialsMissing, UpstreamError with the code of AWS, UpstreamUnreachable, and
+        UpstreamTimeout: a thread cannot be stopped, so whether a late call did its work is unknown.
+        """
+        try:
+            async with asyncio.timeout(self._reach.timeout_s), self._pace:
+                return await asyncio.to_thread(self._called, tool, arguments)
+        except TimeoutError:
+            message = f"{self._reach.source} gave no answer within {self._reach.timeout_s:g} s"
+            raise UpstreamTimeout(message) from None
+        except CallError as error:
+            self._redactor.clean(error)
+            raise
+
+    async def call_page(
+        self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY
+    ) -> Page:
+        """One page, as botocore's paginators know them. Raises what `call` raises, CallError where there are none."""
+        paginator: Paginator | None = tool.invocation.paginator
+        if paginator is None:
+            message = f"{tool.id} has no pages: call it as it is"
+            raise CallError(message)
+        value = await self.call(tool, arguments, credentials)
+        found = jmespath.search(paginator.items, value)
+        return Page(value, found if isinstance(found, list) else [], _following(paginator, tool, arguments, value))
+
+    async def aclose(self) -> None:
+        """Close the connections of all clients."""
+        for client in self._clients.values():
+            await asyncio.to_thread(client.close)
+
+    def _called(self, tool: Tool, arguments: Mapping[str, Any]) -> Any:
+        plan: AwsInvocation = tool.invocation
+        by_name = {parameter.name: parameter.wire_name for parameter in tool.parameters}
+        sent = {by_name[name]: value for name, value in arguments.items()}
+        if plan.shape is not None:
+            sent = self._input(plan.shape, sent)
+        try:
+            client = self._client(plan.service, is_read=tool.effect is Effect.READ)
+            answer = getattr(client, xform_name(plan.operation))(**sent)
+            return self._data({name: value for name, value in answer.items() if name != "ResponseMetadata"}, answer)
+        except exceptions.ClientError as error:
+            raise self._refused(error) from None
+        except exceptions.ParamValidationError as error:
+            message = " ".join(str(error).removeprefix("Parameter validation failed:").split())
+            raise ArgumentsInvalid(tool.id, message, valid=tool.parameter_names) from None
+        except exceptions.BotoCoreError as error:
+            raise self._failed(error) from None
+
+    def _client(self, service: str, *, is_read: bool) -> Any:
+        """A client that tries again only what may be sent twice."""
+        with self._making:
+            if (service, is_read) not in self._clients:
+                attempts = 1 + (self._reach.retries if is_read else 0)
+                self._clients[service, is_read] = self._session.create_client(
+                    service,
+                    region_name=self._reach.region,
+                    endpoint_url=self._reach.endpoint,
+                    verify=self._reach.ca_file,
+                    config=Config(
+                        connect_timeout=min(10.0, self._reach.timeout_s),
+                        read_timeout=self._reach.timeout_s,
+                        retries={"total_max_attempts": attempts, "mode": "standard"},
+                        max_pool_connections=self._reach.concurrency,
+                        user_agent_extra="codemode",
+                    ),
+                )
+            return self._clients[service, is_read]
+
+    def _input(self, shape: Any, value: Any) -> Any:
+        """A value with the bytes that its content references stand for. Raises CallError for content no longer kept."""
+        if shape.type_name == "blob":
+            return self._contents.get(value).data
+        if shape.type_name == "structure" and isinstance(value, Mapping) and not getattr(shape, "is_document_type", 0):
+            members = shape.members
+            return {key: self._input(members[key], one) if key in members else one for key, one in value.items()}
+        if shape.type_name == "list" and isinstance(value, list):
+            return [self._input(shape.member, one) for one in value]
+        if shape.type_name == "map" and isinstance(value, Mapping) and not is_content(value):
+            return {key: self._input(shape.value, one) for key, one in value.items()}
+        return value
+
+    def _data(self, value: Any, answer: Mapping[str, Any]) -> Any:
+        match value:
+            case Mapping():
+                return {str(key): self._data(one, answer) for key, one in value.items()}
+            case list():
+                return [self._data(one, answer) for one in value]
+            case datetime():
+                return value.isoformat()
+            case bytes():
+                return self._contents.put(Content(value))
+            case StreamingBody():
+                return self._stream(value, str(answer.get("ContentType") or answer.get("contentType") or ""))
+            case _:
+                return value
+
+    def _stream(self, stream: Any, media_type: str) -> dict[str, Any]:
+        """A stream as content, with its text beside it where it is text and not too long."""
+        limit = self._reach.response_limit_bytes
+        with stream:
+            data = stream.read(limit + 1)
+        if len(data) > limit:
+            message = f"{self._reach.source}: the answer is longer than {limit:,} bytes (response_limit_bytes)"
+            raise AnswerInvalid(message)
+        text = _readable(data, media_type)
+        if text is not None and not media_type:
+            media_type = "application/json"
+        kept = self._contents.put(Content(data, media_type or "application/octet-stream"))
+        return kept if text is None else {**kept, "text": text}
+
+    def _refused(self, error: Any) -> UpstreamError:
+        said = error.response.get("Error", {})
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+        message = f"{self._reach.source}: {said.get('Code', 'Unknown')}: {said.get('Message', '')}".rstrip(": ")
+        body = {key: value for key, value in said.items() if isinstance(value, (str, int, bool))}
+        return UpstreamError(message, status=status, body=body)
+
+    def _failed(self, error: Exception) -> CallError:
+        source = self._reach.source
+        if isinstance(error, _MISSING):
+            hint = f"the operator has not configured credentials of AWS for {source}"
+            return CredentialsMissing(f"{hint}: {error}; nothing was sent", hint=hint)
+        if isinstance(error, _UNREACHABLE):
+            return UpstreamUnreachable(f"{source} cannot be reached: {error}", source=source)
+        if isinstance(error, _UNKNOWN_END):
+            return UpstreamTimeout(f"{source} gave no whole answer: {type(error).__name__}")
+        return UpstreamError(f"{source}: {error}")
+
+
+def _readable(data: bytes, media_type: str) -> str | None:
+    """The text of a stream: of text and JSON by its media type, of JSON also where nothing says what it is."""
+    if len(data) > READABLE_BYTES or not data:
+        return None
+    is_text = media_type.startswith("text/") or "json" in media_type or "xml" in media_type
+    try:
+        text = data.decode("utf-8")
+        if not media_type:
+            json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return text if is_text or not media_type else None
+
+
+def _following(paginator: Paginator, tool: Tool, arguments: Mapping[str, Any], value: Any) -> dict[str, Any] | None:
+    """The arguments of the next page; None after the last. Never the same again."""
+    if paginator.more and not jmespath.search(paginator.more, value):
+        return None
+    tokens = {
+        name: token
+        for name, path in zip(paginator.arguments, paginator.tokens, strict=True)
+        if (token := jmespath.search(path, value)) not in (None, "", {}, [])
+    }
+    rest = {name: given for name, given in arguments.items() if name not in paginator.arguments}
+    return {**rest, **tokens} if tokens and {**rest, **tokens} != dict(arguments) else None
