@@ -52,15 +52,20 @@ def main(channel: int, program_name: str) -> None:
     program = cast("Program", import_module(program_name))
     program.warm_up()
     silence()  # so far standard error was a pipe to the host, for what goes wrong while importing
+    _settle()
     report: dict[str, str] = {}
     lock = lock_server(report)
-    gc.collect()
-    make_immortal()
-    gc.freeze()  # a collection in a worker would otherwise write to, and so copy, every shared page
-    gc.disable()
     control = socket.socket(fileno=CHANNEL)
     control.send(pack_report(Kind.READY, 0) + json.dumps(report).encode())
     _Server(program, lock, control).run()
+
+
+def _settle() -> None:
+    """Be written to as little as can be from here on: each page that is, by this process or a child, is copied."""
+    gc.collect()
+    make_immortal()
+    gc.freeze()  # a collection in a worker would otherwise write to every shared object
+    gc.disable()
 
 
 @dataclass
