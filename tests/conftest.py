@@ -86,6 +86,7 @@ SLOW = (
     "codemode/serving/test_cli_auth.py",
     "codemode/serving/test_every_command.py",
     "codemode/serving/test_mcp.py",
+    "codemode/serving/test_mcp_cancel.py",
     "codemode/serving/test_mcp_http.py",
     "codemode/serving/test_mcp_stdio.py",
     "codemode/serving/test_setup.py",
