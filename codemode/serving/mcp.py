@@ -25,7 +25,7 @@ from codemode.gateway.caller import LOCAL, Caller
 from codemode.serving.executions import run_or_continue
 from codemode.serving.mcp_menu import INSTRUCTIONS, ChangingServer, McpMenus
 from codemode.serving.model_text import SHOWN_CHARACTERS, outcome_text
-from codemode.serving.two_tools import ExecuteArguments, SearchArguments
+from codemode.serving.two_tools import ExecuteArguments, SearchArguments, problem_of
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class McpFace:
             if program is not None:
                 return await self._execute(ExecuteArguments(code=program), caller, context)
         except ValidationError as error:
-            return _error("; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()))
+            return _error(f"{params.name}: {problem_of(error)}")
         except (CodeModeError, SandboxError) as error:
             return _error(_told(error))
         except Busy as busy:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 
 def _listed(value: Any) -> Any:
@@ -38,3 +38,18 @@ class ExecuteArguments(BaseModel):
             message = "give code, a Python program"
             raise ValueError(message)
         return self
+
+
+def problem_of(error: ValidationError) -> str:
+    """What is wrong with the arguments of either tool, and what it takes."""
+    said = []
+    for one in error.errors(include_url=False):
+        name = ".".join(map(str, one["loc"]))
+        text = (
+            "there is no such argument"
+            if one["type"] == "extra_forbidden"
+            else one["msg"].removeprefix("Value error, ")
+        )
+        said.append(f"{name}: {text}" if name else text)
+    takes = ", ".join((SearchArguments if error.title == SearchArguments.__name__ else ExecuteArguments).model_fields)
+    return f"{'; '.join(said)}; it takes {takes}"

@@ -13,7 +13,7 @@ from codemode.errors import CodeModeError
 from codemode.serving.agent.arguments import Malformed
 from codemode.serving.executions import run_or_continue
 from codemode.serving.model_text import outcome_text
-from codemode.serving.two_tools import ExecuteArguments, SearchArguments
+from codemode.serving.two_tools import ExecuteArguments, SearchArguments, problem_of
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -95,8 +95,7 @@ class Toolbox:
         except Malformed as error:
             return Answered(str(error), ok=False, malformed=True)
         except ValidationError as error:
-            said = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-            return Answered(f"{name}: {said}", ok=False, malformed=True)
+            return Answered(f"{name}: {problem_of(error)}", ok=False, malformed=True)
         except CodeModeError as error:
             return Answered(error.for_model(), ok=False)
         except SandboxError:
