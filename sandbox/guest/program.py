@@ -227,7 +227,7 @@ def _frames(code: str) -> bytes:
     from sandbox.limits import Limits  # noqa: PLC0415  # not needed by a run
     from sandbox.protocol.host_messages import encode_run  # noqa: PLC0415
 
-    return encode_run(code, names=[], seed=b"\0" * 32, now=0, limits=Limits(), inputs={}, asks=False)
+    return encode_run(code, names=["name"], seed=b"\0" * 32, now=0, limits=Limits(), inputs={}, asks=False)
 
 
 __all__ = ["Ended", "failure_of", "rehearse", "serve", "warm_up"]
