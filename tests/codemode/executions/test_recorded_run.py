@@ -205,6 +205,10 @@ async def test_random_parallel_programs_are_approved_call_by_call_and_do_nothing
             some = random.Random(f"{seed} {pauses}").sample(waiting, k=(len(waiting) + 1) // 2)
             await service.executions.decide([Decision(p.id, p.digest, "approved", by="") for p in some], APPROVER)
     assert stored.status == "completed", stored.outcome["failure"]
-    calls = [call for call in stored.outcome["calls"] if call["state"] != "not started"]  # a time-out came before
-    assert {call["state"] for call in calls} <= {"committed", "unknown"}
-    assert made == Counter(json.dumps(call["arguments"], sort_keys=True) for call in calls)
+    known = Counter(shown(call) for call in stored.outcome["calls"] if call["state"] == "committed")
+    unknown = Counter(shown(call) for call in stored.outcome["calls"] if call["state"] == "unknown")
+    assert known <= made <= known + unknown  # a time-out may cancel a call before it left
+
+
+def shown(call: dict[str, Any]) -> str:
+    return json.dumps(call["arguments"], sort_keys=True)
