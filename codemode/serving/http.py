@@ -92,8 +92,6 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
 
     @asynccontextmanager
     async def running(_: FastAPI) -> AsyncIterator[None]:
-        if service.settings.keeps_journal:
-            await service.executions.serve()
         async with mcp.running():
             yield
 

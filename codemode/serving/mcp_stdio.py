@@ -42,6 +42,8 @@ async def _enter(service: CodeMode, entering: AsyncExitStack, opened: asyncio.Fu
         for name, source in service.sources.items():
             show.warnings(name, source.warnings)
         await service.start_sandbox()
+        if service.settings.keeps_journal:
+            await service.executions.serve()
     except Exception as error:
         opened.set_exception(error)
         opened.exception()  # it is told here, whether or not a client asks
