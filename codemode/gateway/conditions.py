@@ -1,19 +1,20 @@
 """Conditions on the arguments of a call, as they are going to be sent.
 
 A path names an argument and steps into objects (`message.to`); lists are stepped into by themselves. Names are those of
-parameters or of the wire, compared without case, `_` and `-`: a field `To` beside `to` may be the one that counts. An
-object may come as JSON text. With `?` at its end a path may be absent (`cc?`).
+parameters or of the wire, compared by their letters and digits alone: a field `To` beside `to` may be the one that
+counts, and so may ` to`. An object may come as JSON text. With `?` at its end a path may be absent (`cc?`).
 """
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from codemode.catalog.arguments import WHOLE_BODY
 from codemode.catalog.tool import Location
-from codemode.gateway.patterns import ValuePattern, parsed, shown
+from codemode.gateway.patterns import ValuePattern, folded, parsed, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
 
 _MISSING = object()
+
+#: How some services write places in lists and objects: `to[]`, `to[0]`, `to[email]`.
+_INDEXED = re.compile(r"(?<=.)\[.*", re.DOTALL)
 
 
 class Condition:
@@ -77,13 +81,24 @@ def _roots(tool: Tool, arguments: Mapping[str, Any], name: str) -> Iterator[Any]
         if _alike(name, given, parameter.wire_name if parameter else given):
             yield value
         if parameter is None or parameter.location is Location.BODY:
-            body = parsed(value) if isinstance(value, str) else value
-            if isinstance(body, Mapping) and given != name:
-                yield from (part for key, part in body.items() if _alike(name, str(key), _name_of(tool, str(key))))
+            if given != name:
+                yield from _of_body(tool, value, name, is_body=parameter is not None)
         elif _is_field(parameter):
             fields[parameter.wire_name] = value
     if name == WHOLE_BODY and fields:
         yield fields
+
+
+def _of_body(tool: Tool, value: Any, name: str, *, is_body: bool) -> Iterator[Any]:
+    """The fields of that name in a whole body, in each object of a list of them."""
+    body = parsed(value) if isinstance(value, str) else value
+    if isinstance(body, Mapping):
+        yield from (part for key, part in body.items() if _alike(name, str(key), _name_of(tool, str(key))))
+    elif isinstance(body, list):
+        for item in body:
+            yield from list(_of_body(tool, item, name, is_body=is_body)) or [_MISSING]
+    elif is_body and not any(_alike(name, one.name, one.wire_name) for one in tool.parameters):
+        yield _unknown(value)
 
 
 def _name_of(tool: Tool, wire_name: str) -> str:
@@ -109,7 +124,12 @@ def _within(value: Any, steps: tuple[str, ...]) -> Iterator[Any]:
         if not named:
             yield _MISSING
     else:
-        yield {"": value}  # a scalar where an object belongs: it surely fits nothing, and may fit anything
+        yield _unknown(value)
+
+
+def _unknown(value: Any) -> dict[str, Any]:
+    """A scalar where an object belongs: it surely fits nothing, and may fit what stands anywhere in it."""
+    return {"": value}
 
 
 def _alike(name: str, *others: str) -> bool:
@@ -117,4 +137,6 @@ def _alike(name: str, *others: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    return unicodedata.normalize("NFKC", name).casefold().replace("_", "").replace("-", "")
+    """A name as a service that is not strict may read it: " CC", "c-c", "%63c" and "cc[0]" as "cc"."""
+    first = _INDEXED.sub("", folded(unquote(name)))
+    return "".join(character for character in first if character.isalnum()) or name

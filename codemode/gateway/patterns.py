@@ -188,9 +188,17 @@ def parsed(text: str) -> Any:
     if text.lstrip()[:1] not in ("{", "[", '"'):
         return None
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_every_value)
     except (ValueError, RecursionError):
         return None
+
+
+def _every_value(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; where a name stands twice in it readers take the first or the last, so it has a list of both."""
+    found: dict[str, list[Any]] = {}
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    return {name: values if len(values) > 1 else values[0] for name, values in found.items()}
 
 
 def _stretched(places: set[int], text: str, allowed: re.Pattern[str]) -> set[int]:

@@ -83,6 +83,8 @@ async def test_what_surely_stays_inside_is_sent(arguments: dict[str, Any]) -> No
     assert transport.sent == [("mail.send", arguments)]
 
 
+#: What a service that is not strict may take for `cc`.
+NEARLY_CC = [" cc", "cc[]", "c\u200bc", "%63c", "\u0441c", "c-C", "cc\r\n"]
 OUTSIDE: list[dict[str, Any]] = [
     {},
     {"cc": "ann@own.org"},
@@ -105,11 +107,15 @@ OUTSIDE: list[dict[str, Any]] = [
     {"body": {"to": "ann@own.org", "CC": "x@evil.org"}},
     {"body": {"TO": "x@evil.org"}},
     {"body": {"to": "ann@own.org", "cc": [["x@evil.org"]]}},
+    {"body": {"to": "ann@own.org", "t o\r\n": "x@evil.org"}},
     {"body": {}},
 ]
 
 
-@pytest.mark.parametrize("arguments", OUTSIDE, ids=repr)
+BY_NAME = [{"body": {"to": "ann@own.org", name: "x@evil.org"}} for name in NEARLY_CC]
+
+
+@pytest.mark.parametrize("arguments", [*OUTSIDE, *BY_NAME], ids=repr)
 async def test_nothing_that_may_leave_is_sent(arguments: dict[str, Any]) -> None:
     door, transport = gateway(*INSIDE)
     for name in ("mail.send", "sendMail", "mail.sendMail"):
@@ -138,6 +144,37 @@ async def test_a_prohibition_holds_however_the_value_comes(tool: str, arguments:
     door, transport = gateway(*NOT_EVIL)
     assert (await door.call(call(tool, arguments))).state is CallState.DENIED
     assert transport.sent == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [{"to": "ann@own.org"}, {"to": "x@evil.org"}],
+        [{"to": "ann@own.org"}, {"cc": "x@evil.org"}],
+        '{"to": "x@evil.org", "to": "ann@own.org"}',
+        '[{"to": "x@evil.org"}]',
+        "to=ann@own.org&to=x@evil.org",
+        "<to>x@evil.org</to>",
+    ],
+    ids=repr,
+)
+async def test_a_body_in_any_form_is_looked_into(body: object) -> None:
+    both = {"to": "*@own.org", "cc?": "*@own.org"}
+    wishes: list[list[dict[str, Any]]] = [
+        [{"where": both, "decision": "allow"}, {"decision": "deny"}],
+        [{"where": {"to": "*@evil.org"}, "decision": "deny"}, {"where": {"cc": "*@evil.org"}, "decision": "deny"}],
+    ]
+    for rules in wishes:
+        door, transport = gateway(*rules)
+        assert (await door.call(call("mail.upload", {"body": body}))).state is CallState.DENIED
+        assert transport.sent == []
+
+
+async def test_a_condition_that_may_be_absent_does_not_hold_for_a_body_that_cannot_be_read() -> None:
+    rules = [{"where": {"cc?": "*@own.org"}, "decision": "allow"}, {"decision": "deny"}]
+    for body, state in (({"text": "hi"}, CallState.COMMITTED), ("cc=x@evil.org", CallState.DENIED)):
+        door, _ = gateway(*rules)
+        assert (await door.call(call("mail.upload", {"body": body}))).state is state
 
 
 async def test_a_prohibition_on_a_field_that_is_not_declared_holds_in_a_whole_body() -> None:
