@@ -458,7 +458,7 @@ class Executions:
                 continue
             running = dict(self._attempts)
             try:
-                held = await self._journal.renew()
+                held = await self._journal.renew(self._attempts)
             except CodeModeError:
                 log.exception("leases could not be renewed")
                 continue

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 ExecutionStatus = Literal[
     "queued",
@@ -226,10 +226,10 @@ class Journal(Protocol):
         """Ids of executions that are `running` or `queued` and whose holder is dead, the oldest first."""
         ...
 
-    async def renew(self) -> frozenset[str]:
-        """Extend all leases of this server; returns the ids of the executions that it still holds.
+    async def renew(self, executions: Collection[str]) -> frozenset[str]:
+        """Extend this server's leases of these executions; returns the ids of those that it still holds.
 
-        To be called several times within `lease_s`, for as long as executions run here.
+        To be called several times within `lease_s`, for what runs here. What is not named is free once its time is up.
         """
         ...
 

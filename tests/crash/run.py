@@ -29,7 +29,7 @@ async def kill_at_random(here: Harness, kills: int, chance: random.Random) -> No
     """Kill servers until so many have died in the middle of an execution, and check what is left of each."""
     await here.start()
     lasts_s = await _duration(here)
-    counts = here.counts
+    counts, told = here.counts, 0
     while counts.kills < kills:
         here.submit()
         await asyncio.sleep(chance.uniform(0, lasts_s))
@@ -45,8 +45,9 @@ async def kill_at_random(here: Harness, kills: int, chance: random.Random) -> No
         await here.start()
         await here.settle()
         await here.check()
-        if counts.kills and not counts.kills % 100:
-            print(f"{counts.kills} kills", flush=True)  # noqa: T201
+        if counts.kills >= told + 100:
+            told = counts.kills
+            print(f"{told} kills", flush=True)  # noqa: T201
 
 
 async def _duration(here: Harness) -> float:

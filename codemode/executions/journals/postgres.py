@@ -23,7 +23,7 @@ from codemode.executions.journals.sql import SqlJournal
 from codemode.executions.journals.transactions import Now, Statement, Statements
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Sequence
+    from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 
     from codemode.errors import LeaseLost
     from codemode.executions.journal import JournalEntry, Lease
@@ -111,10 +111,10 @@ class PostgresJournal(SqlJournal):
         """See `Journal.append`."""
         return await self._group.add(lease, entries)
 
-    async def renew(self) -> frozenset[str]:
-        """See `Journal.renew`. It changes many rows, and would wait crosswise for appends that change several."""
+    async def renew(self, executions: Collection[str]) -> frozenset[str]:
+        """See `Journal.renew`. It locks many rows, and would wait crosswise for appends that lock several."""
         async with self._writing:
-            return await super().renew()
+            return await super().renew(executions)
 
     async def _append(self, writes: Sequence[Write]) -> Written:
         leases = list(dict.fromkeys(write.lease for write in writes))

@@ -9,7 +9,7 @@ from codemode.executions.journal import Pruned
 from codemode.executions.journals import transactions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from codemode.executions.journal import (
         Decision,
@@ -72,9 +72,9 @@ class SqlJournal(ABC):
         """See `Journal.orphans`."""
         return await self._read(transactions.orphans(self._is_dead))
 
-    async def renew(self) -> frozenset[str]:
+    async def renew(self, executions: Collection[str]) -> frozenset[str]:
         """See `Journal.renew`."""
-        return await self._write(transactions.renew(self.server, self._lease_s))
+        return await self._write(transactions.renew(executions, self.server, self._lease_s))
 
     async def read(self, execution: str, *, after: int = 0, values: bool = True) -> tuple[JournalEntry, ...]:
         """See `Journal.read`."""

@@ -7,7 +7,7 @@ Parameters are numbered (`$1`); a conditional `UPDATE … RETURNING` decides who
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -191,14 +191,17 @@ def orphans(is_dead: IsDead) -> Transaction[tuple[str, ...]]:
     return tuple(one for one, server, until_us in found if until_us <= now or not server or is_dead(server))
 
 
-def renew(server: str, lease_s: float) -> Transaction[frozenset[str]]:
+def renew(executions: Collection[str], server: str, lease_s: float) -> Transaction[frozenset[str]]:
     """See `Journal.renew`."""
     now = yield from _now()
-    held = yield Statement(
-        "UPDATE executions SET lease_until_us = $1 WHERE server = $2 AND status IN ('queued', 'running') RETURNING id",
-        (now + int(lease_s * _SECOND_US), server),
-    )
-    return frozenset(row[0] for row in held)
+    held: list[str] = []
+    for execution in sorted(executions):
+        found = yield Statement(
+            "UPDATE executions SET lease_until_us = $1 WHERE id = $2 AND server = $3 RETURNING id",
+            (now + int(lease_s * _SECOND_US), execution, server),
+        )
+        held.extend(row[0] for row in found)
+    return frozenset(held)
 
 
 _LAST = "(SELECT coalesce(max(sequence), 0) FROM entries WHERE execution = id)"

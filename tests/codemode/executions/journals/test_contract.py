@@ -179,8 +179,8 @@ async def test_what_a_living_server_holds_is_not_given_to_another(store: Store) 
     with pytest.raises(LeaseHeld, match=f"execution ex_1 is being worked on by {one.server}"):
         await other.claim("ex_1")
     assert await other.orphans() == ()
-    assert await one.renew() == {"ex_1"}
-    assert await other.renew() == set()
+    assert await one.renew(["ex_1", "ex_2"]) == {"ex_1"}
+    assert await other.renew(["ex_1"]) == set()
 
 
 async def test_a_server_whose_lease_ran_out_can_write_nothing_once_another_has_claimed(store: Store) -> None:
@@ -198,10 +198,22 @@ async def test_a_server_whose_lease_ran_out_can_write_nothing_once_another_has_c
     for write in late:
         with pytest.raises(LeaseLost):
             await write
-    assert await one.renew() == set()
+    assert await one.renew(["ex_1"]) == set()
     assert await other.append(taken, [JournalEntry("resumed")]) == 2
     assert [entry.kind for entry in await other.read("ex_1")] == ["started", "resumed"]
     assert await other.orphans() == ()
+
+
+async def test_what_a_server_does_not_renew_is_free_though_it_renews_others(store: Store) -> None:
+    one, other = await store.server(lease_s=0.0), await store.server(lease_s=60.0)
+    await one.create(new("ex_1"))
+    await other.create(new("ex_2"))
+    await other.claim("ex_1")
+    await other.create(new("ex_3"))
+    before = {stored.given.id: stored.lease_until_us for stored in await one.list()}
+    assert await other.renew(["ex_2", "ex_3"]) == {"ex_2", "ex_3"}
+    after = {stored.given.id: stored.lease_until_us for stored in await one.list()}
+    assert [execution for execution in sorted(after) if after[execution] > before[execution]] == ["ex_2", "ex_3"]
 
 
 async def test_a_lost_lease_does_not_hold_up_what_is_written_with_it(store: Store) -> None:
