@@ -171,7 +171,7 @@ async def test_a_body_in_any_form_is_looked_into(body: object) -> None:
 
 
 async def test_a_condition_that_may_be_absent_does_not_hold_for_a_body_that_cannot_be_read() -> None:
-    rules = [{"where": {"cc?": "*@own.org"}, "decision": "allow"}, {"decision": "deny"}]
+    rules: list[dict[str, Any]] = [{"where": {"cc?": "*@own.org"}, "decision": "allow"}, {"decision": "deny"}]
     for body, state in (({"text": "hi"}, CallState.COMMITTED), ("cc=x@evil.org", CallState.DENIED)):
         door, _ = gateway(*rules)
         assert (await door.call(call("mail.upload", {"body": body}))).state is state
