@@ -39,19 +39,23 @@ def main() -> None:
     options = _options()
     print(f"{datetime.now(UTC):%Y-%m-%d}, Python {sys.version.split()[0]}")
     print(", ".join(f"{name} {version(name)}" for name in ("fastmcp", "bm25s", "tantivy", "rapidfuzz")))
-    gym = files("api_specs.gym")
-    tools = list(_catalog(Path(str(gym / "openapi.yaml"))))
-    queries = read_labelled(Path(str(gym / "queries.yaml")), Catalog(tools))
-    work = {"gym": (tools, queries)} | _sets(options)
+    work = {"gym": gym()} | _sets(options)
     if options.ablate:
         _ablate(work)
         return
     ran = [compare(name, *each) for name, each in work.items()]
     for path in options.document:
         document = list(_catalog(path))
-        ran.append(compare(path.stem, document, [LabelledQuery(each.query, ()) for each in queries]))
+        ran.append(compare(path.stem, document, [LabelledQuery(each.query, ()) for each in work["gym"][1]]))
     if not all(ran):
         sys.exit("a peer did not run")
+
+
+def gym() -> tuple[list[Tool], list[LabelledQuery]]:
+    """The gym's operations and its labelled queries."""
+    folder = files("api_specs.gym")
+    tools = list(_catalog(Path(str(folder / "openapi.yaml"))))
+    return tools, read_labelled(Path(str(folder / "queries.yaml")), Catalog(tools))
 
 
 def compare(name: str, tools: Sequence[Tool], queries: Sequence[LabelledQuery]) -> bool:

@@ -41,7 +41,7 @@ class Scorer:
         if len(found) > max(count, _SORTED_AT_ONCE):
             kept = sums >= np.partition(sums, len(sums) - count)[len(sums) - count]
             found, sums = found[kept], sums[kept]
-        order = np.argsort(-sums, kind="stable")[:count]
+        order = (-sums).argsort(kind="stable")[:count]
         return found[order].astype(np.int32), sums[order].astype(np.float32)
 
     def _sums(self, groups: Sequence[Group]) -> NDArray[np.float64]:
@@ -78,7 +78,7 @@ class Scorer:
         best = np.zeros(self._postings.size, np.float32)
         for documents, values, share in lists:
             best[documents] = np.maximum(best[documents], values * np.float32(share))
-        held = np.flatnonzero(best).astype(np.int32)
+        held = best.nonzero()[0].astype(np.int32)
         return held, best[held], 1.0
 
 
@@ -87,7 +87,7 @@ def _highest(total: NDArray[np.float64], count: int) -> NDArray[np.intp]:
     highest = float(total.max(initial=0))
     found = np.zeros(0, np.intp)
     for cut in _CUTS:
-        found = np.flatnonzero(total > cut * highest)
+        (found,) = (total > cut * highest).nonzero()
         if len(found) >= count:
             break
     return found

@@ -61,6 +61,7 @@ class Interpreter:
         self._compounds = compounds
         self._is_named = is_named
         self._weights = weights
+        self._frequencies = np.diff(postings.starts).tolist()
         self._general = _general_spelling()
         self._meanings: dict[tuple[str, bool], Group] = {}
 
@@ -114,7 +115,7 @@ class Interpreter:
 
     def _count(self, term: str) -> int:
         number = self._frequent(term)
-        return 0 if number is None else self._postings.frequency(number)
+        return 0 if number is None else self._frequencies[number]
 
     def _meaning(self, surface: str, *, is_name: bool) -> Group:
         group = self._meanings.get((surface, is_name))
@@ -130,7 +131,7 @@ class Interpreter:
         own = self._frequent(term)
         corrected = ""
         parts = self._compounds.get(surface, ()) if self._weights.compound else ()
-        worths.update((part, self._weights.compound) for part in parts if self._postings.frequency(part))
+        worths.update((part, self._weights.compound) for part in parts if self._frequencies[part])
         if own is not None:
             worths[own] = 1.0
         elif not worths and not surface.isdigit() and surface not in wordlists.words():
@@ -146,14 +147,14 @@ class Interpreter:
 
     def _frequent(self, term: str) -> int | None:
         number = self._vocabulary.number(term)
-        return number if number is not None and self._postings.frequency(number) else None
+        return number if number is not None and self._frequencies[number] else None
 
     def _correct(self, surface: str, worths: dict[int, float], share: float) -> str:
         """Add the nearest known words; the most frequent one, or "" when there is none."""
         ranked = sorted(
-            (edits, -self._postings.frequency(term), known, term)
+            (edits, -self._frequencies[term], known, term)
             for known, term, edits in self._spelling.corrections(surface)
-            if self._postings.frequency(term)
+            if self._frequencies[term]
         )
         general = self._general.corrections(surface) if not ranked or ranked[0][0] > 1 else []
         if general and (not ranked or min(edits for _, _, edits in general) < ranked[0][0]):

@@ -14,7 +14,7 @@ from rapidfuzz import fuzz, process
 from codemode.search.candidates import Scorer
 from codemode.search.clauses import clause_heads, fill
 from codemode.search.compounds import pairs_of_names
-from codemode.search.confidence import UNSURE, confidence
+from codemode.search.confidence import UNSURE, confidence, evidence
 from codemode.search.documents import Field
 from codemode.search.exact import ExactNames
 from codemode.search.facets import Facets
@@ -32,7 +32,7 @@ from codemode.search.vocabulary import Reader, Vocabulary
 from codemode.search.weights import Weights
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -183,10 +183,10 @@ class Index:
             return _Found([], [], 0, 0.0)
         look = self._ranker.look(question, documents[:close], sums[:close])
         scores = weigh(look.features, self.weights.ranking)
-        sure = confidence(question.groups, look, sums, scores, self._rarest)
+        sure = confidence(evidence(question.groups, look, sums[:close], scores, self._rarest))
         if similar is not None:
             scores = scores + np.float32(self.weights.meaning) * similar[documents[:close]]
-        order = np.argsort(-scores, kind="stable")
+        order = (-scores).argsort(kind="stable")
         order = fill(order, clause_heads(question, text, look, scores), DEFAULT_LIMIT)
         behind = scores.min() * sums[close:] / max(float(sums[close:].max(initial=0)), _LEAST)
         return _Found(
@@ -205,6 +205,16 @@ class Index:
             return (), {}
         look = self._ranker.look(question, documents, sums)
         return tuple(self.tools[document].id for document in documents.tolist()), look.features
+
+    def evidence(self, text: str, without: Collection[str] = ()) -> Mapping[str, float] | None:
+        """What speaks for the best hit of a search among tools other than some, for fitting; None without a hit."""
+        question = self._question(text)
+        allowed = np.array([tool.id not in without for tool in self.tools]) if without else None
+        documents, sums = self._scorer.best(question.groups, self.weights.ranked, allowed)
+        if not len(documents):
+            return None
+        look = self._ranker.look(question, documents, sums)
+        return evidence(question.groups, look, sums, weigh(look.features, self.weights.ranking), self._rarest)
 
     def _question(self, text: str) -> Question:
         reading = read(text, self.weights)

@@ -27,10 +27,6 @@ class Postings:
     impacts: NDArray[np.float32]
     rarity: NDArray[np.float32]
 
-    def frequency(self, term: int) -> int:
-        """In how many documents a term is; terms that came after this index was made are in none."""
-        return int(self.starts[term + 1] - self.starts[term]) if term < len(self.rarity) else 0
-
 
 def build_postings(documents: Segment, weights: Weights, terms: int) -> Postings:
     """Postings of all documents; `terms` is the size of the vocabulary."""

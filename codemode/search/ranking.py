@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _LEAST = 1e-6  # keeps a share of nothing from dividing by zero
 _STEEPNESS = np.float32(2.0)  # of the logarithm that the sum goes through: how soon more of it counts for less
-_HEAD = (Field.NAME, Field.HOME, Field.SUMMARY)
+_HEAD = slice(Field.NAME, Field.SUMMARY + 1)  # what says what a tool is for
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What was seen: each feature by name, one number for each candidate; and candidates x groups, how well the name
-    (`named`), and how well anything (`found`), answers a group, with the rarity of the groups."""
+    """What was seen: each feature by name, one number for each candidate; the rarity of the groups; and candidates x
+    groups, how well the name (`named`) and anything (`found`) answers."""
 
     features: Mapping[str, Column]
     named: Column
@@ -69,13 +69,13 @@ class Ranker:
         answered = self._answered(question.groups, candidates)
         total = np.float32(max(float(answered.rarity.sum()), _LEAST))
         shares = answered.rarity / total
-        anywhere = answered.cover.max(axis=0)
+        anywhere, headed = answered.cover.max(axis=0), answered.cover[_HEAD].max(axis=0)
         features = {
             "sum": _saturated(sums / total),
             **self._covered(answered, candidates),
             "query_covered": anywhere @ shares,
-            "words_found": np.count_nonzero(anywhere, axis=1) / np.float32(max(anywhere.shape[1], 1)),
-            "namespace_covered": _around(answered.cover, self._profile.namespaces[candidates]) @ shares,
+            "words_found": (anywhere > 0).sum(axis=1) / np.float32(max(anywhere.shape[1], 1)),
+            "namespace_covered": _around(headed, self._profile.namespaces[candidates]) @ shares,
             **self._named(question.groups, answered, len(candidates)),
             **self._acting(question, candidates),
         }
@@ -98,7 +98,7 @@ class Ranker:
         documents, count = self._documents, len(candidates)
         rows, holders = _ranges(documents.starts, candidates)
         places = group_of[documents.terms[rows]]
-        hit = np.flatnonzero(places >= 0)
+        (hit,) = (places >= 0).nonzero()
         rows, holders, places = rows[hit], holders[hit], places[hit]
         terms, slots = documents.terms[rows], documents.fields[rows].astype(np.intp) * count + holders
         worth = worth_of[terms]
@@ -129,11 +129,11 @@ class Ranker:
         """Write down for each term which group it answers best, and how well; give the rarity of each group."""
         terms = np.array([term for group in groups for term, _ in group.alternatives], np.int32)
         worths = np.array([alike * group.weight for group in groups for _, alike in group.alternatives], np.float32)
-        places = np.repeat(np.arange(len(groups)), [len(group.alternatives) for group in groups])
+        places = np.arange(len(groups)).repeat([len(group.alternatives) for group in groups])
         rarity = np.zeros(len(groups), np.float32)
         np.maximum.at(rarity, places, self._rarity[terms] * worths)
         np.maximum.at(rows.worth_of, terms, worths)
-        best = np.flatnonzero(worths >= rows.worth_of[terms])[::-1]
+        best = (worths >= rows.worth_of[terms]).nonzero()[0][::-1]
         rows.group_of[terms[best]] = places[best]
         return rarity, terms
 
@@ -151,7 +151,7 @@ class Ranker:
         lengths = np.bincount(owners, minlength=count)
         paired = (owners[1:] == owners[:-1]) & (places[1:] == places[:-1] + 1) & (places[:-1] >= 0)
         opens = np.zeros(count, np.float32)
-        first = np.flatnonzero(_changes(owners))
+        (first,) = _changes(owners).nonzero()
         opens[owners[first]] = places[first] >= 0
         whole = np.maximum(np.bincount(owners, answered.rarity_of_names, minlength=count), _LEAST)
         said = answered.rarity_of_names * self._said(groups, answered.surfaces)
@@ -216,13 +216,13 @@ def _saturated(sums: Column) -> Column:
     return saturated
 
 
-def _around(cover: NDArray[np.float32], namespaces: NDArray[np.int32]) -> NDArray[np.float32]:
+def _around(headed: NDArray[np.float32], namespaces: NDArray[np.int32]) -> NDArray[np.float32]:
     """Candidates x groups: how well a group is answered by any candidate of the same namespace, parameters apart."""
-    order = np.argsort(namespaces, kind="stable")
+    order = namespaces.argsort(kind="stable")
     first = _changes(namespaces[order])
-    together = np.maximum.reduceat(cover[_HEAD, :].max(axis=0)[order], np.flatnonzero(first), axis=0)
-    around = np.empty(cover.shape[1:], np.float32)
-    around[order] = together[np.cumsum(first) - 1]
+    together = np.maximum.reduceat(headed[order], first.nonzero()[0], axis=0)
+    around = np.empty_like(headed)
+    around[order] = together[first.cumsum() - 1]
     return around
 
 
@@ -244,8 +244,8 @@ def _ranges(starts: NDArray[np.int64], chosen: NDArray[np.int32]) -> tuple[NDArr
     """All places in the ranges of the chosen, and for each the place of its owner among the chosen."""
     first = starts[chosen]
     sizes = starts[chosen + 1] - first
-    owners = np.repeat(np.arange(len(chosen)), sizes)
-    offsets = np.repeat(first - (np.cumsum(sizes) - sizes), sizes)
+    owners = np.arange(len(chosen)).repeat(sizes)
+    offsets = (first - (sizes.cumsum() - sizes)).repeat(sizes)
     return offsets + np.arange(len(owners)), owners
 
 

@@ -36,7 +36,7 @@ class Weights:
     tools without some fields are made up for it. `rarity_power` is the power that the rarity of a term is raised to.
     """
 
-    fields: tuple[float, ...] = (2.0, 1.5, 1.5, 1.0, 0.7, 0.6, 1.0)
+    fields: tuple[float, ...] = (2.0, 1.5, 1.5, 0.7, 0.7, 0.6, 1.0)
     length_b: tuple[float, ...] = (0.3, 0.3, 0.6, 0.95, 0.95, 0.75, 0.6)
     fill: float = 1.5
     saturation_k1: float = 1.5
@@ -62,7 +62,7 @@ class Weights:
     corrections: int = 3
 
     #: What a standard deviation of nearness in meaning adds to a score, where there are embeddings.
-    meaning: float = 0.17
+    meaning: float = 0.15
 
     #: How many candidates are looked at closely.
     ranked: int = 60

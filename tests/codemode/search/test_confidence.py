@@ -23,7 +23,7 @@ def gym() -> Index:
 
 
 @pytest.mark.parametrize(
-    "query", ["create a client", "freeze membership", "list invoices", "book a class", "get_clients_list"]
+    "query", ["create a client", "freeze membership", "list payments", "members", "book a class", "get_clients_list"]
 )
 def test_what_there_is_a_tool_for_is_not_flagged(gym: Index, query: str) -> None:
     assert gym.search(query).unsure == ()

@@ -1,0 +1,159 @@
+"""How well search knows that it has not found it, each set judged by a fit on the others.
+
+    python -m benchmarks.search_unsure --data DIR [--queries 300]
+
+For each set and the gym: its queries, which are answerable; the same with the right tools taken out of the catalog
+(`taken`); queries of the other sets (`foreign`); and nonsense. Printed are the areas under the curve, what share of
+foreign queries and of nonsense is flagged where one in twenty answerable queries is, and the same shares, with that of
+false alarms, at the threshold of the other sets. Last the coefficients and the threshold that all sets together give.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.retrieval import labelled, read_rows, sets, tools_of
+from benchmarks.search import gym
+from codemode.search.confidence import COEFFICIENTS
+from codemode.search.index import Index
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from codemode.catalog.tool import Tool
+    from codemode.search.evaluation import LabelledQuery
+
+#: What each kind of query weighs in the fit.
+KINDS = {"answerable": 3.0, "taken": 2.0, "foreign": 1.0, "nonsense": 0.8}
+FOREIGN = 14  # queries of each other set
+NONSENSE = 60
+ALARM = 0.05  # share of answerable queries that may be flagged
+RESTRAINT = 0.003  # of the coefficients, on features of spread 1
+LEVELS = 201  # of a set, so that each counts the same
+STEPS = 12  # of Newton's method
+NOTHING = -99.0  # logit of a query without any hit
+
+Evidence: TypeAlias = NDArray[np.float64]
+
+
+def main() -> None:
+    options = _options()
+    names = [*sets(options.data), "gym"]
+    queries = {}
+    indexes = {}
+    for name in names:
+        tools, queries[name] = gym() if name == "gym" else _set(options.data / name, options.queries)
+        indexes[name] = Index.build(tools)
+    rows = {name: dict(_rows(indexes[name], name, queries)) for name in names}
+    print(
+        "| set | taken AUC | foreign AUC | foreign flagged | nonsense flagged | by others: false | foreign | nonsense |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
+    figures = []
+    for name in names:
+        others = {other: rows[other] for other in names if other != name}
+        figures.append(_judged(rows[name], _fit(others), others))
+        print(f"| {name} | {' | '.join(f'{value:.3f}' for value in figures[-1])} |", flush=True)
+    print(f"| mean | {' | '.join(f'{value:.3f}' for value in np.mean(figures, axis=0))} |")
+    coefficients = _fit(rows)
+    told = dict(zip(("INTERCEPT", *COEFFICIENTS), coefficients.round(2).tolist(), strict=True))
+    print(f"\n{told}, UNSURE = {1 / (1 + np.exp(-_threshold(rows, coefficients))):.3f}")
+
+
+def _set(folder: Path, count: int) -> tuple[list[Tool], list[LabelledQuery]]:
+    tools = tools_of(read_rows(folder / "catalog.jsonl"))
+    return tools, labelled(folder / "queries.jsonl", tools, count)
+
+
+def _rows(index: Index, name: str, queries: Mapping[str, Sequence[LabelledQuery]]) -> Iterator[tuple[str, Evidence]]:
+    own = queries[name]
+    yield "answerable", _evidence(index.evidence(each.query) for each in own)
+    yield "taken", _evidence(index.evidence(each.query, without=frozenset().union(*each.gold)) for each in own)
+    foreign = [each.query for other in queries if other != name for each in queries[other][:FOREIGN]]
+    yield "foreign", _evidence(index.evidence(query) for query in foreign)
+    yield "nonsense", _evidence(index.evidence(query) for query in _nonsense())
+
+
+def _nonsense() -> Iterator[str]:
+    chance = random.Random(5)  # noqa: S311
+    for _ in range(NONSENSE):
+        words = []
+        for _ in range(chance.randint(2, 6)):
+            letters = ("bcdfghjklmnpqrstvwxyz" if place % 2 else "aeiou" for place in range(chance.randint(4, 9)))
+            words.append("".join(chance.choice(some) for some in letters))
+        yield " ".join(words)
+
+
+def _evidence(found: Iterator[Mapping[str, float] | None]) -> Evidence:
+    """One row a query: 1, then the values of the evidence; all 0 where nothing was found."""
+    nothing = [0.0] * (len(COEFFICIENTS) + 1)
+    return np.array([nothing if each is None else [1.0, *(each[key] for key in COEFFICIENTS)] for each in found])
+
+
+def _fit(rows: Mapping[str, Mapping[str, Evidence]]) -> Evidence:
+    """The coefficients of a logistic model, the intercept first; each kind of each set counts by `KINDS`."""
+    parts = [(kind, of_set[kind][of_set[kind][:, 0] > 0]) for of_set in rows.values() for kind in KINDS]
+    values = np.concatenate([part for _, part in parts])
+    answerable = np.concatenate([np.full(len(part), kind == "answerable", float) for kind, part in parts])
+    shares = np.concatenate([np.full(len(part), KINDS[kind] / max(len(part), 1)) for kind, part in parts])
+    shares /= shares.sum()
+    middle, spread = values.mean(axis=0), values.std(axis=0)
+    middle[0], spread[0] = 0.0, 1.0
+    scaled = (values - middle) / spread
+    restraint = np.diag([0.0, *[RESTRAINT] * len(COEFFICIENTS)])
+    found = np.zeros(scaled.shape[1])
+    for _ in range(STEPS):
+        chance = 1 / (1 + np.exp(-np.clip(scaled @ found, -30, 30)))
+        slope = scaled.T @ (shares * (answerable - chance)) - restraint @ found
+        found += np.linalg.solve((scaled.T * (shares * chance * (1 - chance))) @ scaled + restraint, slope)
+    raw = found / spread
+    raw[0] -= raw[1:] @ middle[1:]
+    return np.asarray(raw)
+
+
+def _judged(
+    of_set: Mapping[str, Evidence], coefficients: Evidence, others: Mapping[str, Mapping[str, Evidence]]
+) -> list[float]:
+    logits = {kind: _logits(of_set[kind], coefficients) for kind in KINDS}
+    own = np.quantile(logits["answerable"], ALARM)
+    common = _threshold(others, coefficients)
+    return [
+        *(_area(logits["answerable"], logits[kind]) for kind in ("taken", "foreign")),
+        *(float((logits[kind] < own).mean()) for kind in ("foreign", "nonsense")),
+        *(float((logits[kind] < common).mean()) for kind in ("answerable", "foreign", "nonsense")),
+    ]
+
+
+def _threshold(rows: Mapping[str, Mapping[str, Evidence]], coefficients: Evidence) -> float:
+    """Below which, in the mean of the sets, so many of the answerable queries lie."""
+    levels = np.linspace(0, 1, LEVELS)
+    return float(
+        np.quantile([np.quantile(_logits(each["answerable"], coefficients), levels) for each in rows.values()], ALARM)
+    )
+
+
+def _logits(values: Evidence, coefficients: Evidence) -> Evidence:
+    return np.where(values[:, 0] > 0, values @ coefficients, NOTHING)
+
+
+def _area(higher: Evidence, lower: Evidence) -> float:
+    """The share of pairs that are in order; ties count half."""
+    differences = higher[:, None] - lower[None, :]
+    return float((differences > 0).mean() + (differences == 0).mean() / 2)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--queries", type=int, default=300)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
