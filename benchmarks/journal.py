@@ -2,10 +2,11 @@
 
     python -m benchmarks.journal [--calls 2000] [--at-once 50]
 
-A recorded call is two appends: `started` before it leaves, `ended` with its value before the program gets it. The call
-itself is a turn of the event loop and stands in the same tasks without a journal beside it, in turns with the others;
-the medians of the rounds are printed, wall time and CPU of this process, and what is beyond the call itself. PostgreSQL
-is a cluster of its own on a socket, flushing to the disk; it is left out where the distribution's package is missing.
+First the stores alone, then whole programs whose tool is a function in this process, with and without a journal in
+SQLite. A recorded call is two appends: `started` before it leaves, `ended` with its value before the program gets it.
+For the stores the call itself is a turn of the event loop, made in the same tasks. All ways take turns; the medians of
+the rounds are printed, wall time and CPU of this process, and what is beyond the same without a journal. PostgreSQL is
+a cluster of its own on a socket, flushing to the disk; it is left out where the distribution's package is missing.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from pathlib import Path
 from codemode.executions.journal import Journal, JournalEntry, Lease, NewExecution
 from codemode.executions.journals.key import DigestKey
 from codemode.executions.journals.sqlite import SqliteJournal
+from codemode.service import CodeMode
+from codemode.settings import Settings
 from tests.postgres import cluster, programs
 
 #: The goals on SQLite with `durability: process`: a call by itself, and what one of many at once costs beyond the call.
@@ -37,6 +40,7 @@ ROUNDS = 9
 KEY = DigestKey(b"a key of benchmarks")
 VALUE = b'{"id": 7, "name": "a thing", "tags": ["one", "two"], "owner": {"id": 1, "name": "ann"}}'
 BASELINE = "no journal"
+ALLOW = {"read": "allow", "write": "allow", "destructive": "allow"}
 
 Record = Callable[[int], Awaitable[None]]
 
@@ -115,7 +119,62 @@ def stores(folder: Path, stack: ExitStack) -> dict[str, Journal]:
     return found
 
 
+PROGRAMS = {
+    "one by one": "for n in range({calls}):\n    shop.look(n=n)\n",
+    "at once": (
+        "import asyncio\n"
+        "for first in range(0, {calls}, {width}):\n"
+        "    await asyncio.gather(*[shop.look(n=n) for n in range(first, first + {width})])\n"
+    ),
+}
+
+
+async def look(n: int) -> dict[str, object]:
+    """Look at a thing.
+
+    Args:
+        n: its number
+    """
+    return {"id": n, "name": "a thing", "tags": ["one", "two"]}
+
+
+async def programs_of(calls: int, width: int) -> None:
+    """What a journal adds to a call of a program: the guest, the gateway and the ledger are the same."""
+    with tempfile.TemporaryDirectory() as folder:
+        state = {"state_folder": f"{folder}/state", "cache_folder": f"{folder}/cache", "limits": {"calls": calls}}
+        services = {
+            enabled: CodeMode.from_settings(
+                Settings.model_validate({**state, "journal": {"enabled": enabled}, "policy": {"default": ALLOW}}),
+                functions={"shop": [look]},
+            )
+            for enabled in (False, True)
+        }
+        times = {(enabled, kind): Times() for enabled in services for kind in PROGRAMS}
+        async with services[False], services[True]:
+            for _ in range(ROUNDS + 1):
+                for (enabled, kind), taken in times.items():
+                    wall, cpu = time.perf_counter(), time.process_time()
+                    outcome = await services[enabled].execute(PROGRAMS[kind].format(calls=calls, width=width))
+                    assert outcome.ok, outcome.failure
+                    taken.wall.append((time.perf_counter() - wall) / calls * 1e6)
+                    taken.cpu.append((time.process_time() - cpu) / calls * 1e6)
+    print(f"\nprograms of {calls} calls, the first round left out, medians in µs per call")
+    print(f"{'':22}{'no journal':>24}{'journal':>24}{'beyond':>28}")
+    print(f"{'':22}{'wall':>12}{'CPU':>12}{'wall':>12}{'CPU':>12}{'wall':>14}{'CPU':>14}")
+    for kind in PROGRAMS:
+        without, recorded_ = times[False, kind], times[True, kind]
+        row = [statistics.median(one[1:]) for one in (without.wall, without.cpu, recorded_.wall, recorded_.cpu)]
+        pairs = ((recorded_.wall, without.wall), (recorded_.cpu, without.cpu))
+        beyond = [statistics.median(a - b for a, b in zip(*pair, strict=True)) for pair in pairs]
+        print(f"{kind:22}" + "".join(f"{value:12.1f}" for value in row) + "".join(f"{value:14.1f}" for value in beyond))
+
+
 async def main(calls: int, width: int) -> None:
+    await stores_alone(calls, width)
+    await programs_of(calls // width * width, width)
+
+
+async def stores_alone(calls: int, width: int) -> None:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         async with AsyncExitStack() as open_journals:
