@@ -42,7 +42,9 @@ _POLL_S = 0.01
 #: What runs in the server's process before its program: when we die, by whatever, the kernel ends it (prctl(2)).
 _TIED_TO_US = """
 import os, signal, sys
-parent, *command = sys.argv[1:]
+parent, locale, *command = sys.argv[1:]
+if not locale:
+    os.environ.pop("LC_CTYPE", None)  # which Python has set for itself (PEP 538)
 try:
     import ctypes
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
@@ -76,7 +78,7 @@ async def started(
     """
     environment = {**get_default_environment(), **env}
     process = await asyncio.create_subprocess_exec(
-        *_tied(_program(command[0], environment, cwd), command),
+        *_tied(_program(command[0], environment, cwd), command, environment),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -127,10 +129,11 @@ def _program(name: str, environment: Mapping[str, str], cwd: Path | None) -> str
     return str(path.absolute())
 
 
-def _tied(program: str, command: Sequence[str]) -> tuple[str, ...]:
+def _tied(program: str, command: Sequence[str], environment: Mapping[str, str]) -> tuple[str, ...]:
     if not sys.executable:  # Python inside of another program
         return (program, *command[1:])
-    return (sys.executable, "-I", "-S", "-c", _TIED_TO_US, str(os.getpid()), program, *command)
+    facts = (str(os.getpid()), environment.get("LC_CTYPE", ""))
+    return (sys.executable, "-I", "-S", "-c", _TIED_TO_US, *facts, program, *command)
 
 
 async def _hear(

@@ -55,6 +55,8 @@ async def test_everything(tmp_path: Path) -> None:
         assert "42" in await value_of(service, "everything.get_sum(a=40, b=2)")
         weather = await value_of(service, "everything.get_structured_content(location='Chicago')")
         assert set(weather) == {"temperature", "conditions", "humidity"}
+        environment = await value_of(service, "everything.get_env()")
+        assert set(environment) <= {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"}
         image = await value_of(service, "everything.get_tiny_image()")
         assert any(part["media_type"] == "image/png" for part in image if isinstance(part, dict)), image
         blob = await value_of(service, "everything.get_resource_reference(resourceType='Blob', resourceId=2)")
