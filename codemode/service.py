@@ -419,8 +419,9 @@ class CodeMode:
         self.observers = observers_of(self.settings.observe)
         journal = journal_of(self.settings, Secrets())
         if journal is not None:
-            approvers = frozenset(self.settings.policy.approvers)
-            self._executions = Executions(journal, self._programs, self.settings.journal, approvers)
+            self._executions = Executions(
+                journal, self._programs, self.settings.journal, lambda: self.settings.policy.approvers
+            )
         await self._adopt(await self._read(self.settings))
         require_known_tools(self.settings, self.policy, self.catalog)
         require_known_names(self.settings, self.catalog)

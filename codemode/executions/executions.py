@@ -11,8 +11,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import (
-    ApprovalForbidden,
-    ApprovalRefused,
     CodeModeError,
     ExecutionChanged,
     ExecutionEnded,
@@ -22,6 +20,7 @@ from codemode.errors import (
     LeaseLost,
     RequestRepeated,
 )
+from codemode.executions.approvals import Approvals
 from codemode.executions.events import ExecutionEvent, events_of
 from codemode.executions.executor import new_execution, nothing
 from codemode.executions.journal import OPEN, NewExecution, Retention
@@ -80,12 +79,12 @@ class Executions:
         journal: Journal,
         programs: Programs,
         settings: JournalSettings,
-        approvers: Collection[str],
+        approvers: Callable[[], Collection[str]],
     ) -> None:
         self._journal = journal
         self._programs = programs
         self._settings = settings
-        self._approvers = approvers
+        self._approvals = Approvals(journal, approvers)
         self._attempts: dict[str, _Attempt] = {}
         self._chores: set[asyncio.Task[None]] = set()
         self._opening = asyncio.Lock()
@@ -119,6 +118,9 @@ class Executions:
         try:
             return await asyncio.shield(attempt.task)
         except asyncio.CancelledError:
+            if attempt.task.cancelled() and not _is_cancelled():
+                message = f"another server has taken over {execution}, or this one stops"
+                raise LeaseLost(message, execution=execution) from None
             attempt.cancelled.set()
             await asyncio.wait((attempt.task,))
             raise
@@ -222,10 +224,10 @@ class Executions:
         if stored.status not in OPEN:
             message = f"{execution} has ended: {stored.status}"
             raise ExecutionEnded(message, execution=execution)
-        questions = await self._journal.pending(execution=execution, unanswered=False)
-        open_ones = [question.id for question in questions if question.verdict is None]
-        if open_ones and len(open_ones) == len(questions) and stored.status == "paused":
-            message = f"{execution} waits for a decision on {', '.join(open_ones)}"
+        asked = {question["id"] for question in (stored.outcome or {}).get("pending", ())}
+        waiting = [question.id for question in await self._journal.pending(execution=execution)]
+        if asked and asked.issubset(waiting):
+            message = f"{execution} waits for a decision on {', '.join(waiting)}"
             raise ExecutionWaiting(message, execution=execution)
         absent = sorted(set(stored.given.credentials) - set(credentials))
         if absent:
@@ -291,11 +293,7 @@ class Executions:
     async def approvals(self, caller: Caller, execution: str = "") -> tuple[PendingCall, ...]:
         """Calls that wait for a person, the oldest first: all of them for approvers, else those of the caller."""
         await self.open()
-        waiting = await self._journal.pending(execution=execution)
-        if self._is_approver(caller):
-            return waiting
-        owners = {one: (await self._journal.get(one)).given.owner for one in {each.execution for each in waiting}}
-        return tuple(each for each in waiting if owners[each.execution] == caller.id)
+        return await self._approvals.waiting(caller, execution)
 
     async def decide(self, decisions: Sequence[Decision], caller: Caller) -> tuple[PendingCall, ...]:
         """Answer what is asked, all or none, in the name of `caller`; `resume` lets the executions go on.
@@ -303,24 +301,8 @@ class Executions:
         Raises ApprovalRefused: for who has not the role, for who started the execution, for a question that is not
         there or was answered, for other arguments than those that wait.
         """
-        if not self._is_approver(caller):
-            roles = ", ".join(sorted(self._approvers))
-            message = f"deciding on calls takes one of the roles {roles}; the key has {caller.role}"
-            raise ApprovalForbidden(message)
         await self.open()
-        waiting = {question.id: question for question in await self._journal.pending()}
-        for decision in decisions:
-            question = waiting.get(decision.id)
-            if question is None:
-                message = f"nothing waits for a decision under {decision.id}"
-                raise ApprovalRefused(message)
-            if (await self._journal.get(question.execution)).given.owner == caller.id:
-                message = f"{decision.id} was asked by an execution of the same key: another person decides"
-                raise ApprovalForbidden(message, execution=question.execution)
-        return await self._journal.decide([replace(decision, by=caller.id) for decision in decisions])
-
-    def _is_approver(self, caller: Caller) -> bool:
-        return caller.role in self._approvers
+        return await self._approvals.decide(decisions, caller)
 
     # --- look ----------------------------------------------------------------------------------------------------
 
@@ -329,7 +311,7 @@ class Executions:
     ) -> tuple[StoredExecution, ...]:
         """The newest first, without outcomes: those of the caller, or all for approvers."""
         await self.open()
-        owner = None if self._is_approver(caller) else caller.id
+        owner = None if self._approvals.are_up_to(caller) else caller.id
         return await self._journal.list(owner=owner, status=status, limit=limit, before=before)
 
     async def get(self, execution: str, caller: Caller) -> StoredExecution:
@@ -432,7 +414,7 @@ class Executions:
     async def _seen(self, execution: str, caller: Caller) -> StoredExecution:
         await self.open()
         stored = await self._journal.get(execution)
-        if stored.given.owner != caller.id and not self._is_approver(caller):
+        if stored.given.owner != caller.id and not self._approvals.are_up_to(caller):
             raise _not_found(execution)
         return stored
 
@@ -483,6 +465,12 @@ class Executions:
 
 def _not_found(execution: str) -> ExecutionNotFound:
     return ExecutionNotFound(f"there is no execution {execution}", execution=execution)
+
+
+def _is_cancelled() -> bool:
+    """Whether it is the current task itself that somebody cancels."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _ring(bells: Collection[asyncio.Event]) -> None:

@@ -147,6 +147,13 @@ class Ledger:
         """Put in a call as it was recorded before."""
         self._entries[entry.path] = entry
 
+    def amend(self, judged: JudgedCall) -> None:
+        """Record another decision on a call than the policy's alone."""
+        ruling = judged.ruling
+        if ruling is not None:
+            entry = self._entries[judged.call.path]
+            self._entries[judged.call.path] = replace(entry, decision=ruling.decision, rule=ruling.rule, error="")
+
     def settle(self, path: str, state: CallState, **facts: Any) -> None:
         """Record what became of a call without its being sent now."""
         self._entries[path] = replace(self._entries[path], state=state, **facts)

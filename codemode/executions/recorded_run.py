@@ -90,6 +90,12 @@ class RecordedRun(Run):
         self._keeping = keeping
         self._record = keeping.record
         self._by_id = {call.call: call for call in keeping.record.calls.values() if call.call}
+        self._pages: dict[str, list[RecordedCall]] = {}
+        for call in keeping.record.calls.values():
+            whole, page, _ = call.path.partition("/")
+            if page:
+                self._pages.setdefault(whole, []).append(call)
+        self._counted: set[str] = set()
         self._seen: set[str] = set()
         self._identities: dict[str, tuple[int, str, str]] = {}
         self._paths: dict[int, str] = {}
@@ -109,8 +115,7 @@ class RecordedRun(Run):
         recorded = self.identify(call)
         if recorded is None:
             return
-        pages = f"{recorded.path}/"
-        for known in (recorded, *(one for path, one in self._record.calls.items() if path.startswith(pages))):
+        for known in (recorded, *self._pages.get(recorded.path, ())):
             self._restore(known)
 
     def live(self) -> None:
@@ -227,10 +232,12 @@ class RecordedRun(Run):
     async def _decided(self, judged: JudgedCall, recorded: RecordedCall | None) -> JudgedCall | End:
         """The end of a call where a person or an earlier execution has it; else the call as it is to be sent."""
         if recorded is not None:
-            return await self._of_unknown_end(judged, recorded)
+            return await self._of_unknown_end(judged, recorded.attempts)
         if self._keeping.reuse is not None and judged.tool is not None and judged.state is not CallState.DENIED:
             _, tool, digest = self._identities[judged.call.path]
             earlier = self._keeping.reuse.take(judged.call.path, tool, digest)
+            if earlier is not None and earlier.state is CallState.UNKNOWN:
+                return await self._of_unknown_end(judged, 0)
             if earlier is not None:
                 return earlier
         if judged.state is not CallState.PENDING:
@@ -240,16 +247,18 @@ class RecordedRun(Run):
         match answered.verdict if answered is not None else None:
             case "approved":
                 self._approvals[judged.call.path] = question.id
-                return judged.approved(answered.by if answered else "")
+                allowed = judged.approved(answered.by if answered else "")
+                self.ledger.amend(allowed)
+                return allowed
             case "rejected":
                 return _rejection(judged, answered.note if answered else "")
             case _:
                 return await self._wait_for(question, CallState.PENDING)
 
-    async def _of_unknown_end(self, judged: JudgedCall, recorded: RecordedCall) -> JudgedCall | End:
-        """It left before: it was allowed then, and the policy is the same."""
+    async def _of_unknown_end(self, judged: JudgedCall, attempts: int) -> JudgedCall | End:
+        """It left before, and was allowed then. Where it was another execution (`attempts` is 0) a key is no help."""
         allowed = judged.approved("a person") if judged.state is CallState.PENDING else judged
-        question = self._question(judged, "unknown", recorded.attempts)
+        question = self._question(judged, "unknown", attempts)
         answered = self._keeping.questions.get(question.id)
         match answered.verdict if answered is not None else None:
             case "committed":
@@ -257,10 +266,12 @@ class RecordedRun(Run):
                 return End(CallState.COMMITTED, answer, is_error=False, facts={})
             case "failed":
                 why = (answered.note if answered else "") or "it was not done"
-                return _failed(f"{recorded.tool} failed: {why}", kind="upstream_error", state=CallState.FAILED)
+                return _failed(f"{question.tool} failed: {why}", kind="upstream_error", state=CallState.FAILED)
             case "send_again":
                 return allowed
-        if judged.tool is None or judged.tool.effect is Effect.READ or self._gateway.takes_key(judged.tool):
+        if judged.tool is None or judged.tool.effect is Effect.READ:
+            return allowed
+        if attempts and self._gateway.takes_key(judged.tool):
             return allowed
         return await self._wait_for(question, CallState.UNKNOWN)
 
@@ -372,7 +383,8 @@ class RecordedRun(Run):
                 reused=facts.get("reused", ""),
             )
         )
-        if recorded.decision == "allow":
+        if recorded.decision == "allow" and recorded.path not in self._counted:
+            self._counted.add(recorded.path)
             self._gateway.recount(recorded.tool, self._caller, self._tally)
 
     def _masked(self, secret: object) -> str:

@@ -2,7 +2,8 @@
 
 A call is matched by tool and exact arguments, in the order in which the same task made them; a write also where another
 task made it, since a program that is put together differently must not do it twice. Each is used once. A read is not
-matched before a write that has been matched already: what it said may have been true no more.
+matched before a write that has been matched already: what it said may have been true no more. A write of which nobody
+knows whether it was done is matched too: it is a person who decides whether it is made again.
 """
 
 from __future__ import annotations
@@ -18,16 +19,14 @@ if TYPE_CHECKING:
 
 
 class Reuse:
-    """The committed calls of one execution. With `fresh_reads` only those that changed something."""
+    """What one execution has done, or may have. With `fresh_reads` only what changed something."""
 
     def __init__(self, record: Record, *, fresh_reads: bool = False) -> None:
         self._execution = record.execution
         self._calls: dict[tuple[str, str], list[RecordedCall]] = {}
         self._last_write: dict[str, int] = {}
         for call in sorted(record.calls.values(), key=lambda one: one.sequence):
-            is_read = call.effect == Effect.READ
-            is_committed = call.end is not None and call.end.state is CallState.COMMITTED and not call.end.is_error
-            if call.effect and is_committed and not (is_read and fresh_reads):
+            if _is_of_use(call, fresh_reads=fresh_reads):
                 self._calls.setdefault((call.tool, call.digest), []).append(call)
 
     def without(self, record: Record) -> Reuse:
@@ -48,7 +47,8 @@ class Reuse:
             return None
         waiting.remove(found)
         self._note(found)
-        assert found.end is not None  # noqa: S101 - only what has ended is kept
+        if found.end is None or found.end.state is CallState.UNKNOWN:
+            return End(CallState.UNKNOWN, b"null", is_error=False, facts={})
         facts = {name: found.end.facts[name] for name in ("size_bytes", "preview") if name in found.end.facts}
         return End(
             CallState.COMMITTED,
@@ -68,3 +68,16 @@ class Reuse:
         if call.effect != Effect.READ:
             return True
         return call.parent == parent and call.sequence > self._last_write.get(parent, 0)
+
+
+def _is_of_use(call: RecordedCall, *, fresh_reads: bool) -> bool:
+    if not call.effect:  # it never left
+        return False
+    is_unknown = call.end is None or call.end.state is CallState.UNKNOWN
+    if call.effect == Effect.READ:
+        return not (fresh_reads or is_unknown) and _is_committed(call)
+    return is_unknown or _is_committed(call)
+
+
+def _is_committed(call: RecordedCall) -> bool:
+    return call.end is not None and call.end.state is CallState.COMMITTED and not call.end.is_error

@@ -481,3 +481,37 @@ async def test_a_call_that_the_program_gave_up_on_is_not_made_again_after_a_cras
     assert stored.status == "completed"
     assert here.upstream.seen == ["POST /post?n=1", "DELETE /drop?n=2", "DELETE /drop?n=2"]
     assert [call["state"] for call in stored.outcome["calls"]] == ["unknown", "committed"]
+
+
+async def test_a_repair_does_not_send_again_what_may_have_been_done(here: Place) -> None:
+    hold = here.upstream.hold("/post")
+    limits = {"limits": {"wall_s": 1.0}, "source": {"idempotency_header": "Idempotency-Key"}}
+    async with here.service(**limits) as service:
+        first = await service.execute("up.x.get(n=1)\nup.x.post(n=2)", caller=OWNER)
+        assert (first.status, [str(call.state) for call in first.calls]) == ("timed_out", ["committed", "unknown"])
+    hold.set()
+    limits["limits"] = {"wall_s": 30.0}
+    async with here.service(**limits) as service:
+        second = await service.execute("up.x.get(n=1)\nup.x.post(n=2)['n']", caller=OWNER, resume_from=first.id)
+        assert (second.status, second.pending[0].kind) == ("paused", "unknown")
+        await service.executions.decide(verdict_on(second, "send_again"), APPROVER)
+        await service.executions.resume(second.id, OWNER)
+        stored = await ended(service, second.id)
+    assert (stored.status, stored.outcome["value"]) == ("completed", "2")
+    assert here.upstream.seen == ["GET /get?n=1", "POST /post?n=2", "POST /post?n=2"]
+
+
+async def test_an_execution_whose_answers_are_used_up_waits(here: Place) -> None:
+    async with here.service() as service:
+        outcome = await service.execute(TWO, caller=OWNER)
+        one, two = outcome.pending
+        await service.executions.decide([Decision(one.id, one.digest, "approved", by="")], APPROVER)
+        await service.executions.resume(outcome.id, OWNER)
+        stored = await ended(service, outcome.id)
+        assert [(call["decision"], call["rule"]) for call in stored.outcome["calls"]] == [
+            ("allow", "default for write"),
+            ("allow", "default for destructive, approved by key-3"),
+            ("ask", "default for destructive"),
+        ]
+        with pytest.raises(ExecutionWaiting, match=two.id):
+            await service.executions.resume(outcome.id, OWNER)
