@@ -1,6 +1,6 @@
 """Menus, layer by layer: how often all needed tools are offered, what is sent for it, and what a fixed chooser picks.
 
-    python -m benchmarks.menus [FOLDER of sets, by default ../shared/retrieval] [--sets livemcp …]
+    python -m benchmarks.menus [FOLDER of sets, by default ../shared/retrieval] [--sets livemcp …] [--embeddings]
 
 The layers are those of a menu for a catalog without keywords: all tools as far as a request takes them; the namespaces
 that words route to, whole; of eight namespaces the tools that fit best; and tools that are loaded on request. The gym
@@ -34,9 +34,12 @@ from benchmarks.retrieval import labelled, read_rows, tools_of
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.definitions import two_tools
 from codemode.catalog.tokens import estimate
+from codemode.catalog.tool import Effect
 from codemode.menus.conversation import Conversation
+from codemode.menus.menu import Definitions
 from codemode.menus.selection import Selector
 from codemode.menus.session import MenuSession
+from codemode.menus.usage import Used, propose_menu
 from codemode.search.answer import render
 from codemode.search.evaluation import read_labelled
 from codemode.search.finder import Finder
@@ -119,10 +122,16 @@ def words(text: str) -> frozenset[str]:
 
 
 async def measure(
-    name: str, catalog: Catalog, queries: Sequence[LabelledQuery], menus: dict[str, Any], folder: Path
+    name: str,
+    catalog: Catalog,
+    queries: Sequence[LabelledQuery],
+    menus: dict[str, Any],
+    folder: Path,
+    search: dict[str, Any],
 ) -> None:
-    finder = Finder(SearchSettings(), folder / name)
+    finder = Finder(SearchSettings.model_validate(search), folder / name)
     finder.open(catalog, [""])
+    finder.settle([], 600)
     chooser = Chooser(catalog.tools)
     rows: dict[str, Row] = {"none": none(catalog, queries, chooser)}
     for layer, menu in menus.items():
@@ -130,9 +139,9 @@ async def measure(
         rows[layer] = await by_menu(selector, queries, chooser, asks="dynamic" in layer)
     rows["code mode"] = by_code(catalog, finder, queries, chooser)
     print(f"\n{name}: {len(catalog)} tools, {len(queries)} queries")
-    print(f"{'':20}{'all offered':>11} {'chosen':>8} {'tools':>7} {'tokens':>9}")
+    print(f"{'':24}{'all offered':>11} {'chosen':>8} {'tools':>7} {'tokens':>9}")
     for layer, row in rows.items():
-        print(f"{layer:20}{row}")
+        print(f"{layer:24}{row}")
 
 
 def none(catalog: Catalog, queries: Sequence[LabelledQuery], chooser: Chooser) -> Row:
@@ -146,8 +155,6 @@ def none(catalog: Catalog, queries: Sequence[LabelledQuery], chooser: Chooser) -
 
 
 def sizes(catalog: Catalog, tools: Iterable[Tool]) -> list[int]:
-    from codemode.menus.menu import Definitions
-
     definitions = Definitions(catalog)
     return [definitions.size(tool)[1] for tool in tools]
 
@@ -197,16 +204,57 @@ def by_code(catalog: Catalog, finder: Finder, queries: Sequence[LabelledQuery], 
     return row
 
 
-async def gym(folder: Path) -> None:
+async def gym(folder: Path, search: dict[str, Any]) -> None:
     menu = yaml.safe_load(GYM.with_name("menu.yaml").read_text(encoding="utf-8"))
     source = {"location": str(GYM), "base_url": "http://127.0.0.1:9", "credentials": [{"kind": "none"}]}
     folders = {"state_folder": folder / "state", "cache_folder": folder / "cache"}
     async with CodeMode.from_settings(Settings.model_validate({"sources": {"gym": source}, **folders})) as service:
         queries = read_labelled(GYM.with_name("queries.yaml"), service.catalog)
-        await measure("gym", service.catalog, queries, {"keywords": menu, **LAYERS}, folder)
+        few = {**menu, "relations": "none", "max_tools": 8}
+        features = {
+            "keywords": menu,
+            "keywords, direct": {**menu, "relations": "direct"},
+            "keywords, the best 15": {**menu, "retrieval": 15},
+            "8 slots, binary": few,
+            "8 slots, weighted": {**few, "scores": "weighted"},
+            "8 slots, the best": {**few, "retrieval": 8},
+        }
+        if search:
+            features["keywords else meaning"] = {**menu, "router": "embedding"}
+        await measure("gym", service.catalog, queries, {**features, **LAYERS}, folder, search)
         finder = Finder(SearchSettings(), folder / "timed")
         finder.open(service.catalog, [""])
-        await timed(Selector(service.catalog, finder, MenuSettings.model_validate(menu)))
+        selector = Selector(service.catalog, finder, MenuSettings.model_validate(menu))
+        await by_usage(selector, queries, finder)
+        await by_role(service.catalog, queries, menu, finder)
+        await timed(selector)
+
+
+async def by_usage(selector: Selector, queries: Sequence[LabelledQuery], finder: Finder) -> None:
+    """Defaults that a half of the queries proposes, for those of the other half in which no keyword occurs."""
+    unmatched = [query for query in queries if not (await selector.select(Conversation.of(query.query))).activated]
+    used = [Used(sorted(right)[0], "not offered", unmatched=True) for query in unmatched[::2] for right in query.gold]
+    proposal = propose_menu(used, selector)
+    if proposal is None:
+        return
+    other = selector.settings.model_copy(update={"defaults": proposal.defaults})
+    print(f"\ndefaults, on {len(unmatched[1::2])} queries without a keyword; learned from {len(used)} other calls")
+    for label, settings in (("by hand", selector.settings), ("from usage", other)):
+        chooser = Chooser(selector.catalog.tools)
+        row = await by_menu(Selector(selector.catalog, finder, settings), unmatched[1::2], chooser, asks=False)
+        print(f"{label:24}{row}")
+
+
+async def by_role(catalog: Catalog, queries: Sequence[LabelledQuery], menu: dict[str, Any], finder: Finder) -> None:
+    """What a role that may only read is sent, for the queries that only read."""
+    readable = catalog.restricted(lambda tool: tool.effect is Effect.READ)
+    reading = [query for query in queries if all(any(id_ in readable for id_ in right) for right in query.gold)]
+    settings = MenuSettings.model_validate(menu)
+    print(f"\na role that may only read, on {len(reading)} queries that do")
+    for label, view in (("all tools", catalog), ("its view", readable)):
+        own = finder if view is catalog else finder.narrowed(view)
+        row = await by_menu(Selector(view, own, settings), reading, Chooser(view.tools), asks=False)
+        print(f"{label:24}{row}")
 
 
 async def timed(selector: Selector, rounds: int = 2_000) -> None:
@@ -230,22 +278,24 @@ async def timed(selector: Selector, rounds: int = 2_000) -> None:
         print(f"{label:24}{min(took):8.0f}")
 
 
-async def run(data: Path, sets: Sequence[str]) -> None:
+async def run(data: Path, sets: Sequence[str], search: dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for each in sets:
             tools = tools_of(read_rows(data / each / "catalog.jsonl"))
             queries = labelled(data / each / "queries.jsonl", tools)
-            await measure(each, Catalog(tools), queries, LAYERS, folder)
-        await gym(folder)
+            await measure(each, Catalog(tools), queries, LAYERS, folder, search)
+        await gym(folder, search)
 
 
 def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("data", nargs="?", type=Path, default=SETS)
     options.add_argument("--sets", nargs="*", default=["livemcp"])
+    options.add_argument("--embeddings", action="store_true", help="with the model of the extra `embeddings`")
     given = options.parse_args()
-    asyncio.run(run(given.data, given.sets))
+    search = {"embeddings": {"kind": "local", "query_wait_ms": 10_000}} if given.embeddings else {}
+    asyncio.run(run(given.data, given.sets, search))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,20 @@
-"""What a conversation is searched by, and what the search gives."""
+"""What of a catalog fits a conversation: by a search, or by common words where that must cost next to nothing."""
 
 from __future__ import annotations
 
 import asyncio
+import math
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from codemode.menus.meta_tools import META_TOOLS
 from codemode.search.query import Query
+from codemode.search.text import terms
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from codemode.catalog.tool import Tool
     from codemode.menus.conversation import Conversation
     from codemode.search.finder import Finder
     from codemode.search.query import Hit
@@ -18,6 +24,27 @@ HITS = 200
 
 #: What is searched for, at most, in characters.
 _LONGEST_QUERY = 1_000
+
+
+class CommonWords:
+    """Which tools have most in common with a text, by the words of their names and summaries; rare words count more."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, frozenset[str]] = {}
+
+    def best(self, asked: Collection[str], tools: Sequence[Tool], count: int) -> list[Tool]:
+        """So many of the tools, in their order; `asked` are the terms of the text."""
+        common = [self._of(tool).intersection(asked) for tool in tools]
+        spread = Counter(word for words in common for word in words)
+        scores = [sum(math.log(1 + len(tools) / spread[word]) for word in words) for words in common]
+        kept = sorted(sorted(range(len(tools)), key=lambda place: -scores[place])[:count])
+        return [tools[place] for place in kept]
+
+    def _of(self, tool: Tool) -> frozenset[str]:
+        words = self._words.get(tool.id)
+        if words is None:
+            words = self._words[tool.id] = frozenset(terms(f"{tool.path} {tool.summary}"))
+        return words
 
 
 def query_of(conversation: Conversation, calls: int = 0) -> str:

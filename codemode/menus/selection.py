@@ -23,9 +23,10 @@ from codemode.menus.keywords import Keywords
 from codemode.menus.menu import CORE, Definitions, Menu, Offered, Reason
 from codemode.menus.meta_tools import REQUEST_MORE_TOOLS, REQUEST_TOOL, more_tools, one_tool
 from codemode.menus.prompt import prompt_of
-from codemode.menus.retrieval import HITS, hits_of, query_of
+from codemode.menus.retrieval import HITS, CommonWords, hits_of, query_of
 from codemode.menus.routers import Router
 from codemode.menus.slots import balanced, proportional
+from codemode.search.text import terms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -90,7 +91,11 @@ class Selector:
         self._category_of = {
             tool.id: category.name for category in self.categories.by_name.values() for tool in category.tools
         }
+        self._is_disjoint = len(self._category_of) == sum(
+            len(category.tools) for category in self.categories.by_name.values()
+        )
         self._requestable = tuple(self.categories.by_name)
+        self._common_words = CommonWords()
         self._definitions = Definitions(catalog)
         self._names = {native_name(tool): tool for tool in reversed(catalog.tools)}
         self._core = tuple(Offered(tool, CORE) for tool in self.core if self._names[native_name(tool)] is tool)
@@ -124,7 +129,7 @@ class Selector:
         self._or_defaults(chosen)
         tools = await self._retrieved(conversation, chosen)
         room = self.settings.cap - len(meta) - len(self._core)
-        offered, cut = self._shared_out(tools, chosen.all, room)
+        offered, cut = self._shared_out(tools, chosen.all, room, conversation.message)
         if requested:
             offered, evicted = await self._with_requested(offered, requested, room, conversation)
             cut += evicted
@@ -191,30 +196,44 @@ class Selector:
         }
 
     def _shared_out(
-        self, tools: Mapping[str, Sequence[Tool]], reasons: Mapping[str, Reason], room: int
+        self, tools: Mapping[str, Sequence[Tool]], reasons: Mapping[str, Reason], room: int, message: str
     ) -> tuple[list[Offered], list[str]]:
-        """As many tools of each category as it has slots for, each tool once, in the order of all categories."""
+        """As many tools of each category as it has slots for, each tool once, in the order of all categories.
+
+        Of a category that is cut those stay that have most in common with the message; in proportion, the first.
+        """
         slots = room if self.settings.max_tools is None else min(room, self.settings.max_tools)
-        seen = {one.tool.id for one in self._core}
-        own: dict[str, list[Tool]] = {}
-        for name, members in tools.items():
-            own[name] = [tool for tool in members if tool.id not in seen]
-            seen.update(tool.id for tool in own[name])
+        own = tools if self._is_disjoint else _each_once(tools)
+        kept = self._kept(own, self._shares(own, reasons, slots), message)
+        offered = [
+            Offered(tool, reasons[name]) for name in self.categories.by_name if name in own for tool in kept[name]
+        ]
+        if len(offered) == sum(map(len, own.values())):
+            return offered, []
+        there = {one.tool.id for one in offered}
+        return offered, [native_name(tool) for members in own.values() for tool in members if tool.id not in there]
+
+    def _shares(self, own: Mapping[str, Sequence[Tool]], reasons: Mapping[str, Reason], slots: int) -> list[int]:
         sizes = [len(members) for members in own.values()]
         if self.settings.strategy == "proportional":
-            given = proportional(sizes, slots)
-        else:
-            weights = [reasons[name].score for name in own] if self.settings.scores == "weighted" else ()
-            given = balanced(sizes, slots, weights)
-        shares = dict(zip(own, given, strict=True))
-        offered = [
-            Offered(tool, reasons[name])
-            for name in self.categories.by_name
-            if name in own
-            for tool in own[name][: shares[name]]
-        ]
-        cut = [native_name(tool) for name, members in own.items() for tool in members[shares[name] :]]
-        return offered, cut
+            return proportional(sizes, slots)
+        is_weighted = self.settings.scores == "weighted"
+        return balanced(sizes, slots, [reasons[name].score for name in own] if is_weighted else ())
+
+    def _kept(
+        self, own: Mapping[str, Sequence[Tool]], shares: Sequence[int], message: str
+    ) -> dict[str, Sequence[Tool]]:
+        by_order = self.settings.strategy == "proportional"
+        asked: frozenset[str] | None = None
+        kept: dict[str, Sequence[Tool]] = {}
+        for (name, members), share in zip(own.items(), shares, strict=True):
+            if share in (0, len(members)) or by_order:
+                kept[name] = members[:share]
+                continue
+            if asked is None:  # nothing is read where nothing is cut
+                asked = frozenset(terms(message))
+            kept[name] = self._common_words.best(asked, members, share)
+        return kept
 
     async def _with_requested(
         self, offered: list[Offered], requested: Mapping[str, Reason], room: int, conversation: Conversation
@@ -268,3 +287,13 @@ class Selector:
             notes=tuple(chosen.notes),
             prompt=self._prompt(offered, meta),
         )
+
+
+def _each_once(tools: Mapping[str, Sequence[Tool]]) -> dict[str, Sequence[Tool]]:
+    """The tools of categories, each in the first that has it."""
+    seen: set[str] = set()
+    own: dict[str, Sequence[Tool]] = {}
+    for name, members in tools.items():
+        own[name] = [tool for tool in members if tool.id not in seen]
+        seen.update(tool.id for tool in own[name])
+    return own
