@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -79,6 +80,7 @@ class Index:
         is_named[documents.terms[documents.fields == Field.NAME]] = True
         self._interpreter = Interpreter(vocabulary, postings, self.spelling, compounds, is_named, weights)
         self._scorer = Scorer(postings)
+        self._ranked_closely = round(weights.ranked * math.log10(max(len(tools), 10)))
         self._rarest = float(rarity_of(np.zeros(1, np.int64), postings.size, weights)[0])
         self._ranker = Ranker(documents, postings, self.profile, vocabulary)
 
@@ -176,7 +178,7 @@ class Index:
     ) -> _Found:
         """The documents with the highest sums or nearest meanings looked at closely, then the rest by their sums."""
         documents, sums = self._scorer.best(question.groups, _CANDIDATES, allowed)
-        close = min(self.weights.ranked, len(documents))
+        close = min(self._ranked_closely, len(documents))
         if similar is not None:
             documents, sums, close = with_nearest(documents, sums, close, similar, allowed)
         if not close:
@@ -200,7 +202,7 @@ class Index:
     def looked_at(self, text: str) -> tuple[tuple[str, ...], Mapping[str, NDArray[np.floating]]]:
         """The ids and features of the candidates of one search, for tuning."""
         question = self._question(text)
-        documents, sums = self._scorer.best(question.groups, self.weights.ranked)
+        documents, sums = self._scorer.best(question.groups, self._ranked_closely)
         if not len(documents):
             return (), {}
         look = self._ranker.look(question, documents, sums)
@@ -210,7 +212,7 @@ class Index:
         """What speaks for the best hit of a search among tools other than some, for fitting; None without a hit."""
         question = self._question(text)
         allowed = np.array([tool.id not in without for tool in self.tools]) if without else None
-        documents, sums = self._scorer.best(question.groups, self.weights.ranked, allowed)
+        documents, sums = self._scorer.best(question.groups, self._ranked_closely, allowed)
         if not len(documents):
             return None
         look = self._ranker.look(question, documents, sums)

@@ -64,6 +64,6 @@ class Weights:
     #: What a standard deviation of nearness in meaning adds to a score, where there are embeddings.
     meaning: float = 0.15
 
-    #: How many candidates are looked at closely.
-    ranked: int = 60
+    #: How many candidates are looked at closely, for each power of ten of tools.
+    ranked: int = 20
     ranking: Mapping[str, float] = field(default_factory=lambda: RANKING)
