@@ -24,7 +24,7 @@ from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.serving.executions import run_or_continue
 from codemode.serving.mcp_menu import INSTRUCTIONS, ChangingServer, McpMenus
-from codemode.serving.model_text import SHOWN_CHARACTERS, outcome_text
+from codemode.serving.model_text import outcome_data, outcome_text
 from codemode.serving.two_tools import ExecuteArguments, SearchArguments, problem_of
 from sandbox import SandboxError
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from mcp.server import ServerRequestContext
 
-    from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.ledger import LedgerEntry
     from codemode.service import CodeMode
 
@@ -46,12 +45,8 @@ _SESSIONS = 10_000
 #: Seconds between two notifications of progress, and so the longest silence while a program runs.
 PROGRESS_S = 1.0
 
-
 #: That clients need not ask a person before a search.
 _READS = mcp_types.ToolAnnotations(read_only_hint=True)
-
-#: What a client gets of an outcome as data.
-_STRUCTURED = ("id", "status", "value", "output", "failure", "calls", "limit", "notes")
 
 
 class Busy(Exception):
@@ -188,9 +183,11 @@ class McpFace:
             ended = await run_or_continue(
                 self._service, asked, caller, credentials=self._credentials_of(context), begun=begun, watch=watch
             )
-        text = outcome_text(ended, can_resume=self._service.settings.keeps_journal)
+        can_resume = self._service.settings.keeps_journal
         return mcp_types.CallToolResult(
-            content=[_text(text)], structured_content=_structured(ended), is_error=not ended.ok
+            content=[_text(outcome_text(ended, can_resume=can_resume))],
+            structured_content=outcome_data(ended, can_resume=can_resume),
+            is_error=not ended.ok,
         )
 
 
@@ -223,13 +220,6 @@ async def _progress(context: Context, total_s: float) -> AsyncIterator[Callable[
 
 def _stage(entry: LedgerEntry) -> str:
     return str(entry.state) if entry.state is not CallState.UNKNOWN else entry.progress or "is running"
-
-
-def _structured(ended: ExecutionOutcome) -> dict[str, Any]:
-    """The outcome as data, its value left out where it is longer than a model would read."""
-    data = ended.to_json()
-    kept = {name: data[name] for name in _STRUCTURED}
-    return kept if len(str(ended.value)) <= SHOWN_CHARACTERS else {**kept, "value": None}
 
 
 def _session(context: Context) -> str | None:

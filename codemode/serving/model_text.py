@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.gateway.call import CallState
@@ -24,6 +26,32 @@ def outcome_text(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_
 
     `can_resume` is whether the execution was recorded: then it can be repaired, and go on.
     """
+    return (
+        _said(ended, limit, can_resume=can_resume) or "completed without a result: end the program with an expression"
+    )
+
+
+def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_resume: bool = False) -> dict[str, Any]:
+    """The same as data, and no longer than the text: some clients give a model this instead.
+
+    `id`, `status`; `value`, where it is within the limit; `failure`; `calls`, by tool and state with their number; and
+    as `text` what else the text says: the output, what to do next, notes, and the begin of a value that is too long.
+    """
+    fits = ended.has_value and len(json.dumps(ended.value, ensure_ascii=False)) <= limit
+    data: dict[str, Any] = {"id": ended.id, "status": str(ended.status)}
+    if fits:
+        data["value"] = ended.value
+    if ended.failure is not None:
+        data["failure"] = {name: value for name, value in asdict(ended.failure).items() if value}
+    if ended.calls:
+        counted = Counter((call.tool, str(call.state)) for call in ended.calls)
+        data["calls"] = [{"tool": tool, "state": state, "count": n} for (tool, state), n in counted.items()]
+    rest = replace(ended, has_value=ended.has_value and not fits, failure=None)
+    said = _said(rest, limit, can_resume=can_resume)
+    return data | ({"text": said} if said not in ("", data["status"]) else {})
+
+
+def _said(ended: ExecutionOutcome, limit: int, *, can_resume: bool) -> str:
     parts = [] if ended.ok else [f"{ended.status}: {failure_text(ended)}" if ended.failure else str(ended.status)]
     if ended.has_value:
         parts.append(_cut(json.dumps(ended.value, ensure_ascii=False), limit, "return less of it"))
@@ -35,7 +63,7 @@ def outcome_text(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_
     if ended.status == "paused":
         parts.append(_waits(ended))
     parts += [f"note: {note}" for note in ended.notes]
-    return "\n".join(parts) or "completed without a result: end the program with an expression"
+    return "\n".join(part for part in parts if part)
 
 
 def failure_text(ended: ExecutionOutcome) -> str:

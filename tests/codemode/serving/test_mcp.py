@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 from contextlib import asynccontextmanager
@@ -76,7 +77,9 @@ async def execute_answers_the_result_as_text_and_as_data(client: Client) -> None
     )
     assert text(ended) == "true\nprinted:\nhi"
     assert ended.structured_content["status"] == "completed"
-    assert [call["state"] for call in ended.structured_content["calls"]] == ["committed"]
+    assert ended.structured_content["text"] == "hi"
+    made = [{"tool": "gym.clients.get_clients_list", "state": "committed", "count": 1}]
+    assert ended.structured_content["calls"] == made
     assert not ended.is_error
 
 
@@ -162,7 +165,23 @@ async def test_a_result_that_no_model_would_read_is_cut_with_advice(tmp_path: Pa
         ended = await connected.call_tool("execute", {"code": "some.large(characters=100_000)"})
     assert text(ended).endswith("more characters: return less of it)")
     assert len(text(ended)) < 21_000
-    assert ended.structured_content["value"] is None
+    assert "value" not in ended.structured_content
+    assert ended.structured_content["text"] == text(ended)
+
+
+async def test_what_a_client_gets_as_data_is_no_longer_than_the_text(tmp_path: Path) -> None:
+    settings = Settings(state_folder=tmp_path / "state", cache_folder=tmp_path / "cache")
+    async with (
+        CodeMode.from_settings(settings, functions={"some": [large]}) as service,
+        Client(McpFace(service).server) as connected,
+    ):
+        ended = await connected.call_tool("execute", {"code": "len([some.large(characters=n) for n in range(200)])"})
+        assert ended.structured_content["value"] == 200
+        assert ended.structured_content["calls"] == [{"tool": "some.large", "state": "committed", "count": 200}]
+        assert len(json.dumps(ended.structured_content)) < 400
+        failed = await connected.call_tool("execute", {"code": "some.large(characters=1)\n1 / 0"})
+        assert failed.structured_content["failure"]["type"] == "ZeroDivisionError"
+        assert "calls made: some.large committed" in failed.structured_content["text"]
 
 
 @tool(effect="read")
