@@ -63,6 +63,7 @@ def main(channel: int, program_name: str) -> None:
 def _settle() -> None:
     """Be written to as little as can be from here on: each page that is, by this process or a child, is copied."""
     gc.collect()
+    gc.unfreeze()  # to find everything
     make_immortal()
     gc.freeze()  # a collection in a worker would otherwise write to every shared object
     gc.disable()

@@ -143,6 +143,9 @@ def warm_up() -> None:
     load_all()
     keep_zones()
     _read_late_imports()
+    gc.collect()
+    gc.freeze()  # the rehearsals look for what they have left themselves
+    gc.enable()
     _rehearse_for_all()
 
 

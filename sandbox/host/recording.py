@@ -56,6 +56,10 @@ class Recording(Protocol):
         """Look at a call that the program makes while it is sent what was recorded: nothing is done for it yet."""
         ...
 
+    def printed(self, text: str) -> None:
+        """The program has printed: when it runs again it prints the same again, from the beginning."""
+        ...
+
     def live(self) -> None:
         """The program has read all that was recorded: what it asked for and has no answer to is done from here on."""
         ...

@@ -208,6 +208,8 @@ class Session:
         elif isinstance(message, Output):
             self._output.append(message.text)
             self._is_cut = self._is_cut or message.cut
+            if self._program.recording is not None:
+                self._program.recording.printed(message.text)
         elif isinstance(message, Cancel):
             self._desk.cancel(message.id)
             if self._replay is not None:
