@@ -17,7 +17,9 @@ _OF_END = ("tool", "state", "duration_s", "size_bytes", "preview", "message", "r
 
 @dataclass(frozen=True, slots=True)
 class ExecutionEvent:
-    """One thing that happened: `call_started`, `call_ended`, `paused`, `resumed`, `decided`, `expired`, or `status`.
+    """One thing that happened.
+
+    `call_started`, `call_ended`, `output`, `paused`, `resumed`, `decided`, `expired`, or `status`.
 
     `sequence` grows; whoever was cut off asks for what came `after` the last one. `status` is the last event.
     """
@@ -39,6 +41,8 @@ def events_of(entries: Iterable[JournalEntry]) -> Iterator[ExecutionEvent]:
         elif entry.kind in ("delivered", "ended"):
             if "start_s" in entry.data:
                 yield ExecutionEvent(entry.sequence, "call_ended", _told(entry, _OF_END))
+        elif entry.kind == "printed":
+            yield ExecutionEvent(entry.sequence, "output", {"text": entry.data["text"]})
         else:
             yield ExecutionEvent(entry.sequence, entry.kind, dict(entry.data))
 

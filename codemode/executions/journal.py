@@ -35,8 +35,9 @@ ExecutionStatus = Literal[
 OPEN: tuple[ExecutionStatus, ...] = ("queued", "running", "paused")
 
 #: What an entry tells. `started`: a call is about to leave. `ended`: what became of it. `delivered`: what the program
-#: was sent, in that order. `paused`, `resumed`, `decided`, `expired`: what happened to the execution from outside.
-EntryKind = Literal["started", "ended", "delivered", "paused", "resumed", "decided", "expired"]
+#: was sent, in that order. `printed`: its output. `paused`, `resumed`, `decided`, `expired`: what happened to the
+#: execution from outside.
+EntryKind = Literal["started", "ended", "delivered", "printed", "paused", "resumed", "decided", "expired"]
 
 #: What a person is asked: whether a call may be made, or what became of one that was made.
 QuestionKind = Literal["approval", "unknown"]

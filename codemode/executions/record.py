@@ -9,6 +9,7 @@ The data of its entries, by kind:
                tool, digest, error (whether the program gets an error), state, start_s, duration_s, size_bytes,
                preview, message, reused, and of what did not leave arguments, effect, decision, rule;
                `value` is the answer as the program gets it, JSON
+    printed    text                                              printed since the last one, told with what comes next
     ended      the same without call, now and marks: a page of a list, which the program gets as a part of the whole
 
 `call` is the id that the guest gave; 0 for pages. What became of a call that has `started` alone nobody knows.
@@ -70,6 +71,8 @@ class Record:
         self.execution = execution
         self.calls: dict[str, RecordedCall] = {}
         self.deliveries: list[Delivery] = []
+        #: Characters of output that were told.
+        self.printed = 0
         for entry in entries:
             try:
                 self._take(entry)
@@ -89,6 +92,8 @@ class Record:
             self._started(entry)
         elif entry.kind == "ended":
             self._ended(entry)
+        elif entry.kind == "printed":
+            self.printed += len(data["text"])
         elif entry.kind == "delivered":
             if data["call"]:
                 self._ended(entry)

@@ -96,6 +96,8 @@ class RecordedRun(Run):
             if page:
                 self._pages.setdefault(whole, []).append(call)
         self._counted: set[str] = set()
+        self._printed_before = keeping.record.printed
+        self._unwritten: list[JournalEntry] = []
         self._seen: set[str] = set()
         self._identities: dict[str, tuple[int, str, str]] = {}
         self._paths: dict[int, str] = {}
@@ -117,6 +119,13 @@ class RecordedRun(Run):
             return
         for known in (recorded, *self._pages.get(recorded.path, ())):
             self._restore(known)
+
+    def printed(self, text: str) -> None:
+        """Keep what was printed for whoever looks on: it is written with what comes next."""
+        again = min(self._printed_before, len(text))
+        self._printed_before -= again
+        if text[again:]:
+            self._unwritten.append(JournalEntry("printed", data={"text": text[again:]}))
 
     def live(self) -> None:
         """Nothing may be missing: a program that did less than was recorded is another."""
@@ -355,6 +364,9 @@ class RecordedRun(Run):
         return JournalEntry("ended", path, {"tool": tool, "digest": digest, "error": is_error, **facts}, answer)
 
     async def _append(self, entries: Sequence[JournalEntry]) -> None:
+        if self._unwritten:
+            entries = (*self._unwritten, *entries)
+            self._unwritten = []
         try:
             await self._journal.append(self._keeping.lease, entries)
         except CodeModeError as error:  # it is full, or away, or another server has the execution

@@ -341,24 +341,38 @@ async def test_cancelling_tells_calls_in_flight_apart(here: Place) -> None:
 async def test_events_tell_what_happens_and_go_on_after_the_last_one(here: Place) -> None:
     hold = here.upstream.hold("/post")
     async with here.service() as service:
-        running = asyncio.create_task(service.execute("up.x.get(n=1)\nup.x.post(n=2)", caller=OWNER))
+        running = asyncio.create_task(service.execute("up.x.get(n=1)\nprint('got it')\nup.x.post(n=2)", caller=OWNER))
         await here.upstream.wait_for(2)
         execution = (await service.executions.list(OWNER))[0].given.id
         seen = []
         async for event in service.executions.events(execution, OWNER):
             seen.append((event.type, event.data.get("tool")))
-            if len(seen) == 3:
+            if len(seen) == 4:
                 hold.set()
         await running
         again = [event.sequence async for event in service.executions.events(execution, OWNER, after=1)]
     assert seen == [
         ("call_started", "up.x.get"),
         ("call_ended", "up.x.get"),
+        ("output", None),
         ("call_started", "up.x.post"),
         ("call_ended", "up.x.post"),
         ("status", None),
     ]
-    assert again == [2, 3, 4, 4]
+    assert again == [2, 3, 4, 5, 5]
+
+
+async def test_output_is_told_once_whatever_runs_again(here: Place) -> None:
+    async with here.service() as service:
+        outcome = await service.execute(
+            "print('a')\nup.x.get(n=1)\nprint('b')\nup.x.drop(n=1)\nprint('c')", caller=OWNER
+        )
+        assert outcome.output == "a\nb\n"
+    stored = await approved_to_its_end(here, outcome.id)
+    assert stored.outcome["output"] == "a\nb\nc\n"
+    async with here.service() as service:
+        told = [event async for event in service.executions.events(outcome.id, OWNER) if event.type == "output"]
+    assert "".join(event.data["text"] for event in told) == "a\nb\n"  # the rest came with the outcome
 
 
 async def crashed(here: Place, code: str, at: int, **sections: Any) -> str:

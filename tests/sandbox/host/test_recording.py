@@ -36,12 +36,16 @@ class Keeper:
         self.history: list[Call | Delivery] = []
         self.seen: list[Call] = []
         self.made: list[Call] = []
+        self.output = ""
         self.is_live = False
         self.is_over = asyncio.Event()
         self._jitter = jitter or random.Random(0)
 
     def replayed(self, call: Call) -> None:
         self.seen.append(call)
+
+    def printed(self, text: str) -> None:
+        self.output += text
 
     def live(self) -> None:
         self.is_live = True
@@ -220,7 +224,8 @@ async def test_whether_the_record_was_read_to_its_end_is_told_before_anything_is
 async def test_what_the_program_printed_is_printed_again(sandbox: Sandbox) -> None:
     code = "print('a')\nns.get(n=1)\nprint('b')"
     recorded = [Delivery(1, int(START.timestamp() * 1e6), answer=b"1")]
-    assert (await Keeper(recorded).run(sandbox, code)).output == "a\nb\n"
+    keeper = Keeper(recorded)
+    assert (await keeper.run(sandbox, code)).output == keeper.output == "a\nb\n"
 
 
 async def test_a_recorded_error_is_raised_again(sandbox: Sandbox) -> None:
