@@ -45,22 +45,23 @@ _PREPARING = 0x636F64656D6F6465
 #: them over meanwhile, and lines (the place of their lease, kind, content, value), numbered in their order.
 _APPEND = """
 WITH held AS (
-  SELECT place, id, (SELECT coalesce(max(sequence), 0) FROM entries WHERE execution = id) AS last
+  SELECT lease, coalesce((SELECT max(place) FROM entries WHERE place BETWEEN number << 32 AND (number + 1) << 32),
+    number << 32) AS last
   FROM executions JOIN unnest($1::text[], $2::bigint[], $3::text[]) WITH ORDINALITY
-    AS leases (execution, generation, server, place) ON id = execution
+    AS leases (execution, generation, server, lease) ON id = execution
   WHERE executions.generation = leases.generation AND executions.server = leases.server
   FOR UPDATE OF executions
 ), lines AS (
-  SELECT id, last + row_number() OVER (PARTITION BY id ORDER BY number) AS sequence, kind, content, value
+  SELECT last + row_number() OVER (PARTITION BY lease ORDER BY number) AS place, kind, content, value
   FROM unnest($4::bigint[], $5::text[], $6::text[], $7::bytea[]) WITH ORDINALITY
-    AS given (lease, kind, content, value, number) JOIN held ON place = lease + 1
+    AS given (lease, kind, content, value, number) JOIN held USING (lease)
 ), spilled AS (
-  INSERT INTO blobs SELECT id, sequence, value FROM lines WHERE length(value) > $8
+  INSERT INTO blobs SELECT place, value FROM lines WHERE length(value) > $8
 ), written AS (
-  INSERT INTO entries SELECT id, sequence, kind, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, content,
+  INSERT INTO entries SELECT place, kind, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, content,
     CASE WHEN length(value) <= $8 THEN value END FROM lines
 )
-SELECT place, last FROM held
+SELECT lease, last & 4294967295 AS last FROM held
 """
 
 _NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
@@ -118,7 +119,7 @@ class PostgresJournal(SqlJournal):
 
     async def _append(self, writes: Sequence[Write]) -> Written:
         leases = list(dict.fromkeys(write.lease for write in writes))
-        places = {lease: place for place, lease in enumerate(leases)}
+        places = {lease: place for place, lease in enumerate(leases, 1)}
         lines = [(places[write.lease], *line) for write in writes for line in write.lines]
         columns = zip(*lines, strict=True) if lines else ((), (), (), ())
         async with self._writing, self._connection() as connection:
@@ -130,7 +131,7 @@ class PostgresJournal(SqlJournal):
                 *columns,
                 transactions.SPILL_BYTES,
             )
-        lasts: dict[int, int] = {row["place"] - 1: row["last"] for row in held}
+        lasts: dict[int, int] = {row["lease"]: row["last"] for row in held}
         return [_sequence(write, places[write.lease], lasts) for write in writes]
 
     async def _write(self, transaction: Transaction[Result]) -> Result:

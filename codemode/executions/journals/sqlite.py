@@ -55,7 +55,7 @@ class SqliteJournal(SqlJournal):
         try:
             await self._in_thread(self._open)
         except BaseException:
-            await self.aclose()
+            await self._in_thread(self._close)  # the thread stays: it may be opened later
             raise
 
     async def aclose(self) -> None:

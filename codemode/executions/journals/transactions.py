@@ -101,7 +101,8 @@ def create(execution: NewExecution, server: str, lease_s: float) -> Transaction[
     """See `Journal.create`."""
     now = yield from _now()
     made = yield Statement(
-        "INSERT INTO executions VALUES ($1, $2, $3, $4, 'running', $5, $6, 1, $7, $7, 0)"
+        "INSERT INTO executions (id, owner, request_key, request_digest, status, server, lease_until_us, generation,"
+        " created_us, updated_us, ended_us) VALUES ($1, $2, $3, $4, 'running', $5, $6, 1, $7, $7, 0)"
         " ON CONFLICT (owner, request_key) WHERE request_key <> '' DO NOTHING RETURNING id",
         (
             execution.id,
@@ -204,7 +205,11 @@ def renew(executions: Collection[str], server: str, lease_s: float) -> Transacti
     return frozenset(held)
 
 
-_LAST = "(SELECT coalesce(max(sequence), 0) FROM entries WHERE execution = id)"
+#: An entry's place is the number of its execution and its own sequence number in one: its whole key, and a short one,
+#: by which entries of one execution stand together.
+_SEQUENCE = 0xFFFFFFFF
+_MINE = "place BETWEEN number << 32 AND (number + 1) << 32"
+_LAST = f"coalesce((SELECT max(place) FROM entries WHERE {_MINE}), number << 32)"
 _HELD = f"SELECT {_LAST} FROM executions WHERE id = $1 AND generation = $2 AND server = $3"
 
 
@@ -222,32 +227,32 @@ def append(writes: Sequence[tuple[Lease, Sequence[Line]]]) -> Transaction[list[i
         if lease not in lasts:
             held = yield Statement(_HELD, (lease.execution, lease.generation, lease.server))
             lasts[lease] = held[0][0] if held else None
-        sequence = lasts[lease]
-        if sequence is None:
+        place = lasts[lease]
+        if place is None:
             results.append(lost(lease))
             continue
         for kind, content, value in written:
-            sequence += 1
+            place += 1
             if value is not None and len(value) > SPILL_BYTES:
-                blobs.append((lease.execution, sequence, value))
+                blobs.append((place, value))
                 value = None
-            lines.append((lease.execution, sequence, kind, now, content, value))
-        lasts[lease] = sequence
-        results.append(sequence)
+            lines.append((place, kind, now, content, value))
+        lasts[lease] = place
+        results.append(place & _SEQUENCE)
     if lines:
-        yield Statements("INSERT INTO entries VALUES ($1, $2, $3, $4, $5, $6)", tuple(lines))
+        yield Statements("INSERT INTO entries VALUES ($1, $2, $3, $4, $5)", tuple(lines))
     if blobs:
-        yield Statements("INSERT INTO blobs VALUES ($1, $2, $3)", tuple(blobs))
+        yield Statements("INSERT INTO blobs VALUES ($1, $2)", tuple(blobs))
     return results
 
 
 def read(execution: str, after: int, *, values: bool) -> Transaction[tuple[JournalEntry, ...]]:
     """See `Journal.read`."""
     value = "COALESCE(entries.value, blobs.value)" if values else "NULL"
-    join = " LEFT JOIN blobs USING (execution, sequence)" if values else ""
+    join = " LEFT JOIN blobs USING (place)" if values else ""
     found = yield Statement(
-        f"SELECT sequence, kind, at_us, content, {value} FROM entries{join}"
-        " WHERE execution = $1 AND sequence > $2 ORDER BY sequence",
+        f"SELECT place - (number << 32), kind, at_us, content, {value} FROM executions JOIN entries ON {_MINE}{join}"
+        " WHERE id = $1 AND place > (number << 32) + $2 ORDER BY place",
         (execution, after),
     )
     return tuple(rows.entry(row) for row in found)
@@ -345,8 +350,7 @@ def _note(execution: str, entry: JournalEntry, status: ExecutionStatus, now: int
     )
     if last:
         kind, content, value = rows.line(entry)
-        line = (execution, last[0][0] + 1, kind, now, content, value)
-        yield Statement("INSERT INTO entries VALUES ($1, $2, $3, $4, $5, $6)", line)
+        yield Statement("INSERT INTO entries VALUES ($1, $2, $3, $4, $5)", (last[0][0] + 1, kind, now, content, value))
     return bool(last)
 
 
@@ -377,17 +381,18 @@ def remove(retention: Retention) -> Transaction[int]:
         (BATCH, retention.count),
     )
     doomed = tuple({row[0]: (row[0],) for row in (*old, *many)}.values())
-    for table, key in _OWNED:
-        yield Statements(f"DELETE FROM {table} WHERE {key} = $1", doomed)
+    for statement in _REMOVE:
+        yield Statements(statement, doomed)
     return len(doomed)
 
 
-_OWNED = (
-    ("entries", "execution"),
-    ("blobs", "execution"),
-    ("questions", "execution"),
-    ("contents", "execution"),
-    ("executions", "id"),
+_OF_ONE = f"WHERE place IN (SELECT place FROM executions JOIN {{}} ON {_MINE} WHERE id = $1)"
+_REMOVE = (
+    f"DELETE FROM entries {_OF_ONE.format('entries')}",
+    f"DELETE FROM blobs {_OF_ONE.format('blobs')}",
+    "DELETE FROM questions WHERE execution = $1",
+    "DELETE FROM contents WHERE execution = $1",
+    "DELETE FROM executions WHERE id = $1",
 )
 
 

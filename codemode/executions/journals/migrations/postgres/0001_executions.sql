@@ -1,5 +1,6 @@
 CREATE TABLE executions (
-  id TEXT PRIMARY KEY,
+  number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
   owner TEXT NOT NULL,
   request_key TEXT NOT NULL,
   request_digest TEXT NOT NULL,
@@ -20,19 +21,15 @@ CREATE TABLE contents (
   outcome TEXT
 );
 CREATE TABLE entries (
-  execution TEXT NOT NULL,
-  sequence BIGINT NOT NULL,
+  place BIGINT PRIMARY KEY,
   kind TEXT NOT NULL,
   at_us BIGINT NOT NULL,
   content TEXT NOT NULL,
-  value BYTEA,
-  PRIMARY KEY (execution, sequence)
+  value BYTEA
 );
 CREATE TABLE blobs (
-  execution TEXT NOT NULL,
-  sequence BIGINT NOT NULL,
-  value BYTEA NOT NULL,
-  PRIMARY KEY (execution, sequence)
+  place BIGINT PRIMARY KEY,
+  value BYTEA NOT NULL
 );
 CREATE TABLE questions (
   id TEXT PRIMARY KEY,

@@ -1,5 +1,6 @@
 CREATE TABLE executions (
-  id TEXT PRIMARY KEY,
+  number INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
   owner TEXT NOT NULL,
   request_key TEXT NOT NULL,
   request_digest TEXT NOT NULL,
@@ -10,7 +11,7 @@ CREATE TABLE executions (
   created_us INTEGER NOT NULL,
   updated_us INTEGER NOT NULL,
   ended_us INTEGER NOT NULL
-) WITHOUT ROWID;
+);
 CREATE UNIQUE INDEX executions_by_request ON executions (owner, request_key) WHERE request_key <> '';
 CREATE INDEX executions_by_age ON executions (created_us, id);
 CREATE INDEX executions_by_status ON executions (status, ended_us);
@@ -20,19 +21,15 @@ CREATE TABLE contents (
   outcome TEXT
 );
 CREATE TABLE entries (
-  execution TEXT NOT NULL,
-  sequence INTEGER NOT NULL,
+  place INTEGER PRIMARY KEY,
   kind TEXT NOT NULL,
   at_us INTEGER NOT NULL,
   content TEXT NOT NULL,
-  value BLOB,
-  PRIMARY KEY (execution, sequence)
-) WITHOUT ROWID;
+  value BLOB
+);
 CREATE TABLE blobs (
-  execution TEXT NOT NULL,
-  sequence INTEGER NOT NULL,
-  value BLOB NOT NULL,
-  PRIMARY KEY (execution, sequence)
+  place INTEGER PRIMARY KEY,
+  value BLOB NOT NULL
 );
 CREATE TABLE questions (
   id TEXT PRIMARY KEY,
