@@ -69,10 +69,12 @@ class Harness:
         self._servers.stdin.write(json.dumps(boundary).encode() + b"\n")
         self._pid = int(await self._servers.stdout.readline())
         said = b""
-        while not (found := re.search(rb"http://127\.0\.0\.1:(\d+)", said)):
-            line = await asyncio.wait_for(self._servers.stderr.readline(), SETTLED_S)
-            assert line, "no server starts"
-            said = said + line if not boundary else line
+        try:
+            async with asyncio.timeout(SETTLED_S):
+                while not (found := re.search(rb"http://127\.0\.0\.1:(\d+)", said)):
+                    said += await self._servers.stderr.readline()
+        except TimeoutError:
+            raise AssertionError(f"no server starts: {said.decode()}") from None
         self._port = int(found[1])
 
     def submit(self, programs: Sequence[Program] = PROGRAMS) -> None:
@@ -96,7 +98,8 @@ class Harness:
     async def aclose(self) -> None:
         """End the server that still runs."""
         if self._pid:
-            await self.kill()
+            with suppress(ProcessLookupError):
+                await self.kill()
 
     async def dead(self) -> bool:
         """Wait until the server is dead; whether an execution was under way."""
