@@ -4,7 +4,8 @@
 
 The gym's 137 operations and labelled queries are always measured. `--document` adds an API document for speed (the
 gym's queries are asked of it), `--data` a folder of retrieval sets, `--mix` one whose catalogs are mixed into each set.
-`--ablate` prints what each idea is worth instead. Exits with 1 when a peer did not run.
+`--ablate` prints what each idea is worth instead, as given and, with `--mix`, mixed. Exits with 1 when a peer did not
+run.
 """
 
 from __future__ import annotations
@@ -18,17 +19,18 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.retrieval import labelled, read_rows, sets, tools_of
-from benchmarks.search_ablation import WHOLE, ideas
+from benchmarks.retrieval import Row, labelled, read_rows, sets, tools_of
+from benchmarks.search_ablation import ablate
 from benchmarks.search_rankers import PEERS, Ours, Ranker
 from codemode.catalog.catalog import Catalog
-from codemode.search.evaluation import LabelledQuery, Metrics, evaluate, mean, read_labelled, with_typos
+from codemode.search.evaluation import LabelledQuery, evaluate, read_labelled, with_typos
 from codemode.sources.documents import parse_document
 from codemode.sources.openapi import load_openapi
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from benchmarks.search_ablation import Corpus
     from codemode.catalog.tool import Tool
 
 SLOW = {"FastMCP BM25": 12, "rapidfuzz": 12}  # queries asked of a slow peer on a large catalog
@@ -39,10 +41,10 @@ def main() -> None:
     options = _options()
     print(f"{datetime.now(UTC):%Y-%m-%d}, Python {sys.version.split()[0]}")
     print(", ".join(f"{name} {version(name)}" for name in ("fastmcp", "bm25s", "tantivy", "rapidfuzz")))
-    work = {"gym": gym()} | _sets(options)
     if options.ablate:
-        _ablate(work)
+        ablate(_corpora(options))
         return
+    work = {"gym": gym()} | _sets(options)
     ran = [compare(name, *each) for name, each in work.items()]
     for path in options.document:
         document = list(_catalog(path))
@@ -108,40 +110,31 @@ def _share(times: Sequence[float], share: float) -> float:
     return sorted(times)[min(len(times) - 1, int(share * len(times)))]
 
 
-def _ablate(work: dict[str, tuple[list[Tool], list[LabelledQuery]]]) -> None:
-    print(f"\nmacro over {', '.join(work)}; what is lost without an idea")
-    print("| without | nDCG@10 | change | recall@10 | all in 10 | typos nDCG | change |")
-    print("|---|---|---|---|---|---|---|")
-    whole: tuple[Metrics, Metrics] | None = None
-    for name, (weights, surroundings) in ideas().items():
-        clean, typos = [], []
-        with surroundings():
-            for tools, queries in work.values():
-                ours = Ours(weights)
-                ours.build(tools)
-                clean.append(evaluate(ours.search, queries))
-                typos.append(evaluate(ours.search, [LabelledQuery(with_typos(q.query), q.gold) for q in queries]))
-        now = mean(clean), mean(typos)
-        whole = whole or now
-        changes = [
-            f"{mine.ndcg_10 - all_.ndcg_10:+.4f}" if name != WHOLE else ""
-            for mine, all_ in zip(now, whole, strict=True)
-        ]
-        figures = f"{now[0].recall_10:.3f} | {now[0].all_gold:.3f} | {now[1].ndcg_10:.4f}"
-        print(f"| {name} | {now[0].ndcg_10:.4f} | {changes[0]} | {figures} | {changes[1]} |", flush=True)
+def _corpora(options: argparse.Namespace) -> Iterator[Corpus]:
+    """The gym and the sets as given, then each set among other tools; made one at a time."""
+    yield "as given", *gym()
+    names = sets(options.data) if options.data else []
+    for name in names:
+        yield "as given", *_set(options, name, [])
+    mixed = _mixed(options)
+    for name in [*names, "aws_examples"] if mixed else []:
+        yield "mixed", *_set(options, name, mixed)
 
 
 def _sets(options: argparse.Namespace) -> dict[str, tuple[list[Tool], list[LabelledQuery]]]:
-    if options.data is None:
-        return {}
-    mixed = (
-        [row for path in sorted(options.mix.rglob("catalog.jsonl")) for row in read_rows(path)] if options.mix else []
-    )
-    found = {}
-    for name in sets(options.data):
-        tools = tools_of(read_rows(options.data / name / "catalog.jsonl") + mixed)
-        found[name] = tools, labelled(options.data / name / "queries.jsonl", tools, options.queries)
-    return found
+    mixed = _mixed(options)
+    return {name: _set(options, name, mixed) for name in (sets(options.data) if options.data else [])}
+
+
+def _mixed(options: argparse.Namespace) -> list[Row]:
+    paths = sorted(options.mix.rglob("catalog.jsonl")) if options.mix else []
+    return [row for path in paths for row in read_rows(path)]
+
+
+def _set(options: argparse.Namespace, name: str, mixed: list[Row]) -> tuple[list[Tool], list[LabelledQuery]]:
+    own = options.data / name / "catalog.jsonl"
+    tools = tools_of((read_rows(own) if own.exists() else []) + mixed)
+    return tools, labelled(options.data / name / "queries.jsonl", tools, options.queries)
 
 
 def _catalog(path: Path) -> Catalog:

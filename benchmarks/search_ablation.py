@@ -1,20 +1,33 @@
-"""What each idea of search is worth: the same queries with one idea taken away at a time."""
+"""What each idea of search is worth: the same queries with one idea taken away at a time.
+
+`ablate` measures as given, with typos and, where asked to, among the tools of other catalogs, one set after the other.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.search_rankers import reweighed
 from codemode.search import clauses, documents, groups, index, ranking, salience, segment, text, vocabulary, wordlists
 from codemode.search.documents import Field
+from codemode.search.evaluation import TOP, LabelledQuery, Metrics, evaluate, mean, with_typos
+from codemode.search.index import Index
+from codemode.search.query import Query
 from codemode.search.weights import RANKING, Weights
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from contextlib import AbstractContextManager
+
+    from codemode.catalog.tool import Tool
+
+    #: As given or mixed, the tools, and what is asked of them.
+    Corpus = tuple[str, list[Tool], list[LabelledQuery]]
 
 PLAIN = Weights()
 WHOLE = "everything"
@@ -23,7 +36,7 @@ WEIGHTS: dict[str, Weights] = {
     "correction of typos": replace(PLAIN, corrections=0, typo=0.0),
     "synonyms and short forms": replace(PLAIN, synonym=0.0, substitute=0.0, abbreviation=0.0),
     "short forms alone": replace(PLAIN, abbreviation=0.0),
-    "more for a synonym where no tool has the word": replace(PLAIN, substitute=PLAIN.synonym),
+    "more for a synonym where no name has the word": replace(PLAIN, substitute=PLAIN.synonym),
     "less for words that say little": replace(PLAIN, faint=1.0),
     "less for actions": replace(PLAIN, action=1.0),
     "less for sentences of circumstance": replace(PLAIN, circumstance=1.0),
@@ -40,7 +53,7 @@ WEIGHTS: dict[str, Weights] = {
 
 def ideas() -> dict[str, tuple[Weights, Callable[[], AbstractContextManager[None]]]]:
     """Every idea by name: the weights, and the surroundings in which an index without it is built and asked."""
-    found = {WHOLE: (PLAIN, _as_is)} | {name: (weights, _as_is) for name, weights in WEIGHTS.items()}
+    found = {WHOLE: (PLAIN, as_is)} | {name: (weights, as_is) for name, weights in WEIGHTS.items()}
     return found | {
         "splitting of identifiers outside names": (PLAIN, partial(_changed, text, "surface_forms", _unsplit)),
         "stemming": (PLAIN, partial(_changed, text, "term", lambda surface: surface)),
@@ -53,8 +66,37 @@ def ideas() -> dict[str, tuple[Weights, Callable[[], AbstractContextManager[None
         "words that keep their endings": (PLAIN, partial(_changed, text, "_WHOLE", frozenset())),
         "sums that saturate": (PLAIN, partial(_changed, ranking, "_saturated", lambda sums: sums)),
         "clauses": (PLAIN, partial(_changed, index, "clause_heads", lambda *_: [])),
-        **{f"field: {field.name.lower()}": (_without(field), _as_is) for field in Field},
+        **{f"field: {field.name.lower()}": (_without(field), as_is) for field in Field},
     }
+
+
+def ablate(corpora: Iterable[Corpus]) -> None:
+    """Print what is lost without each idea, in the mean of the corpora of each kind."""
+    found: dict[str, dict[str, list[Metrics]]] = {name: defaultdict(list) for name in ideas()}
+    for kind, tools, queries in corpora:
+        asked = {kind: queries}
+        if kind == "as given":
+            asked["typos"] = [LabelledQuery(with_typos(each.query), each.gold) for each in queries]
+        whole = Index.build(tools)
+        for name, (weights, surroundings) in ideas().items():
+            with surroundings():
+                without = reweighed(whole, weights) if surroundings is as_is else Index.build(tools, weights=weights)
+                for variant, queries_of in asked.items():
+                    found[name][variant].append(evaluate(partial(_ids, without), queries_of))
+    kinds = list(found[WHOLE])
+    print(f"| without | {' | '.join(f'{kind}: nDCG@10 | change | recall@10 | change' for kind in kinds)} |")
+    print("|---|" + "---|" * 4 * len(kinds))
+    for name, of_kinds in found.items():
+        cells = []
+        for kind in kinds:
+            now, all_ = mean(of_kinds[kind]), mean(found[WHOLE][kind])
+            for value, before in ((now.ndcg_10, all_.ndcg_10), (now.recall_10, all_.recall_10)):
+                cells += [f"{value:.4f}", "" if name == WHOLE else f"{value - before:+.4f}"]
+        print(f"| {name} | {' | '.join(cells)} |")
+
+
+def _ids(index: Index, text: str) -> list[str]:
+    return [hit.tool.id for hit in index.search(Query((text,), limit=TOP)).hits]
 
 
 def _without(field: Field) -> Weights:
@@ -66,7 +108,8 @@ def _unsplit(raw: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def _as_is() -> Iterator[None]:
+def as_is() -> Iterator[None]:
+    """Nothing is changed: an index that is there can be weighed anew."""
     yield
 
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.retrieval import labelled, read_rows, sets, tools_of
+from benchmarks.search_rankers import OF_POSTINGS, reweighed
 from codemode.search.evaluation import evaluate
 from codemode.search.index import Index
-from codemode.search.postings import build_postings
 from codemode.search.query import Query
 from codemode.search.weights import Weights
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 STEPS = (2 / 3, 1.5)
 NOISE = 0.001  # nDCG in the mean of the sets: a smaller gain changes nothing
 ROWS = ("fields", "length_b")
-OF_POSTINGS = (*ROWS, "fill", "saturation_k1", "rarity_power")
+MOST_B = 0.99  # at 1 a field without words would count without bounds
 OF_WORDS = ("faint", "action", "circumstance", "quoted", "implied", "synonym", "substitute", "abbreviation", "compound",
             "typo", "name_typo")  # fmt: skip
 
@@ -47,17 +47,8 @@ class Corpus:
 
     def ndcg(self, weights: Weights) -> float:
         """The mean nDCG@10 of the queries."""
-        index = self._with(weights)
+        index = reweighed(self._index, weights)
         return evaluate(lambda text: [hit.tool.id for hit in index.search(Query((text,))).hits], self._queries).ndcg_10
-
-    def _with(self, weights: Weights) -> Index:
-        index = self._index
-        same = all(getattr(weights, name) == getattr(index.weights, name) for name in OF_POSTINGS)
-        postings = index.postings if same else build_postings(index.documents, weights, len(index.vocabulary))
-        return Index(
-            index.tools, index.documents, index.vocabulary, postings, weights=weights,
-            profile=index.profile if same else None, exact=index.exact, spelling=index.spelling,
-        )  # fmt: skip
 
 
 def main() -> None:
@@ -105,10 +96,14 @@ def _ndcg(corpora: Iterable[Corpus], weights: Weights) -> float:
 def _changes(weights: Weights) -> Iterator[Change]:
     for step in STEPS:
         for name in ROWS:
-            yield from ((name, place, value * step) for place, value in enumerate(getattr(weights, name)))
+            yield from ((name, place, _valid(name, value * step)) for place, value in enumerate(getattr(weights, name)))
         for name in (*OF_POSTINGS[len(ROWS) :], *OF_WORDS):
             yield name, "", getattr(weights, name) * step
         yield from (("ranking", feature, value * step) for feature, value in weights.ranking.items())
+
+
+def _valid(name: str, value: float) -> float:
+    return min(value, MOST_B) if name == "length_b" else value
 
 
 def _changed(weights: Weights, changes: Iterable[Change]) -> Weights:

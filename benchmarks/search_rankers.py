@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.search.evaluation import TOP
 from codemode.search.index import Index
+from codemode.search.postings import build_postings
 from codemode.search.query import Query
 
 if TYPE_CHECKING:
@@ -30,16 +31,27 @@ class Ranker(Protocol):
 class Ours:
     """This project's index."""
 
-    def __init__(self, weights: Weights | None = None) -> None:
-        self._weights = weights
-
     def build(self, tools: Sequence[Tool]) -> None:
         """Index the tools."""
-        self.index = Index.build(tools, weights=self._weights)
+        self.index = Index.build(tools)
 
     def search(self, query: str) -> list[str]:
         """Ids, best first."""
         return [hit.tool.id for hit in self.index.search(Query((query,), limit=TOP)).hits]
+
+
+#: The numbers that postings depend on; the others only change how a query is read and ranked.
+OF_POSTINGS = ("fields", "length_b", "fill", "saturation_k1", "rarity_power")
+
+
+def reweighed(index: Index, weights: Weights) -> Index:
+    """The same documents with other weights."""
+    same = all(getattr(weights, name) == getattr(index.weights, name) for name in OF_POSTINGS)
+    postings = index.postings if same else build_postings(index.documents, weights, len(index.vocabulary))
+    return Index(
+        index.tools, index.documents, index.vocabulary, postings, weights=weights,
+        profile=index.profile if same else None, exact=index.exact, spelling=index.spelling,
+    )  # fmt: skip
 
 
 class FastMcp:
