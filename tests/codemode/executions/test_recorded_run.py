@@ -91,17 +91,22 @@ async def test_a_program_that_is_not_the_recorded_one_does_nothing(
     assert here.upstream.seen == ["GET /get?n=1", "POST /post?n=2"]
 
 
+FIRST = "WHERE rowid = (SELECT min(rowid) FROM entries WHERE kind = ?)"
+
+
 @pytest.mark.parametrize(
-    ("statement", "says"),
+    ("statement", "kind", "says"),
     [
-        ('UPDATE entries SET content = \'{"path":"1","data":{}}\' WHERE sequence = 1', "entry 1 of ex_"),
-        ("UPDATE entries SET value = x'7b' WHERE sequence = 2", "entry 2 of ex_"),
-        ("UPDATE entries SET value = NULL WHERE sequence = 2", "entry 2 of ex_"),
+        ('UPDATE entries SET content = \'{"path":"1","data":{}}\' ' + FIRST, "started", "entry 1 of ex_"),
+        ("UPDATE entries SET value = x'7b' " + FIRST, "delivered", "entry 2 of ex_"),
+        ("UPDATE entries SET value = NULL " + FIRST, "delivered", "entry 2 of ex_"),
     ],
 )
-async def test_a_damaged_journal_is_an_error_that_names_the_entry(here: Place, statement: str, says: str) -> None:
+async def test_a_damaged_journal_is_an_error_that_names_the_entry(
+    here: Place, statement: str, kind: str, says: str
+) -> None:
     execution = await paused(here, PROGRAM)
-    change(here, statement)
+    change(here, statement, kind)
     async with here.service() as service:
         with pytest.raises(JournalDamaged, match=says):
             await service.executions.resume(execution, OWNER)
