@@ -91,22 +91,23 @@ async def test_a_program_that_is_not_the_recorded_one_does_nothing(
     assert here.upstream.seen == ["GET /get?n=1", "POST /post?n=2"]
 
 
-FIRST = "WHERE rowid = (SELECT min(rowid) FROM entries WHERE kind = ?)"
+CALL = "UPDATE entries SET content = ? WHERE rowid = (SELECT min(rowid) FROM entries WHERE kind = 'started')"
+ANSWER = "UPDATE entries SET value = ? WHERE rowid = (SELECT min(rowid) FROM entries WHERE kind = 'delivered')"
 
 
 @pytest.mark.parametrize(
-    ("statement", "kind", "says"),
+    ("statement", "value", "says"),
     [
-        ('UPDATE entries SET content = \'{"path":"1","data":{}}\' ' + FIRST, "started", "entry 1 of ex_"),
-        ("UPDATE entries SET value = x'7b' " + FIRST, "delivered", "entry 2 of ex_"),
-        ("UPDATE entries SET value = NULL " + FIRST, "delivered", "entry 2 of ex_"),
+        (CALL, '{"path":"1","data":{}}', "entry 1 of ex_"),
+        (ANSWER, b"{", "entry 2 of ex_"),
+        (ANSWER, None, "entry 2 of ex_"),
     ],
 )
 async def test_a_damaged_journal_is_an_error_that_names_the_entry(
-    here: Place, statement: str, kind: str, says: str
+    here: Place, statement: str, value: object, says: str
 ) -> None:
     execution = await paused(here, PROGRAM)
-    change(here, statement, kind)
+    change(here, statement, value)
     async with here.service() as service:
         with pytest.raises(JournalDamaged, match=says):
             await service.executions.resume(execution, OWNER)
