@@ -18,12 +18,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import math
+import random
 import re
 import statistics
 import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -159,14 +161,21 @@ def sizes(catalog: Catalog, tools: Iterable[Tool]) -> list[int]:
     return [definitions.size(tool)[1] for tool in tools]
 
 
-async def by_menu(selector: Selector, queries: Sequence[LabelledQuery], chooser: Chooser, *, asks: bool) -> Row:
+async def by_menu(
+    selector: Selector,
+    queries: Sequence[LabelledQuery],
+    chooser: Chooser,
+    *,
+    asks: bool,
+    earlier: Sequence[LabelledQuery] = (),
+) -> Row:
     async def of() -> Selector:
         return selector
 
     row = Row()
-    for query in queries:
+    for query, before in zip_longest(queries, earlier):
         session = MenuSession(of, answers=asks)
-        menu = await session.offer(query.query)
+        menu = await session.offer(query.query, [before.query] if before else [])
         tokens = cost(menu)
         if asks:
             await ask(session, menu, chooser, query.query)
@@ -215,8 +224,7 @@ async def gym(folder: Path, search: dict[str, Any]) -> None:
             "keywords": menu,
             "keywords, direct": {**menu, "relations": "direct"},
             "keywords, the best 15": {**menu, "retrieval": 15},
-            "8 slots, binary": few,
-            "8 slots, weighted": {**few, "scores": "weighted"},
+            "8 slots": few,
             "8 slots, the best": {**few, "retrieval": 8},
         }
         if search:
@@ -225,9 +233,21 @@ async def gym(folder: Path, search: dict[str, Any]) -> None:
         finder = Finder(SearchSettings(), folder / "timed")
         finder.open(service.catalog, [""])
         selector = Selector(service.catalog, finder, MenuSettings.model_validate(menu))
+        weighted = {**few, "scores": "weighted", "history": {**menu["history"], "decay": 0.5}}
+        await by_weight(service.catalog, queries, {"binary": few, "weighted, decay .5": weighted}, finder)
         await by_usage(selector, queries, finder)
         await by_role(service.catalog, queries, menu, finder)
         await timed(selector)
+
+
+async def by_weight(catalog: Catalog, queries: Sequence[LabelledQuery], menus: dict[str, Any], finder: Finder) -> None:
+    """Eight slots where the conversation was about something else before."""
+    earlier = random.Random(7).sample(list(queries), len(queries))  # noqa: S311
+    print(f"\n8 slots, {len(queries)} queries that each follow another one")
+    for label, menu in menus.items():
+        selector = Selector(catalog, finder, MenuSettings.model_validate(menu))
+        row = await by_menu(selector, queries, Chooser(catalog.tools), asks=False, earlier=earlier)
+        print(f"{label:24}{row}")
 
 
 async def by_usage(selector: Selector, queries: Sequence[LabelledQuery], finder: Finder) -> None:

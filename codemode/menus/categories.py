@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from codemode.catalog.toolkit import Toolkit
     from codemode.settings.menu import CategorySettings, MenuSettings
 
-#: The tiers of a toolkit whose tools are always offered.
-CORE_TIERS = frozenset(("core", "base"))
-
 _WILD = frozenset("*?[")
 
 
@@ -105,7 +102,7 @@ def categories_of(catalog: Catalog, settings: MenuSettings, *, only: Collection[
     """
     names = Names(catalog)
     toolkits = {toolkit.id: toolkit for toolkit in catalog.toolkits}
-    kits = [kit for kit in toolkits.values() if kit.tier in CORE_TIERS]
+    kits = [kit for kit in toolkits.values() if kit.tier in settings.core_tiers]
     base = tuple(_completed(Category(kit.name, catalog.tools_of(kit)), kit) for kit in kits)
     always = (*names.all_fitting(settings.core), *(tool for category in base for tool in category.tools))
     core = tuple({tool.id: tool for tool in always}.values())
@@ -173,7 +170,7 @@ class _Finding:
 
 def _is_told_of(kit: Toolkit, settings: MenuSettings) -> bool:
     """Whether a toolkit is core, or a category of the settings."""
-    return kit.tier in CORE_TIERS or kit.id in settings.categories or kit.name in settings.categories
+    return kit.tier in settings.core_tiers or kit.id in settings.categories or kit.name in settings.categories
 
 
 def _completed(category: Category, kit: Toolkit) -> Category:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator
 
-from codemode.settings.policy import Name, Patterns
+from codemode.settings.policy import Name, Names, Patterns
 from codemode.settings.secrets import SecretReference
 from codemode.settings.section import Section
 from codemode.settings.sources import is_url
@@ -120,12 +120,13 @@ class RoleMenuSettings(Section):
 class MenuSettings(Section):
     """Which tools are offered for a message.
 
-    `core` are always offered, first. `cap` counts everything that is sent, `max_tools` what is chosen for the message.
-    `request_more_tools` and `request_tool` are tools by which a model asks for more: offered wherever somebody answers
-    them (null), also by `select_menu` (true), or nowhere (false).
+    `core` are always offered, first, and with them the toolkits of `core_tiers`. `cap` counts everything that is sent,
+    `max_tools` what is chosen for the message. `request_more_tools` and `request_tool` are tools by which a model asks
+    for more: offered wherever somebody answers them (null), also by `select_menu` (true), or nowhere (false).
     """
 
     core: Patterns = ()
+    core_tiers: Names = ("base", "core")
     cap: int = Field(default=LARGEST_MENU, ge=1, le=LARGEST_MENU)
     max_tools: int | None = Field(default=None, ge=1)
     match: Literal["substring", "word"] = "substring"

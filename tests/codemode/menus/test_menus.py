@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -88,6 +89,46 @@ async def test_menus_change_with_a_reload(tmp_path: Path) -> None:
         assert len(await shop.select_menu("hello")) == 0
         await shop.reload(settings(tmp_path, {**MENU, "defaults": ["orders"]}))
         assert len(await shop.select_menu("hello")) == 2
+
+
+KITS = [
+    {"name": "base", "tier": "base", "tasks": ["now"], "instructions": "Times are in UTC."},
+    {"name": "weather", "keywords": ["rain", "날씨"], "tasks": ["forecast"], "examples": ["will it rain in Seoul?"]},
+    {"name": "mail", "keywords": ["letter"], "tasks": ["send_mail"], "instructions": "Sign with the user's name."},
+]
+CALLABLES = """
+def now(): return "12:00"
+def forecast(): return "rain"
+def send_mail(): return "sent"
+"""
+
+
+async def test_toolkits_of_a_file_bring_keywords_base_tools_and_skills(tmp_path: Path) -> None:
+    for kit in KITS:
+        tasks = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in kit["tasks"]]
+        (tmp_path / f"{kit['name']}.json").write_text(json.dumps(kit | {"tasks": tasks}), encoding="utf-8")
+    (tmp_path / "tools.py").write_text(CALLABLES, encoding="utf-8")
+    (tmp_path / "codemode.yaml").write_text(
+        "sources:\n  app: {location: ., bind: tools.py, kind: toolkit, instructions: An assistant.}\n"
+        f"state_folder: {tmp_path / 'state'}\ncache_folder: {tmp_path / 'cache'}\n",
+        encoding="utf-8",
+    )
+    async with CodeMode.from_config(tmp_path / "codemode.yaml") as app:
+        session = await app.menu_session()
+        menu = await session.offer("오늘 날씨 어때?")
+        assert menu.summary == "2/3 tools | activated: weather(keyword:1.00)"
+        assert menu.names[2:] == ("app-base-now", "app-weather-forecast")
+        assert menu.prompt.split("\n\n")[1:] == [
+            "app: An assistant.",
+            "base: Times are in UTC.",
+            "weather, example: will it rain in Seoul?",
+        ]
+        answer = await session.handle(name="request_more_tools", arguments={"categories": ["mail"], "reason": "tell"})
+        assert answer is not None
+        assert answer.skills == "mail: Sign with the user's name."
+        assert "mail: Sign with the user's name." in (await session.offer("오늘 날씨 어때?")).prompt
+        ended = await app.execute("app.mail.send_mail()")
+        assert ended.value == "sent", ended.failure
 
 
 def test_a_menu_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
