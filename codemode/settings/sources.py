@@ -24,10 +24,10 @@ _FILE_OF_CODE = re.compile(r"\.py(:[\w.]+)?$")
 _SDL = (".graphql", ".graphqls", ".gql")
 
 #: The kinds of source that codemode reads itself.
-KINDS = ("auto", "openapi", "python", "mcp", "toolkit", "graphql", "aws")
+KINDS = ("auto", "openapi", "python", "mcp", "toolkit", "graphql", "aws", "google")
 
 #: Those that are named by services instead of a location.
-_OF_SERVICES = ("aws",)
+_OF_SERVICES = ("aws", "google")
 
 #: The group of entry points by which other packages bring kinds of their own.
 SOURCES_GROUP = "codemode.sources"
@@ -46,8 +46,9 @@ class SourceSettings(Section):
     Python callables of their names (`bind`: Python code, or a mapping of names to it), or by a service at `base_url`,
     each at its endpoint (`METHOD /path`; without one `POST /NAME`). A GraphQL service (`kind: graphql`) is its URL, or
     a file of its schema with the URL as `base_url`. AWS (`kind: aws`) is its `services`, in a `region`, with the
-    credentials of a `profile` or of botocore's other ways, at another `base_url` than AWS's own if there is one. A
-    kind that another package brings says itself what its location is, if it has one, and its `options`.
+    credentials of a `profile` or of botocore's other ways, at another `base_url` than AWS's own if there is one. An
+    API of Google's (`kind: google`) is one of `services`, as the installed google-api-python-client knows it. A kind
+    that another package brings says itself what its location is, if it has one, and its `options`.
     """
 
     kind: str = "auto"
@@ -101,6 +102,9 @@ class SourceSettings(Section):
             raise ValueError(message)
         if self.kind == "aws" and (self.location or self.command or not self.services):
             raise ValueError("AWS is named by its services, as botocore calls them: services: [s3, dynamodb]")
+        if self.kind == "google" and len(self.services) != 1:
+            message = 'one API of Google\'s is one source: services: ["drive:v3"]'
+            raise ValueError(message)
         if [bool(self.location), bool(self.command), bool(self.services)].count(True) != 1:
             message = "give location: a file, a URL or Python code; or command: [PROGRAM, ARGUMENT …] of an MCP server"
             raise ValueError(message)

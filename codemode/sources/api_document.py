@@ -1,4 +1,4 @@
-"""OpenAPI documents as a source: from the configuration to their tools, and the HTTP transport that calls them."""
+"""API documents as a source: from the configuration to their tools, and the HTTP transport that calls them."""
 
 from __future__ import annotations
 

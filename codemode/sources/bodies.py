@@ -81,10 +81,13 @@ def _plan(node: Schema, content: Mapping[str, Any], *, required: bool) -> BodyPl
     media = content[media_types[0]]
     schema = item_schema(media) or (media.get("schema") if isinstance(media, Mapping) else None)
     encodings = media.get("encoding") if isinstance(media, Mapping) else None
+    declared = node.at(schema if isinstance(schema, (Mapping, bool)) else _default_schema(kind))
+    if "*/*" in media_types and declared.resolved().first("format") == "binary":
+        kind = BodyKind.BYTES
     return BodyPlan(
         kind=kind,
         media_types=tuple(_sendable(media_type, kind) for media_type in media_types),
-        schema=node.at(schema if isinstance(schema, (Mapping, bool)) else _default_schema(kind)),
+        schema=declared,
         required=required,
         encodings=_encodings(encodings),
     )
@@ -101,9 +104,9 @@ def _is_empty(plan: BodyPlan) -> bool:
 
 
 def _sendable(media_type: str, kind: BodyKind) -> str:
-    if "*" not in media_type:
-        return media_type
-    return "application/json" if kind is BodyKind.JSON else "application/octet-stream"
+    """A media type that can be sent; a range of them stays for bytes, whose content has one of its own."""
+    in_place = {BodyKind.JSON: "application/json", BodyKind.TEXT: "text/plain"}
+    return in_place.get(kind, media_type) if "*" in media_type else media_type
 
 
 def _default_schema(kind: BodyKind) -> dict[str, Any]:

@@ -20,6 +20,7 @@ _MODULES = {
     "toolkit": "codemode.sources.toolkit",
     "graphql": "codemode.sources.graphql",
     "aws": "codemode.sources.aws",
+    "google": "codemode.sources.google",
 }
 
 #: The extra of codemode that a module belongs to, by the module's first name.

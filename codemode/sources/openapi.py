@@ -11,6 +11,7 @@ from codemode.catalog.prose import first_sentence
 from codemode.catalog.tool import Details, Effect, Tool
 from codemode.sources.arguments import parameters_of, raw_parameters
 from codemode.sources.bodies import body_of, is_json
+from codemode.sources.discovery import EXPANSION
 from codemode.sources.flaws import flaws_of
 from codemode.sources.loaded import Surface, Warned
 from codemode.sources.operations import ApiDocument, Operation
@@ -106,6 +107,7 @@ def details_of(operation: Operation) -> Details:
         accept=accept,
         is_json=bool(accept) and all(is_json(name) for name in accept),
         slashed=_slashed(operation, nodes),
+        expanded=frozenset(str(node.get("name")) for node in nodes if node.get(EXPANSION) is True),
         security=requirements_of(operation.node, operation.document.root, operation.document.security_schemes),
     )
     return Details(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.errors import SourceError
 from codemode.settings import is_url
 from codemode.sources.cache import text_digest
+from codemode.sources.discovery import as_openapi, is_discovery
 from codemode.sources.documents import parse_document
 from codemode.sources.openapi import details_of, load_openapi
 from codemode.sources.tree import FetchedTree, FileTree, fetch_tree
@@ -125,7 +126,8 @@ def _parsed(data: bytes, location: str, warnings: list[Warned]) -> Any:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SourceError("is not UTF-8 text", location=location) from None
-    return parse_document(text, location=location, warnings=warnings)
+    document = parse_document(text, location=location, warnings=warnings)
+    return as_openapi(document) if is_discovery(document) else document
 
 
 async def _bytes(location: str, fetch: Fetch) -> bytes:

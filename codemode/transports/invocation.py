@@ -61,10 +61,11 @@ class BodyPlan:
 class HttpInvocation:
     """One operation on the wire.
 
-    `path` is the template with its `{placeholders}`; `query` is what the path fixed after its `?`. `servers` are base
-    URLs that the document suggests for this operation: hints, not permissions. `accept` are the media types of the
-    successful answers, and `is_json` tells whether such an answer must be JSON. `security` are the alternatives of
-    authentication, each some schemes at once; None where the document says nothing of it.
+    `path` is the template with its `{placeholders}`; `query` is what the path fixed after its `?`. The values of those
+    in `slashed` may hold slashes, which are escaped; those in `expanded` stand for several segments (RFC 6570, 3.2.3).
+    `servers` are base URLs that the document suggests for this operation: hints, not permissions. `accept` are the
+    media types of the successful answers, and `is_json` tells whether such an answer must be JSON. `security` are the
+    alternatives of authentication, each some schemes at once; None where the document says nothing of it.
     """
 
     method: str
@@ -75,4 +76,5 @@ class HttpInvocation:
     accept: tuple[str, ...] = ()
     is_json: bool = False
     slashed: frozenset[str] = frozenset()
+    expanded: frozenset[str] = frozenset()
     security: Requirements = None

@@ -91,11 +91,13 @@ class RequestPlan:
 
     def _hole(self, parameter: Parameter, arguments: Mapping[str, Any]) -> str:
         pieces = _pieces(parameter, arguments[parameter.name])
-        slashes = parameter.wire_name in self._invocation.slashed
+        is_expanded = parameter.wire_name in self._invocation.expanded
+        slashes = is_expanded or parameter.wire_name in self._invocation.slashed
         with self._blaming(parameter):
             if not pieces:
                 raise Unsafe("must not be empty")
-            return "".join(separator + path_text(text, slashes=slashes) for separator, text in pieces)
+            text = "".join(separator + path_text(text, slashes=slashes) for separator, text in pieces)
+        return text.replace("%2F", "/") if is_expanded else text
 
     def _query(self, arguments: Mapping[str, Any]) -> str:
         texts = [self._fixed_query] if self._fixed_query else []
@@ -156,9 +158,10 @@ class RequestPlan:
         segments = made.path.lstrip("/").split("/")[len(prefix) :]
         if self._ends_in_slash:
             segments = segments[:-1]
+        wanted = [part for part in self._segments for _ in range(self._breadth(part, arguments))]
         is_same = (made.scheme, made.netloc, made.fragment) == (base.scheme, base.netloc, "")
-        is_same = is_same and made.path.startswith(base.path) and len(segments) == len(self._segments)
-        for declared, found in zip(self._segments, segments, strict=False):
+        is_same = is_same and made.path.startswith(base.path) and len(segments) == len(wanted)
+        for declared, found in zip(wanted, segments, strict=False):
             is_same = is_same and (
                 found == declared if isinstance(declared, str) else unquote(found) not in ("", ".", "..")
             )
@@ -169,6 +172,12 @@ class RequestPlan:
             if name not in names and name.partition("[")[0] not in names:
                 message = f"these arguments would send {name!r}, which the operation does not declare"
                 raise ArgumentsInvalid(self._tool.id, message)
+
+    def _breadth(self, segment: str | tuple[str | Parameter, ...], arguments: Mapping[str, Any]) -> int:
+        """How many segments of an address a segment of the template stands for: one, but where a value is expanded."""
+        holes = () if isinstance(segment, str) else (part for part in segment if not isinstance(part, str))
+        expanded = (hole for hole in holes if hole.wire_name in self._invocation.expanded)
+        return 1 + sum(str(arguments[hole.name]).count("/") for hole in expanded)
 
     def _query_names(self, arguments: Mapping[str, Any]) -> set[str]:
         """Declared names, and the keys of objects that are spread over the query, which must not pass for others."""

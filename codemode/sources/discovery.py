@@ -1,0 +1,180 @@
+"""Google's discovery documents as OpenAPI 3.1, which everything else reads.
+
+https://developers.google.com/discovery/v1/reference/apis
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+#: What a path parameter has whose slashes are sent as they are, for it stands for several segments.
+EXPANSION = "x-reserved-expansion"
+
+#: Query parameters that every method has, and of which a program has any use.
+_COMMON = ("fields",)
+
+_KEPT = ("description", "enum", "format", "pattern", "readOnly", "deprecated")
+_NUMBERS = {"minimum": "minimum", "maximum": "maximum"}
+_EXPANDED = re.compile(r"\{\+(\w+)\}")
+
+_OAUTH = {
+    "authorizationUrl": "https://accounts.google.com/o/oauth2/v2/auth",
+    "tokenUrl": "https://oauth2.googleapis.com/token",
+}
+
+
+def is_discovery(document: Any) -> bool:
+    """Whether it is a description of a REST API by Google's discovery service."""
+    return isinstance(document, Mapping) and document.get("kind") == "discovery#restDescription"
+
+
+def as_openapi(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The same as OpenAPI 3.1. Paths begin at `rootUrl`, for uploads are answered beside `servicePath`."""
+    scopes = document.get("auth", {}).get("oauth2", {}).get("scopes", {})
+    flow = {**_OAUTH, "scopes": {name: scope.get("description", "") for name, scope in scopes.items()}}
+    paths: dict[str, Any] = {}
+    for tags, name, method in _methods(document, ()):
+        for path, operation in _operations(document, tags, name, method):
+            paths.setdefault(path, {})[method["httpMethod"].lower()] = operation
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": document.get("title", ""),
+            "description": document.get("description", ""),
+            "version": document.get("version", ""),
+        },
+        "servers": [{"url": document.get("rootUrl", "").rstrip("/")}] if document.get("rootUrl") else [],
+        "paths": paths,
+        "components": {
+            "schemas": {name: _schema(schema) for name, schema in document.get("schemas", {}).items()},
+            "securitySchemes": {
+                "oauth2": {"type": "oauth2", "flows": {"authorizationCode": flow}},
+                "key": {"type": "apiKey", "in": "query", "name": "key"},
+            },
+        },
+    }
+
+
+def _methods(
+    node: Mapping[str, Any], above: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], str, Mapping[str, Any]]]:
+    """Every method with the resources that it stands in."""
+    for name, method in node.get("methods", {}).items():
+        yield above, name, method
+    for name, resource in node.get("resources", {}).items():
+        yield from _methods(resource, (*above, name))
+
+
+def _operations(
+    document: Mapping[str, Any], tags: tuple[str, ...], name: str, method: Mapping[str, Any]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """A method as the operation that it is, and as another that uploads bytes, where it takes some."""
+    template = f"/{document.get('servicePath', '')}{method['path']}"
+    operation_id = ".".join((*tags, name))
+    operation: dict[str, Any] = {
+        "operationId": operation_id,
+        "tags": [".".join(tags) or document.get("name", "")],
+        "description": method.get("description", "").strip(),
+        "deprecated": method.get("deprecated", False),
+        "parameters": [*_parameters(document, method, template)],
+        "security": [{"oauth2": []}, {"key": []}] if method.get("scopes") else [{"key": []}, {"oauth2": []}, {}],
+        "responses": {"200": _answer(method)},
+    }
+    body = _reference(method.get("request"))
+    json_body = {"requestBody": {"required": True, "content": {"application/json": {"schema": body}}}} if body else {}
+    yield _path(template, operation_id), {**operation, **json_body}
+    upload = method.get("mediaUpload", {})
+    template = upload.get("protocols", {}).get("simple", {}).get("path")
+    if template:
+        accepted = next(iter(upload.get("accept", ())), "*/*")
+        content = {accepted: {"schema": {"type": "string", "format": "binary"}}}
+        yield (
+            _path(f"{template}?uploadType=media", f"{operation_id}.media"),
+            {
+                **operation,
+                "operationId": f"{operation_id}_media",
+                "description": f"Upload the content. {operation['description']}",
+                "requestBody": {"required": True, "content": content},
+            },
+        )
+
+
+def _path(template: str, operation_id: str) -> str:
+    """The path; where its braces hold several segments many methods share it, and what follows `#` tells them apart."""
+    path = _EXPANDED.sub(r"{\1}", template)
+    return f"{path}#{operation_id}"
+
+
+def _parameters(document: Mapping[str, Any], method: Mapping[str, Any], template: str) -> Iterator[dict[str, Any]]:
+    common = {name: one for name, one in document.get("parameters", {}).items() if name in _COMMON}
+    downloads = {"alt": {"location": "query", "type": "string", "enum": ["json", "media"], "default": "json"}}
+    declared = {
+        **common,
+        **(downloads if method.get("supportsMediaDownload") else {}),
+        **method.get("parameters", {}),
+    }
+    expanded = set(_EXPANDED.findall(template))
+    for name, one in declared.items():
+        schema = _schema({key: value for key, value in one.items() if key not in ("description", "required")})
+        yield {
+            "name": name,
+            "in": one.get("location", "query"),
+            "required": one.get("required", False) or one.get("location") == "path",
+            "description": one.get("description", ""),
+            "deprecated": one.get("deprecated", False),
+            "schema": {"type": "array", "items": schema} if one.get("repeated") else schema,
+            **({EXPANSION: True} if name in expanded else {}),
+        }
+
+
+def _answer(method: Mapping[str, Any]) -> dict[str, Any]:
+    schema = _reference(method.get("response"))
+    content: dict[str, Any] = {"application/json": {"schema": schema}} if schema else {}
+    if method.get("supportsMediaDownload"):
+        content["*/*"] = {"schema": {"type": "string", "format": "binary"}}
+    return {"description": "The answer", **({"content": content} if content else {})}
+
+
+def _reference(node: Any) -> dict[str, str] | None:
+    name = node.get("$ref") if isinstance(node, Mapping) else None
+    return {"$ref": f"#/components/schemas/{name}"} if name else None
+
+
+def _schema(node: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON Schema of discovery (draft 3, with names for references) as that of OpenAPI 3.1."""
+    reference = _reference(node)
+    if reference:
+        return {**reference, **({"description": node["description"]} if "description" in node else {})}
+    found: dict[str, Any] = {key: node[key] for key in _KEPT if key in node}
+    kind = node.get("type")
+    if kind and kind != "any":
+        is_long = kind == "string" and node.get("format") in ("int64", "uint64")
+        found["type"] = ["string", "integer"] if is_long else kind
+    for key in _NUMBERS:
+        if kind in ("integer", "number") and key in node:
+            found[key] = float(node[key]) if kind == "number" else int(node[key])
+    if "default" in node:
+        found["default"] = _value(node["default"], kind)
+    if isinstance(node.get("items"), Mapping):
+        found["items"] = _schema(node["items"])
+    if isinstance(node.get("additionalProperties"), Mapping):
+        found["additionalProperties"] = _schema(node["additionalProperties"])
+    properties = node.get("properties")
+    if isinstance(properties, Mapping):
+        found["properties"] = {name: _schema(one) for name, one in properties.items()}
+        required = [name for name, one in properties.items() if one.get("required") is True]
+        found |= {"required": required} if required else {}
+    return found
+
+
+def _value(text: Any, kind: Any) -> Any:
+    """A default, which is always written as text, as a value of its type."""
+    match kind:
+        case "boolean":
+            return str(text).lower() == "true"
+        case "integer" if re.fullmatch(r"-?\d{1,18}", str(text)):
+            return int(text)
+        case _:
+            return text
