@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.executions.executor import new_execution
@@ -15,14 +17,20 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping
 
     from codemode.catalog.catalog import Catalog
+    from codemode.errors import CodeModeError
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.executor import Executor, Question
     from codemode.executions.journal import StoredExecution
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.programs import Request
     from codemode.executions.record import Record
     from codemode.executions.recorded_run import Keeping
     from codemode.settings import PolicySettings
     from codemode.views import View
+
+log = logging.getLogger(__name__)
+
+_UNRECORDED = "executions cannot be recorded now: this one could only read, and cannot be looked at later"
 
 
 class Running:
@@ -57,11 +65,22 @@ class Running:
         return self.executor.isolation
 
     async def run(
-        self, code: str, caller: Caller, *, begun: Callable[[], None], watch: Callable[[LedgerEntry], None]
+        self,
+        code: str,
+        caller: Caller,
+        *,
+        begun: Callable[[], None],
+        watch: Callable[[LedgerEntry], None],
+        unrecorded: CodeModeError | None = None,
     ) -> ExecutionOutcome:
-        """Run a program of which nothing is kept. Raises `sandbox.SandboxError`."""
+        """Run a program of which nothing is kept; one that should be, and is not for a reason, only reads.
+
+        Raises `sandbox.SandboxError`.
+        """
         await self.start()
         gateway = (await self._view(caller)).gateway
+        if unrecorded is not None:
+            gateway = gateway.only_reading(unrecorded)
         with self._observed(Started.of(new_execution(), caller, code), watch) as (execution, called, ended):
             outcome = await self.executor.run(
                 code,
@@ -74,6 +93,13 @@ class Running:
             )
             ended.append(outcome)
         return outcome
+
+    async def run_unrecorded(self, request: Request, caller: Caller, why: CodeModeError) -> ExecutionOutcome:
+        """See `codemode.executions.programs.Programs`."""
+        log.error("an execution is not recorded, and may only read: %s", why)
+        who = caller.bringing(request.credentials) if request.credentials else caller
+        outcome = await self.run(request.code, who, begun=request.begun, watch=request.watch, unrecorded=why)
+        return replace(outcome, notes=(*outcome.notes, _UNRECORDED))
 
     async def settings(self, caller: Caller) -> dict[str, Any]:
         """See `codemode.executions.programs.Programs`."""

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import secrets
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from codemode.errors import (
     ExecutionEnded,
     ExecutionNotFound,
     ExecutionWaiting,
+    JournalUnavailable,
     LeaseHeld,
     LeaseLost,
     RequestRepeated,
@@ -112,8 +114,16 @@ class Executions:
     # --- run -----------------------------------------------------------------------------------------------------
 
     async def execute(self, request: Request, caller: Caller) -> ExecutionOutcome:
-        """Run a program to its end or its first pause. Whoever gives up on it cancels it."""
-        execution = await self.start(request, caller)
+        """Run a program to its end or its first pause. Whoever gives up on it cancels it.
+
+        While the journal cannot be written it runs unrecorded, and may only read.
+        """
+        try:
+            execution = await self.start(request, caller)
+        except JournalUnavailable as error:
+            if request.resume_from:
+                raise
+            return await self._programs.run_unrecorded(request, caller, error)
         attempt = self._attempts[execution]
         try:
             return await asyncio.shield(attempt.task)
@@ -423,9 +433,10 @@ class Executions:
     async def serve(self) -> None:
         """Take up what dead servers have left, now and from time to time, and let what is old go.
 
-        Raises ConfigurationError, JournalUnavailable.
+        A journal that cannot be written is tried again. Raises ConfigurationError.
         """
-        await self.open()
+        with suppress(JournalUnavailable):  # it is said below, and tried again
+            await self.open()
         self._chore(self._look_after_orphans())
 
     def _chore(self, work: Any) -> None:
@@ -454,6 +465,7 @@ class Executions:
         next_pruning = 0.0
         while True:
             try:
+                await self.open()
                 await self.recover()
                 if time.monotonic() >= next_pruning:
                     next_pruning = time.monotonic() + _PRUNED_EVERY_S

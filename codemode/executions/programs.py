@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from codemode.catalog.catalog import Catalog
+    from codemode.errors import CodeModeError
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal import StoredExecution
     from codemode.executions.ledger import LedgerEntry
@@ -37,6 +38,13 @@ class Programs(Protocol):
 
     async def changes(self, stored: StoredExecution, record: Record) -> tuple[str, ...]:
         """What is not as it was when the execution was recorded."""
+        ...
+
+    async def run_unrecorded(self, request: Request, caller: Caller, why: CodeModeError) -> ExecutionOutcome:
+        """Run a program that cannot be recorded, for the reason `why`: it may only read, and its outcome says so.
+
+        Raises `sandbox.SandboxError` where none can run.
+        """
         ...
 
     async def perform(

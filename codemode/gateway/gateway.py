@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.arguments import validate
 from codemode.catalog.observed import ObservedShapes
+from codemode.catalog.tool import Effect
 from codemode.errors import (
     AccessDenied,
     ApprovalRequired,
@@ -45,6 +47,13 @@ class Gateway:
         self._transports = transports
         self._shapes = ObservedShapes() if shapes is None else shapes
         self._policy = policy or AccessPolicy()
+        self._only_reads: CodeModeError | None = None
+
+    def only_reading(self, why: CodeModeError) -> Gateway:
+        """The same door, at which a call that may change something ends with the error `why`; nothing is sent."""
+        other = copy(self)
+        other._only_reads = why
+        return other
 
     def judge(self, call: ToolCall) -> JudgedCall:
         """Resolve, validate and decide, on the arguments as they would be sent; an allowed call is counted."""
@@ -60,7 +69,10 @@ class Gateway:
         ruling = self._policy.ruling(request)
         if ruling.decision is Decision.ALLOW:
             ruling = self._policy.count(request, call.tally) or ruling
-        return JudgedCall(call, tool, arguments, ruling, _refusal(tool, ruling))
+        refusal = _refusal(tool, ruling)
+        if tool.effect is not Effect.READ:
+            refusal = refusal or self._only_reads
+        return JudgedCall(call, tool, arguments, ruling, refusal)
 
     def recount(self, tool: str, caller: Caller, tally: Tally) -> None:
         """Count a call that was allowed before, for the calls that come after it."""
@@ -111,7 +123,7 @@ class Gateway:
         return ToolOutcome(tool.id, CallState.COMMITTED, value=value)
 
 
-def _refusal(tool: Tool, ruling: Ruling) -> CallError | None:
+def _refusal(tool: Tool, ruling: Ruling) -> CodeModeError | None:
     match ruling.decision:
         case Decision.ALLOW:
             return None

@@ -65,9 +65,9 @@ class SqliteJournal(SqlJournal):
             await self._in_thread(self._close)
         self._thread.shutdown()
 
-    async def append(self, lease: Lease, entries: Sequence[JournalEntry]) -> int:
+    async def append(self, lease: Lease, entries: Sequence[JournalEntry], *, at_once: bool = False) -> int:
         """See `Journal.append`."""
-        return await self._group.add(lease, entries)
+        return await self._group.add(lease, entries, at_once=at_once)
 
     # The rest runs in the thread, but for what says otherwise.
 
@@ -119,11 +119,11 @@ class SqliteJournal(SqlJournal):
 
     def _append_at_once(self, writes: Sequence[Write]) -> Written | None:
         """On the event loop, where it takes no time."""
-        size = sum(len(value) for write in writes for _, _, value in write.lines if value)
+        size = sum(len(value) for _, lines in writes for _, _, value in lines if value)
         if self._durability == "power" or size > AT_ONCE_BYTES:
             return None
         try:
-            return carry_out(self._appender, _append(writes))
+            return carry_out(self._appender, transactions.append(writes))
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
                 return None
@@ -139,7 +139,7 @@ class SqliteJournal(SqlJournal):
         try:
             self._appender.execute(f"PRAGMA busy_timeout = {int(PATIENCE_S * 1000)}")
             try:
-                return carry_out(self._appender, _append(writes))
+                return carry_out(self._appender, transactions.append(writes))
             finally:
                 self._appender.execute("PRAGMA busy_timeout = 0")
         except sqlite3.Error as error:
@@ -151,10 +151,6 @@ class SqliteJournal(SqlJournal):
 
 def _version() -> Transaction[int]:
     return int((yield Statement("PRAGMA user_version"))[0][0])
-
-
-def _append(writes: Sequence[Write]) -> Transaction[Written]:
-    return transactions.append([(write.lease, write.lines) for write in writes])
 
 
 def carry_out(connection: sqlite3.Connection, transaction: Transaction[Result], mode: str = "IMMEDIATE") -> Result:

@@ -157,6 +157,29 @@ async def test_a_full_disk_leaves_the_service_serving(tmp_path: Path, gym: Gym) 
         assert all(file.stat().st_size <= FULL_BYTES for file in (tmp_path / folder).rglob("*") if file.is_file())
 
 
+def write(number: int) -> str:
+    return f"gym.notes.create_member_note(clientId=1, text='note {number}')['id'] > 0"
+
+
+async def test_what_cannot_be_recorded_only_reads_until_there_is_room_again(tmp_path: Path, gym: Gym) -> None:
+    with serving(tmp_path, gym, sections=KEYS) as (url, process):
+        async with client(url) as http:
+            before = resource.prlimit(process, resource.RLIMIT_FSIZE)
+            assert (await run(http, write(1)))["status"] == "completed"
+            resource.prlimit(process, resource.RLIMIT_FSIZE, (FULL_BYTES, before[1]))
+            read = await run(http, "gym.core.get_gym_info()['name'] and 1")
+            assert (read["value"], any("cannot be recorded" in note for note in read["notes"])) == (1, True)
+            changing = await run(http, write(2))
+            assert (changing["status"], changing["calls"][0]["state"]) == ("failed", "failed")
+            assert "nothing was sent" in changing["failure"]["message"]
+            kept = await http.post("/v1/execute", json={"code": "1", "wait_s": 5})
+            assert (kept.status_code, kept.json()["code"]) == (503, "journal_unavailable")
+            resource.prlimit(process, resource.RLIMIT_FSIZE, before)
+            again = await run(http, write(3))
+            assert (again["status"], again["notes"]) == ("completed", [])
+            assert (await http.get(f"/v1/executions/{again['id']}")).status_code == 200
+
+
 async def test_a_log_that_nobody_reads_holds_nobody_up(tmp_path: Path, gym: Gym) -> None:
     configure(tmp_path, gym, KEYS)
     reading, writing = os.pipe()
