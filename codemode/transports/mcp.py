@@ -140,6 +140,7 @@ class McpTransport:
         self._owner = asyncio.create_task(self._keep_connected(), name=f"mcp {self._source}")
         with suppress(TimeoutError):
             await asyncio.wait_for(self._tried.wait(), self._timeout_s)
+        self._tried.set()  # from now on whoever waits for definitions is told
         if self._client is None:
             reason = self._failure or f"gave no list of tools within {self._timeout_s:g} s"
             message = f"the MCP server of {self._source} {self._redactor.text(reason)}"

@@ -42,6 +42,13 @@ async def until_heard(folder: Path, beginning: str, times: int = 1) -> str:
             await asyncio.sleep(0.02)
 
 
+async def until_there(service: CodeMode) -> None:
+    """Wait for a server that took longer to start than one call of it may take."""
+    async with asyncio.timeout(45):
+        while not len(service.catalog):  # noqa: ASYNC110 -- nothing else tells of it
+            await asyncio.sleep(0.02)
+
+
 async def test_garbage_and_wrong_ids_do_not_keep_answers_away(tmp_path: Path) -> None:
     async with CodeMode.from_settings(settings(tmp_path)) as service:
         ended = await service.execute("[bad.garbage(), bad.wrong_id(), bad.plain()]")
@@ -64,11 +71,12 @@ bad.plain()
 
 
 async def test_a_call_without_an_answer_is_unknown_and_the_server_is_told(tmp_path: Path) -> None:
-    async with CodeMode.from_settings(settings(tmp_path, timeout_s=2)) as service:
+    async with CodeMode.from_settings(settings(tmp_path, timeout_s=5)) as service:
+        await until_there(service)
         ended = await service.execute("bad.silent()")
         assert [str(call.state) for call in ended.calls] == ["unknown"]
         assert ended.failure is not None
-        assert "bad gave no answer within 2 s" in ended.failure.message
+        assert "bad gave no answer within 5 s" in ended.failure.message
         await until_heard(tmp_path, "cancelled ")
         assert (await service.execute("bad.plain()")).value == "plain"
 
@@ -84,7 +92,7 @@ async def test_a_program_that_is_cancelled_cancels_what_its_servers_do(tmp_path:
 
 
 async def test_a_program_that_runs_out_of_time_cancels_what_its_servers_do(tmp_path: Path) -> None:
-    limited = settings(tmp_path).model_copy(update={"limits": Settings().limits.model_copy(update={"wall_s": 2.0})})
+    limited = settings(tmp_path).model_copy(update={"limits": Settings().limits.model_copy(update={"wall_s": 5.0})})
     async with CodeMode.from_settings(limited) as service:
         ended = await service.execute("bad.silent()")
         assert ended.limit == "wall_s"
@@ -98,7 +106,8 @@ async def test_what_a_server_says_of_its_progress_is_heard_and_stays_with_an_unk
         if entry.is_progress:
             said.append(f"{entry.tool} {entry.progress}")
 
-    async with CodeMode.from_settings(settings(tmp_path, timeout_s=3)) as service:
+    async with CodeMode.from_settings(settings(tmp_path, timeout_s=5)) as service:
+        await until_there(service)
         ended = await service.execute("bad.progress()", watch=watch)
     assert said == ["bad.progress 1 of 2 step 1", "bad.progress 2 of 2 step 2"]
     assert ended.calls[0].progress == "2 of 2 step 2"
@@ -152,6 +161,17 @@ async def test_a_server_that_never_answers_costs_no_more_than_its_time(tmp_path:
     async with CodeMode.from_settings(settings(tmp_path, "deaf", timeout_s=2)) as service:
         (warning,) = service.sources["bad"].warnings
         assert "gave no list of tools within 2 s" in warning.reason
+
+
+async def test_a_server_that_takes_longer_to_start_than_a_call_may_is_there_later(tmp_path: Path) -> None:
+    source = settings(tmp_path, timeout_s=5).sources["bad"]
+    slow = f"while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; exec {' '.join(source.command)}"
+    late = source.model_copy(update={"command": ("sh", "-c", slow)})
+    async with CodeMode.from_settings(settings(tmp_path).model_copy(update={"sources": {"bad": late}})) as service:
+        assert not len(service.catalog)
+        (tmp_path / "go").touch()
+        await until_there(service)
+        assert (await service.execute("bad.plain()")).value == "plain"
 
 
 async def test_what_a_server_says_on_standard_error_is_kept_within_bounds(tmp_path: Path) -> None:
