@@ -221,6 +221,26 @@ async def test_whether_the_record_was_read_to_its_end_is_told_before_anything_is
     assert not keeper.is_live  # it ended within the record
 
 
+async def test_everything_that_a_program_sees_of_chance_is_the_same_in_another_fork_server() -> None:
+    code = (
+        "import random, secrets, time, uuid\nfrom dataclasses import dataclass\nclass A: pass\n"
+        "@dataclass(frozen=True)\nclass B:\n    n: int\n    s: str\n"
+        "things = [A() for _ in range(20)]\nnames = {'a', 'b', b'c', 1.5, 2, True, (1, 'x'), frozenset({'y'})}\n"
+        "[[things.index(each) for each in set(things)], [hash(each) for each in things],"
+        " [id(things[0]), repr(things[1])],"
+        " [str(each) for each in names], [b.n for b in {B(n, str(n)) for n in range(9)}],"
+        " hash('text'), hash(B(1, 'x')),"
+        " random.random(), secrets.token_hex(), str(uuid.uuid4()), str(uuid.uuid1()), time.time(), time.perf_counter()]"
+    )
+    seen = []
+    for _ in range(2):
+        async with Sandbox() as one:
+            outcome = await one.run(code, seed=SEED, now=START)
+            assert outcome.ok, outcome.failure
+            seen.append(outcome.value)
+    assert seen[0] == seen[1]
+
+
 async def test_what_the_program_printed_is_printed_again(sandbox: Sandbox) -> None:
     code = "print('a')\nns.get(n=1)\nprint('b')"
     recorded = [Delivery(1, int(START.timestamp() * 1e6), answer=b"1")]
