@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Run = Callable[[Tool, dict[str, Any]], Awaitable[Any]]
 
 #: Definitions of a catalog that are counted one by one; a larger one is counted by an even sample of that many.
-_COUNTED = 2_000
+_COUNTED = 500
 
 #: Tools that were cut and are named in the summary.
 _NAMED = 20

@@ -54,7 +54,9 @@ def require_known_names(settings: Settings, catalog: Catalog) -> None:
 
     Nothing is judged while a source gives no tools, which may be what is named.
     """
-    if set(settings.sources) - set(catalog.namespaces):
+    menu = settings.menu
+    names_something = menu.core or menu.categories or menu.defaults or menu.roles
+    if not names_something or set(settings.sources) - set(catalog.namespaces):
         return
     categories = categories_of(catalog, settings.menu)
     known = [*categories.by_name, *(tool.id for tool in catalog)]

@@ -12,6 +12,9 @@ REQUEST_MORE_TOOLS = "request_more_tools"
 REQUEST_TOOL = "request_tool"
 META_TOOLS = frozenset((REQUEST_MORE_TOOLS, REQUEST_TOOL))
 
+#: Categories that a definition names: what it costs stays bounded, and so do the enumerations that services take.
+MOST_ENUMERATED = 100
+
 NOTHING_NEW = "No new tools added"
 
 
@@ -45,16 +48,19 @@ class MetaAnswer:
 
 
 def more_tools(categories: Sequence[str]) -> dict[str, Any]:
-    """The definition of `request_more_tools` for the categories that there are."""
+    """The definition of `request_more_tools` for these categories, an enumeration unless they are many."""
     listed = sorted(categories)
+    is_short = len(listed) <= MOST_ENUMERATED
+    told = ", ".join(listed[:MOST_ENUMERATED]) + ("" if is_short else f" and {len(listed) - MOST_ENUMERATED} more")
+    items = {"type": "string", "enum": listed} if is_short else {"type": "string"}
     parameters = {
-        "categories": {"type": "array", "items": {"type": "string", "enum": listed}, "minItems": 1},
+        "categories": {"type": "array", "items": items, "minItems": 1},
         "reason": {"type": "string", "description": "What the tools are needed for"},
     }
     return _function(
         REQUEST_MORE_TOOLS,
         "Load the tools of further categories, when none of the tools at hand does what is needed. They can be called "
-        f"in the next step. Categories: {', '.join(listed)}",
+        f"in the next step. Categories: {told}",
         parameters,
         ["categories", "reason"],
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.catalog.definitions import native_name
 from codemode.menus.conversation import AskedCall, Conversation, read_arguments, read_call
 from codemode.menus.menu import Reason
-from codemode.menus.meta_tools import META_TOOLS, NOTHING_NEW, REQUEST_MORE_TOOLS, MetaAnswer
+from codemode.menus.meta_tools import META_TOOLS, MOST_ENUMERATED, NOTHING_NEW, REQUEST_MORE_TOOLS, MetaAnswer
 from codemode.menus.prompt import skills_of
 from codemode.menus.retrieval import hits_of
 
@@ -159,7 +159,8 @@ def _listed(categories: Any) -> list[str]:
 def _unknown(selector: Selector, asked: AskedCall) -> str:
     if asked.name != REQUEST_MORE_TOOLS:
         return "no tool is called so, or does that."
-    there = ", ".join(sorted(selector.categories.by_name))
+    names = sorted(selector.categories.by_name)
+    there = ", ".join(names[:MOST_ENUMERATED]) + ("" if len(names) <= MOST_ENUMERATED else " …")
     unknown = [name for name in _listed(asked.arguments.get("categories")) if not selector.categories.of(name)]
     said = f"there is no category {', '.join(map(repr, unknown))}" if unknown else "name the categories"
     return f"{said}; there are: {there}"

@@ -18,8 +18,11 @@ RouterKind = Literal["none", "auto", "list", "lexical", "embedding", "model"]
 
 
 def _weighted(value: Any) -> Any:
-    """A list of keywords is one in which each weighs 1."""
-    return dict.fromkeys(value, 1.0) if isinstance(value, (list, tuple)) else value
+    """A list of keywords is one in which each weighs 1; numbers are words too."""
+    weights = dict.fromkeys(value, 1.0) if isinstance(value, (list, tuple)) else value
+    if not isinstance(weights, dict):
+        return weights
+    return {str(word) if type(word) in (int, float) else word: weight for word, weight in weights.items()}
 
 
 def _named(field: str) -> BeforeValidator:

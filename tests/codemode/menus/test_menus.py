@@ -148,3 +148,5 @@ def test_a_menu_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
 def test_short_forms() -> None:
     menu = Settings.model_validate({"menu": {"router": "lexical", "retrieval": 5}}).menu
     assert (menu.router.kind, menu.retrieval.k) == ("lexical", 5)
+    numbered = Settings.model_validate({"menu": {"categories": {"rooms": {"keywords": ["room", 101]}}}}).menu
+    assert numbered.categories["rooms"].keywords == {"room": 1.0, "101": 1.0}

@@ -186,3 +186,14 @@ async def test_the_prompt_has_the_note_and_the_skills_of_what_is_loaded(make_sel
     assert (await session.offer("a mail")).prompt == f"{note}\n\n{mail}\n\n{directory}"
     await session.handle(more("files"))
     assert (await session.offer("a mail")).prompt == f"{note}\n\n{mail}\n\nfiles: Ask before deleting.\n\n{directory}"
+
+
+async def test_a_long_list_of_categories_is_no_enumeration(make_selector: Made) -> None:
+    session = session_over(make_selector(tools_in({f"group{number:03}": 1 for number in range(120)}), {}))
+    menu = await session.offer("hello")
+    function = menu.openai_tools()[0]["function"]
+    assert function["parameters"]["properties"]["categories"]["items"] == {"type": "string"}
+    assert function["description"].endswith("app.group099 and 20 more")
+    answer = await session.handle(more("app.group119"))
+    assert answer is not None
+    assert answer.text == "Loaded 1 tool: app-group119-do_000."
