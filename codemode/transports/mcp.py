@@ -30,7 +30,7 @@ from codemode.transports.content import Content, ContentStore
 from codemode.transports.credentials import NOBODY, CallerCredentials
 from codemode.transports.mcp_process import ANSWER_TOO_LARGE
 from codemode.transports.network import PinnedTransport, open_pool
-from codemode.transports.pace import Pace
+from codemode.transports.pace import CancelledUnsent, Pace
 from codemode.transports.progress import PROGRESS
 from codemode.transports.redaction import Redactor
 
@@ -156,11 +156,17 @@ class McpTransport:
         """
         by_wire_name = {parameter.name: parameter.wire_name for parameter in tool.parameters}
         sent = {by_wire_name[name]: value for name, value in arguments.items()}
+        has_left = asyncio.Event()
         try:
             async with asyncio.timeout(self._timeout_s), self._pace:
-                result = await self._sent(str(tool.invocation), sent, again=tool.effect is Effect.READ)
+                again = tool.effect is Effect.READ
+                result = await self._sent(str(tool.invocation), sent, has_left, again=again)
+        except asyncio.CancelledError:
+            if not has_left.is_set():
+                raise CancelledUnsent from None
+            raise
         except TimeoutError:
-            if self._client is None:
+            if not has_left.is_set():
                 raise self._unreachable() from None
             message = f"{self._source} gave no answer within {self._timeout_s:g} s"
             raise UpstreamTimeout(message) from None
@@ -188,12 +194,15 @@ class McpTransport:
                 await self._owner
             self._owner = None
 
-    async def _sent(self, name: str, arguments: dict[str, Any], *, again: bool) -> mcp_types.CallToolResult:
+    async def _sent(
+        self, name: str, arguments: dict[str, Any], has_left: asyncio.Event, *, again: bool
+    ) -> mcp_types.CallToolResult:
         """The result; over a new connection once more where the old one was lost and `again` does no harm."""
         await self._settled.wait()
         client = self._client
         if client is None:
             raise self._unreachable()
+        has_left.set()
         try:
             return await client.call_tool(name, arguments, progress_callback=self._progress())
         except MCPError as error:
@@ -201,7 +210,7 @@ class McpTransport:
                 if self._client is client:
                     self._lose()
                 if again or error.code == INVALID_REQUEST:
-                    return await self._sent(name, arguments, again=False)
+                    return await self._sent(name, arguments, has_left, again=False)
                 message = f"{self._source} closed the connection before it answered"
                 raise UpstreamTimeout(message) from None
             raise self._failed(error) from None
@@ -238,7 +247,8 @@ class McpTransport:
         return progressed
 
     def _unreachable(self) -> UpstreamUnreachable:
-        message = f"the MCP server of {self._source} is not there: {self._redactor.text(self._failure)}"
+        reason = self._failure or f"no call could be sent within {self._timeout_s:g} s"
+        message = f"the MCP server of {self._source} is not there: {self._redactor.text(reason)}"
         return UpstreamUnreachable(message, source=self._source)
 
     async def _keep_connected(self) -> None:
