@@ -27,7 +27,16 @@ if TYPE_CHECKING:
 OLDEST_PYTHON = (3, 11)
 
 #: Extras by what they bring: the module that shows that one is there.
-EXTRAS = {"tokens": "tiktoken"}
+EXTRAS = {
+    "aws": "botocore",
+    "google": "googleapiclient",
+    "graphql": "graphql",
+    "langchain": "langchain_core",
+    "tokens": "tiktoken",
+}
+
+#: Kinds of source that are asked for their tools, with credentials.
+_ASKED = ("graphql", "mcp")
 
 _PACKAGES = ("codemode", "fastapi", "httpx2", "pydantic", "RestrictedPython", "uvicorn")
 
@@ -139,7 +148,9 @@ def _references(value: Any, place: str) -> Iterator[tuple[str, SecretReference]]
 
 
 async def _source(name: str, settings: Settings) -> Finding:
-    source = settings.sources[name].model_copy(update={"credentials": ()})  # secrets are looked at apart
+    source = settings.sources[name]
+    if source.own_kind not in _ASKED:
+        source = source.model_copy(update={"credentials": ()})  # secrets are looked at apart
     try:
         loaded = await load_source(name, source)
     except CodeModeError as error:

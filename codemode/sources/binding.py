@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from rapidfuzz import process
 
 from codemode.catalog.names import identifier
 from codemode.errors import SourceError
-from codemode.sources.callables import is_typed, takes_any
+from codemode.sources.callables import is_typed, only_model, takes_any
 from codemode.sources.described import Bound, parameters_of, text_parameters
-from codemode.sources.functions import made, name_of, python_tool
-from codemode.sources.langchain import is_langchain_tool
+from codemode.sources.functions import is_tool_object, made, name_of, python_tool
 from codemode.sources.loaded import Warned
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Callables:
             message = f"no callable is called {described.name!r}; {hint}"
             raise described.document.error(message, *described.path)
         try:
+            found = _unfolded(described, found)
             own = python_tool(found, described.name, source="")
             if described.schema is None:
                 return _typed(described, own, found), []
@@ -87,10 +89,25 @@ def _typed(described: Described, own: Tool, function: Any) -> Bound:
         raise SourceError(message)
     parameters = (
         tuple(_said(parameter, described.names) for parameter in own.parameters)
-        if is_langchain_tool(function) or is_typed(function)
+        if is_tool_object(function) or is_typed(function)
         else text_parameters(described)
     )
     return Bound(parameters, own.invocation, own.effect, own.returns)
+
+
+def _unfolded(described: Described, function: Any) -> Any:
+    """A function that takes one model as a tool whose arguments are the model's fields, where those are described."""
+    only = None if is_tool_object(function) else only_model(function)
+    names = described.names if described.schema is None else described.schema.get("properties", ())
+    if only is None or only[0] in names:
+        return function
+    model = only[1]
+
+    @functools.wraps(function)
+    def run(**arguments: Any) -> Any:
+        return function(model(**arguments))
+
+    return SimpleNamespace(name=described.name, description="", args_schema=model, run=run)
 
 
 def _said(parameter: Parameter, names: Mapping[str, str]) -> Parameter:
@@ -98,11 +115,11 @@ def _said(parameter: Parameter, names: Mapping[str, str]) -> Parameter:
 
 
 def _is_called(target: Any) -> bool:
-    return callable(target) or is_langchain_tool(target)
+    return callable(target) or is_tool_object(target)
 
 
 def _takes_any(target: Any) -> bool:
-    return not is_langchain_tool(target) and takes_any(target)
+    return not is_tool_object(target) and takes_any(target)
 
 
 def _member(target: Any, name: str) -> Any:

@@ -117,6 +117,16 @@ def is_typed(function: Callable[..., Any]) -> bool:
     return any(parameter.annotation is not parameter.empty for parameter in _given(function))
 
 
+def only_model(function: Callable[..., Any]) -> tuple[str, type[BaseModel]] | None:
+    """The only parameter of a function and the model that it takes; None for every other function."""
+    given = tuple(_given(function))
+    try:
+        hint = typing.get_type_hints(_hinted(function)).get(given[0].name) if len(given) == 1 else None
+    except _UNREADABLE:
+        return None
+    return (given[0].name, hint) if isinstance(hint, type) and issubclass(hint, BaseModel) else None
+
+
 @dataclass(frozen=True, slots=True)
 class _Read:
     """A function's signature: a model of its arguments, those without a keyword, what becomes of its result."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.catalog.names import identifier
 from codemode.errors import SourceError
 from codemode.settings import PYTHON
-from codemode.sources import langchain
+from codemode.sources import langchain, tool_objects
 from codemode.sources.callables import tool_of
 from codemode.sources.kinds import remedy
 from codemode.sources.loaded import Surface, Warned
@@ -76,9 +76,16 @@ def load_functions(target: object, *, name: str) -> Surface:
 
 
 def python_tool(target: Any, id_: str, *, source: str, tags: tuple[str, ...] = ()) -> Tool:
-    """The tool that calls a function or a LangChain tool. Raises SourceError."""
-    make = langchain.tool_of if langchain.is_langchain_tool(target) else tool_of
+    """The tool that calls a function, a LangChain tool or another tool object. Raises SourceError."""
+    if langchain.is_langchain_tool(target):
+        return langchain.tool_of(target, id_, source=source, tags=tags)
+    make = tool_objects.tool_of if is_tool_object(target) else tool_of
     return make(target, id_, source=source, tags=tags)
+
+
+def is_tool_object(target: object) -> bool:
+    """Whether it is an object that says itself what its arguments are, and is called in a way of its own."""
+    return langchain.is_langchain_tool(target) or tool_objects.is_tool_object(target)
 
 
 def _callables(target: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -109,7 +116,7 @@ def _listed(target: Any) -> Iterable[Any] | None:
 
 
 def _is_called(target: object) -> bool:
-    is_function = inspect.isroutine(target) or langchain.is_langchain_tool(target)
+    is_function = inspect.isroutine(target) or is_tool_object(target)
     return is_function or (callable(target) and not _has_methods(target))
 
 
@@ -166,7 +173,7 @@ def made(target: object) -> object:
 
 def name_of(target: Any) -> str:
     """What a function is called, or an object that is called like one."""
-    if langchain.is_langchain_tool(target):
+    if is_tool_object(target):
         return identifier(target.name)
     target = getattr(target, "func", target)  # what a partial calls
     if inspect.isroutine(target):

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import mcp_types
 from pydantic import TypeAdapter, ValidationError
 
-from codemode.catalog.names import identifier, parameter_names
+from codemode.catalog.names import identifier
 from codemode.catalog.prose import first_sentence
 from codemode.catalog.schema import Graph, Schema
-from codemode.catalog.tool import Effect, Location, Parameter, Tool
+from codemode.catalog.tool import Effect, Tool
+from codemode.sources.described import parameters_of
 from codemode.sources.loaded import Surface, Warned
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def _tool(id_: str, source: str, definition: mcp_types.Tool) -> Tool:
         source=source,
         summary=first_sentence(description) or title,
         description=description or title,
-        parameters=_parameters(definition.input_schema),
+        parameters=parameters_of(definition.input_schema),
         effect=effect_of(definition.annotations),
         invocation=definition.name,
         returns=Schema(output, Graph.of(output)) if output else None,
@@ -134,25 +135,6 @@ def effect_of(annotations: mcp_types.ToolAnnotations | None) -> Effect:
     if annotations.read_only_hint:
         return Effect.READ
     return Effect.DESTRUCTIVE if annotations.destructive_hint else Effect.WRITE
-
-
-def _parameters(input_schema: dict[str, Any]) -> tuple[Parameter, ...]:
-    whole = Schema(input_schema, Graph.of(input_schema))
-    properties = whole.properties()
-    required = whole.required()
-    names = parameter_names([("argument", wire_name) for wire_name in properties])
-    made = [
-        Parameter(
-            name=name,
-            wire_name=wire_name,
-            location=Location.ARGUMENT,
-            required=wire_name in required,
-            schema=schema,
-            description=str(schema.resolved().get("description", "") or schema.get("description", "")),
-        )
-        for name, (wire_name, schema) in zip(names, properties.items(), strict=True)
-    ]
-    return tuple(sorted(made, key=lambda parameter: not parameter.required))
 
 
 def _changes(before: mcp_types.Tool, after: mcp_types.Tool) -> str:

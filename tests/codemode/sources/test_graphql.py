@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from codemode import CodeMode, ConfigurationError, SourceError
 from codemode.catalog import stubs
 from codemode.serving.cli_sources import app
+from codemode.serving.doctor import examine
 from codemode.settings import Settings, load_settings
 from codemode.sources.graphql_types import MOST_FIELDS, Selection
 from tests.codemode.sources.graphql_service import SCHEMA, SDL, service
@@ -176,6 +177,12 @@ async def test_credentials_go_with_the_introspection_and_are_in_no_error(
     with pytest.raises(SourceError, match=r"tells no schema \(introspection\): .*401") as caught:
         await CodeMode.from_settings(settings(kind="graphql", location=url, credentials=[])).__aenter__()
     assert TOKEN not in str(caught.value)
+
+
+async def test_doctor_asks_a_service_with_its_credentials(url: str, settings: Callable[..., Settings]) -> None:
+    findings = await examine(lambda: settings(kind="graphql", location=url))
+    found = [(finding.subject, str(finding.state)) for finding in findings if finding.area == "sources"]
+    assert found == [("shop", "ok")]
 
 
 async def test_a_service_that_tells_no_schema_is_read_from_a_file(

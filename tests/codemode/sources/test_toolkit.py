@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pydantic import BaseModel, Field
 from typer.testing import CliRunner
 
 from codemode import CodeMode, ConfigurationError, SourceError, bind, tool
@@ -302,6 +303,64 @@ async def test_tool_descriptions_take_their_types_from_tools_that_have_any(tmp_p
         assert find.parameters[1].description == "At most so many."
         assert find.description == "Find orders by what they hold."
         assert (await service.execute("shop.cancel(number='7', reason='late')")).value == "7: late"
+
+
+class Search(BaseModel):
+    """What is looked for."""
+
+    text: str
+    limit: int = 3
+
+
+class SearchTool:
+    """A tool object as several frameworks have them."""
+
+    name = "find_orders"
+    description = "Something else."
+    args_schema = Search
+
+    def _run(self, text: str, limit: int = 3) -> list[str]:
+        return [text] * limit
+
+
+async def of_a_model(search: Search) -> list[str]:
+    return [search.text] * search.limit
+
+
+@pytest.mark.parametrize("find", [SearchTool(), of_a_model])
+async def test_tool_descriptions_take_the_types_of_pydantic_models(tmp_path: Path, find: Any) -> None:
+    (tmp_path / "agent.yaml").write_text(DESCRIPTIONS)
+    tools = {"find_orders": find, "cancel": lambda number, reason: None}
+    async with CodeMode.from_functions(shop=bind(tmp_path / "agent.yaml", to=tools)) as service:
+        found = service.catalog.get("find_orders")
+        assert found.description == "Find orders by what they hold."
+        assert "text: str, limit: int = 3" in stubs.signature(found)
+        assert found.parameters[0].description == "What is looked for."
+        assert (await service.execute("shop.find_orders(text='a', limit=2)")).value == ["a", "a"]
+        refused = await service.execute("shop.find_orders(text='a', limit='many')")
+        assert refused.failure is not None
+
+
+async def test_function_tools_are_carried_out_by_functions_of_a_model() -> None:
+    async with CodeMode.from_functions(gym=bind([FIND], to={"find_members": find_by_model})) as service:
+        assert (await service.execute("gym.find_members(name='A')")).value == "A 5"
+
+
+class Find(BaseModel):
+    """Its arguments."""
+
+    name: str
+    limit: int = 5
+    sender: str = Field("", alias="from")
+
+
+def find_by_model(arguments: Find) -> str:
+    return f"{arguments.name} {arguments.limit}{arguments.sender}"
+
+
+async def test_tool_objects_stand_beside_functions() -> None:
+    async with CodeMode.from_functions(shop=[SearchTool()]) as service:
+        assert (await service.execute("shop.find_orders(text='a', limit=1)")).value == ["a"]
 
 
 @pytest.mark.parametrize(
