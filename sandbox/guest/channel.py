@@ -107,6 +107,7 @@ class Channel:
         )
         self._calls.clear()
         self.wake_told = wake
+        self._queue_output()  # what was printed before the calls is told before them
         self._outgoing.append(HEADER.pack(len(body)) + body)
 
     def send(self, data: bytes) -> None:
