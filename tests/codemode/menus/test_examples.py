@@ -19,7 +19,7 @@ from tests.codemode.menus.conftest import menu_for, tools_in
 from tests.codemode.search.embeddings_service import EmbeddingsService
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import Sequence
 
     from codemode.menus.menu import Menu
     from codemode.menus.selection import Selector
@@ -48,48 +48,40 @@ def group_counts(menu: Menu) -> dict[str, int]:
     return found
 
 
-@pytest.fixture(params=["page", "file"])
-async def gym(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[CodeMode]:
-    """The gym with the menu of the page, and with that which comes with it."""
+#: Messages, and what they are offered and why; the last four need categories that only the file has.
+OF_THE_GYM = [
+    (["show me all clients"], 32, {"clients"}),
+    (["what is pending salary?"], 19, {"salary"}),
+    (["hello, how are you?"], 44, set()),
+    (["show me revenue and attendance stats"], 16, {"revenue", "attendance"}),
+    (["show me dashboard"], 44, set()),
+    (["who came today?"], 32, {"attendance", "clients"}),
+    (["show me pending salary"], 19, {"salary"}),
+    (["show me all active clients", "freeze the first one"], 32, {"clients", "memberships"}),
+    (["show me all yoga classes this week"], 36, {"classes"}),
+    (["book appointment for client"], 43, {"appointments", "clients"}),
+    (["book an appointment for a client with a trainer"], 43, {"appointments", "clients", "trainers"}),
+    ([LONG], 128, None),
+]
+
+
+@pytest.mark.parametrize("where", ["page", "file"])
+async def test_the_gym_is_offered_so_many_tools(tmp_path: Path, where: str) -> None:
     menu = section("An assistant of 137 tools")["menu"]
-    if request.param == "file":
+    if where == "file":
         menu = yaml.safe_load(GYM.with_name("menu.yaml").read_text(encoding="utf-8"))
     source = {"location": str(GYM), "base_url": "http://127.0.0.1:9", "credentials": [{"kind": "none"}]}
     folders = {"state_folder": tmp_path / "state", "cache_folder": tmp_path / "cache"}
     settings = Settings.model_validate({"sources": {"gym": source}, "menu": menu, **folders})
-    async with CodeMode.from_settings(settings) as service:
-        service.whole = request.param == "file"  # type: ignore[attr-defined]
-        yield service
-
-
-@pytest.mark.parametrize(
-    ("messages", "tools", "activated", "needs_all"),
-    [
-        (["show me all clients"], 32, {"clients"}, False),
-        (["what is pending salary?"], 19, {"salary"}, False),
-        (["hello, how are you?"], 44, set(), False),
-        (["show me revenue and attendance stats"], 16, {"revenue", "attendance"}, False),
-        (["book appointment for client"], 43, {"appointments", "clients"}, True),
-        (["show me dashboard"], 44, set(), False),
-        (["who came today?"], 32, {"attendance", "clients"}, False),
-        (["show me pending salary"], 19, {"salary"}, False),
-        (["show me all active clients", "freeze the first one"], 32, {"clients", "memberships"}, False),
-        (["book an appointment for a client with a trainer"], 43, {"appointments", "clients", "trainers"}, True),
-        ([LONG], 128, None, True),
-    ],
-)
-async def test_the_gym_is_offered_so_many_tools(
-    gym: CodeMode, messages: list[str], tools: int, activated: set[str] | None, needs_all: bool
-) -> None:
-    if needs_all and not gym.whole:  # type: ignore[attr-defined]
-        return
-    history = [{"role": "user", "content": message} for message in messages[:-1]]
-    menu = await gym.select_menu(messages[-1], history)
-    assert len(menu.openai_tools()) == tools
-    assert activated is None or {reason.category for reason in menu.activated} == activated
-    core = [name.rpartition("-")[2] for name in menu.names[:8]]
-    assert core == [gym.catalog.get(name).id.rpartition(".")[2] for name in gym.settings.menu.core]
-    assert len(menu.cut) == (7 if messages == [LONG] else 0)
+    async with CodeMode.from_settings(settings) as gym:
+        core = [gym.catalog.get(name).id for name in menu["core"]]
+        for messages, tools, activated in OF_THE_GYM if where == "file" else OF_THE_GYM[:8]:
+            history = [{"role": "user", "content": message} for message in messages[:-1]]
+            found = await gym.select_menu(messages[-1], history)
+            assert len(found.openai_tools()) == tools, messages
+            assert activated is None or {reason.category for reason in found.activated} == activated, messages
+            assert [tool.id for tool in found.tools[:8]] == core
+            assert len(found.cut) == (7 if messages == [LONG] else 0)
 
 
 async def test_a_budget_of_eight_tools(make_selector: Made) -> None:
