@@ -152,7 +152,7 @@ class RecordedRun(Run):
             ended = [self._undelivered(delivery) for delivery in deliveries]
             await self._append([entry for entry in ended if entry is not None])
             return False
-        await self._append([self._delivered(delivery) for delivery in deliveries])
+        await self._append([self._delivered(delivery) for delivery in deliveries], at_once=not self._under_way)
         return True
 
     def over(self) -> None:
@@ -363,12 +363,12 @@ class RecordedRun(Run):
         facts = self._ends.pop(path, None) or self._facts(path)
         return JournalEntry("ended", path, {"tool": tool, "digest": digest, "error": is_error, **facts}, answer)
 
-    async def _append(self, entries: Sequence[JournalEntry]) -> None:
+    async def _append(self, entries: Sequence[JournalEntry], *, at_once: bool = False) -> None:
         if self._unwritten:
             entries = (*self._unwritten, *entries)
             self._unwritten = []
         try:
-            await self._journal.append(self._keeping.lease, entries)
+            await self._journal.append(self._keeping.lease, entries, at_once=at_once)
         except CodeModeError as error:  # it is full, or away, or another server has the execution
             self.broken = error
             raise ProgramStopped(Failure(type(error).__name__, error.for_model())) from error

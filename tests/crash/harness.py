@@ -74,7 +74,8 @@ class Harness:
                 while not (found := re.search(rb"http://127\.0\.0\.1:(\d+)", said)):
                     said += await self._servers.stderr.readline()
         except TimeoutError:
-            raise AssertionError(f"no server starts: {said.decode()}") from None
+            message = f"no server starts: {said.decode()}"
+            raise AssertionError(message) from None
         self._port = int(found[1])
 
     def submit(self, programs: Sequence[Program] = PROGRAMS) -> None:

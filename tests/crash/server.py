@@ -30,13 +30,15 @@ def end_at(boundary: dict[str, int]) -> None:
     append = SqliteJournal.append
     count = 0
 
-    async def counted(self: SqliteJournal, lease: Lease, entries: Sequence[JournalEntry]) -> int:
+    async def counted(
+        self: SqliteJournal, lease: Lease, entries: Sequence[JournalEntry], *, at_once: bool = False
+    ) -> int:
         nonlocal count
         count += 1
         number = count
         if boundary.get("before") == number:
             os.kill(os.getpid(), signal.SIGKILL)
-        sequence = await append(self, lease, entries)
+        sequence = await append(self, lease, entries, at_once=at_once)
         if boundary.get("after") == number:
             os.kill(os.getpid(), signal.SIGKILL)
         return sequence

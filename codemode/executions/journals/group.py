@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from codemode.executions.journal import JournalEntry, Lease
     from codemode.executions.journals.transactions import Line
 
+    Write = tuple[Lease, Sequence[Line]]
     Written = Sequence[int | LeaseLost]
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
-    """Entries of one caller, and where it waits for them."""
+class _Waiting:
+    """What one caller writes, and where it waits for that."""
 
-    lease: Lease
-    lines: Sequence[Line]
+    write: Write
     done: asyncio.Future[int]
 
 
@@ -41,15 +41,23 @@ class GroupCommit:
     ) -> None:
         self._at_once = at_once
         self._in_time = in_time
-        self._waiting: list[Write] = []
+        self._waiting: list[_Waiting] = []
         self._is_due = False
         self._task: asyncio.Task[None] | None = None
 
-    async def add(self, lease: Lease, entries: Sequence[JournalEntry]) -> int:
-        """Write with what else is to be written; who is cancelled before that has written nothing."""
+    async def add(self, lease: Lease, entries: Sequence[JournalEntry], *, at_once: bool) -> int:
+        """Write with what else is to be written; who is cancelled before that has written nothing.
+
+        What is alone is written `at_once`, where it can be, and nobody has to wait.
+        """
+        write = (lease, [rows.line(entry) for entry in entries])
+        if at_once and not self._is_due:
+            written = self._at_once((write,))
+            if written is not None:
+                return _result(written[0])
         loop = asyncio.get_running_loop()
         done: asyncio.Future[int] = loop.create_future()
-        self._waiting.append(Write(lease, [rows.line(entry) for entry in entries], done))
+        self._waiting.append(_Waiting(write, done))
         if not self._is_due:
             self._is_due = True
             loop.call_soon(self._write)
@@ -61,45 +69,51 @@ class GroupCommit:
             await (self._task or asyncio.sleep(0))
 
     def _write(self) -> None:
-        writes = self._taken()
+        waiting = self._taken()
         try:
-            written = self._at_once(writes)
+            written = self._at_once([one.write for one in waiting])
         except Exception as error:  # noqa: BLE001 -- each who waits is told, whatever it is
-            _fail(writes, error)
+            _fail(waiting, error)
         else:
             if written is None:
-                self._task = asyncio.create_task(self._write_in_time(writes))
+                self._task = asyncio.create_task(self._write_in_time(waiting))
                 return
-            _settle(writes, written)
+            _settle(waiting, written)
         self._is_due = False
 
-    async def _write_in_time(self, writes: Sequence[Write]) -> None:
-        while writes:
+    async def _write_in_time(self, waiting: Sequence[_Waiting]) -> None:
+        while waiting:
             try:
-                _settle(writes, await self._in_time(writes))
+                _settle(waiting, await self._in_time([one.write for one in waiting]))
             except Exception as error:  # noqa: BLE001 -- each who waits is told, whatever it is
-                _fail(writes, error)
-            writes = self._taken()
+                _fail(waiting, error)
+            waiting = self._taken()
         self._is_due = False
         self._task = None
 
-    def _taken(self) -> Sequence[Write]:
-        writes = [write for write in self._waiting if not write.done.cancelled()]
+    def _taken(self) -> Sequence[_Waiting]:
+        waiting = [one for one in self._waiting if not one.done.cancelled()]
         self._waiting.clear()
-        return writes
+        return waiting
 
 
-def _settle(writes: Sequence[Write], written: Written) -> None:
-    for write, result in zip(writes, written, strict=True):
-        if write.done.cancelled():
+def _result(written: int | LeaseLost) -> int:
+    if isinstance(written, int):
+        return written
+    raise written
+
+
+def _settle(waiting: Sequence[_Waiting], written: Written) -> None:
+    for one, result in zip(waiting, written, strict=True):
+        if one.done.cancelled():
             continue
         if isinstance(result, int):
-            write.done.set_result(result)
+            one.done.set_result(result)
         else:
-            write.done.set_exception(result)
+            one.done.set_exception(result)
 
 
-def _fail(writes: Sequence[Write], error: Exception) -> None:
-    for write in writes:
-        if not write.done.cancelled():
-            write.done.set_exception(error)
+def _fail(waiting: Sequence[_Waiting], error: Exception) -> None:
+    for one in waiting:
+        if not one.done.cancelled():
+            one.done.set_exception(error)

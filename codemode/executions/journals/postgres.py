@@ -108,9 +108,9 @@ class PostgresJournal(SqlJournal):
             except TimeoutError:
                 pool.terminate()
 
-    async def append(self, lease: Lease, entries: Sequence[JournalEntry]) -> int:
+    async def append(self, lease: Lease, entries: Sequence[JournalEntry], *, at_once: bool = False) -> int:
         """See `Journal.append`."""
-        return await self._group.add(lease, entries)
+        return await self._group.add(lease, entries, at_once=at_once)
 
     async def renew(self, executions: Collection[str]) -> frozenset[str]:
         """See `Journal.renew`. It locks many rows, and would wait crosswise for appends that lock several."""
@@ -118,9 +118,9 @@ class PostgresJournal(SqlJournal):
             return await super().renew(executions)
 
     async def _append(self, writes: Sequence[Write]) -> Written:
-        leases = list(dict.fromkeys(write.lease for write in writes))
+        leases = list(dict.fromkeys(lease for lease, _ in writes))
         places = {lease: place for place, lease in enumerate(leases, 1)}
-        lines = [(places[write.lease], *line) for write in writes for line in write.lines]
+        lines = [(places[lease], *line) for lease, written in writes for line in written]
         columns = zip(*lines, strict=True) if lines else ((), (), (), ())
         async with self._writing, self._connection() as connection:
             held = await connection.fetch(
@@ -132,7 +132,7 @@ class PostgresJournal(SqlJournal):
                 transactions.SPILL_BYTES,
             )
         lasts: dict[int, int] = {row["lease"]: row["last"] for row in held}
-        return [_sequence(write, places[write.lease], lasts) for write in writes]
+        return [_sequence(write, places[write[0]], lasts) for write in writes]
 
     async def _write(self, transaction: Transaction[Result]) -> Result:
         async with self._connection() as connection, connection.transaction():
@@ -162,9 +162,10 @@ class PostgresJournal(SqlJournal):
 
 def _sequence(write: Write, place: int, lasts: dict[int, int]) -> int | LeaseLost:
     """The sequence number of a write's last line, in the order in which the lines were given."""
+    lease, lines = write
     if place not in lasts:
-        return transactions.lost(write.lease)
-    lasts[place] += len(write.lines)
+        return transactions.lost(lease)
+    lasts[place] += len(lines)
     return lasts[place]
 
 
