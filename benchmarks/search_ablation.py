@@ -34,9 +34,12 @@ WHOLE = "everything"
 
 WEIGHTS: dict[str, Weights] = {
     "correction of typos": replace(PLAIN, corrections=0, typo=0.0),
-    "synonyms and short forms": replace(PLAIN, synonym=0.0, substitute=0.0, abbreviation=0.0),
+    "synonyms and short forms": replace(PLAIN, synonym=0.0, substitute=0.0, same_action=0.0, abbreviation=0.0),
     "short forms alone": replace(PLAIN, abbreviation=0.0),
-    "more for a synonym where no name has the word": replace(PLAIN, substitute=PLAIN.synonym),
+    "more for a synonym where no name has the word": replace(
+        PLAIN, substitute=PLAIN.synonym, same_action=PLAIN.synonym
+    ),
+    "still more where both are words for one action": replace(PLAIN, same_action=PLAIN.substitute),
     "less for words that say little": replace(PLAIN, faint=1.0),
     "less for actions": replace(PLAIN, action=1.0),
     "less for sentences of circumstance": replace(PLAIN, circumstance=1.0),

@@ -31,8 +31,8 @@ STEPS = (2 / 3, 1.5)
 NOISE = 0.001  # nDCG in the mean of the sets: a smaller gain changes nothing
 ROWS = ("fields", "length_b")
 MOST_B = 0.99  # at 1 a field without words would count without bounds
-OF_WORDS = ("faint", "action", "circumstance", "quoted", "implied", "synonym", "substitute", "abbreviation", "compound",
-            "typo", "name_typo")  # fmt: skip
+OF_WORDS = ("faint", "action", "circumstance", "quoted", "implied", "synonym", "substitute", "same_action",
+            "abbreviation", "compound", "typo", "name_typo")  # fmt: skip
 
 #: A number (its name, and its place in a row of numbers or its feature) and the value that it is given.
 Change = tuple[str, int | str, float]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.search.evaluation import TOP
@@ -46,6 +48,10 @@ OF_POSTINGS = ("fields", "length_b", "fill", "saturation_k1", "rarity_power")
 
 def reweighed(index: Index, weights: Weights) -> Index:
     """The same documents with other weights."""
+    if replace(weights, ranking=index.weights.ranking) == index.weights:
+        other = copy(index)
+        other.weights = weights
+        return other
     same = all(getattr(weights, name) == getattr(index.weights, name) for name in OF_POSTINGS)
     postings = index.postings if same else build_postings(index.documents, weights, len(index.vocabulary))
     return Index(

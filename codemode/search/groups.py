@@ -139,7 +139,11 @@ class Interpreter:
         meant = text.term(corrected) if corrected else term
         share = self._weights.typo if corrected else 1.0
         known = self._frequent(meant)
-        alike = self._weights.synonym if known is not None and self._is_named[known] else self._weights.substitute
+        is_named = known is not None and self._is_named[known]
+        if not is_named:
+            for place, other in enumerate(wordlists.same_actions().get(meant, ()), 1):
+                self._add(worths, (other,), share * self._weights.same_action**place)
+        alike = self._weights.synonym if is_named else self._weights.substitute
         self._add(worths, wordlists.synonyms().get(meant, ()), share * alike)
         for run in wordlists.abbreviations().get(meant, ()):
             self._add(worths, run, share * self._weights.abbreviation)

@@ -50,11 +50,12 @@ class Weights:
     quoted: float = 0.4
     implied: float = 0.4
 
-    #: Of what stands for a word: its synonyms (`substitute`: when no tool has the word in its name), its short or long
-    #: form, the one word that it makes with the next or the two that it is made of (`compound`), what it was a typo of
-    #: (less for a proper name).
+    #: Of what stands for a word: its synonyms (`substitute`: when no tool has the word in its name; `same_action`: and
+    #: both are words for one action, each less than the one before), its short or long form, the one word that it makes
+    #: with the next or the two that it is made of (`compound`), what it was a typo of (less for a proper name).
     synonym: float = 0.2
     substitute: float = 0.5
+    same_action: float = 0.9
     abbreviation: float = 0.5
     compound: float = 0.5
     typo: float = 0.7

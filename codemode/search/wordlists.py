@@ -49,6 +49,18 @@ def synonyms() -> Mapping[str, tuple[str, ...]]:
 
 
 @cache
+def same_actions() -> Mapping[str, tuple[str, ...]]:
+    """Term -> those of its synonyms that stand for the same kind of action."""
+    kinds = actions()
+    found = {}
+    for word in kinds:
+        same = tuple(other for other in synonyms().get(word, ()) if kinds[word] & kinds.get(other, 0))
+        if same:
+            found[word] = same
+    return found
+
+
+@cache
 def abbreviations() -> Mapping[str, tuple[tuple[str, ...], ...]]:
     """Short form (a term) -> what it may be short for: one term, or several that stand together."""
     found = {}

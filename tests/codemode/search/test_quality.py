@@ -14,6 +14,7 @@ from codemode.search.evaluation import LabelledQuery, Metrics, evaluate, mean, r
 from codemode.search.index import Index
 from codemode.sources.documents import parse_document
 from codemode.sources.openapi import load_openapi
+from codemode.testing import make_tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,9 +38,9 @@ def test_the_gym_is_found() -> None:
     document = parse_document((gym / "openapi.yaml").read_text(encoding="utf-8"), location="gym")
     catalog = Catalog(load_openapi(document, name="gym").tools)
     clean, typos = answered(Index.build(catalog), read_labelled(gym / "queries.yaml", catalog))
-    assert clean.ndcg_10 >= 0.77
+    assert clean.ndcg_10 >= 0.80
     assert clean.recall_10 >= 0.91
-    assert typos.ndcg_10 >= 0.74
+    assert typos.ndcg_10 >= 0.76
 
 
 @pytest.mark.slow
@@ -52,6 +53,30 @@ def test_the_retrieval_sets_are_found(shared_data: Callable[[str], Path]) -> Non
         queries = labelled(data / name / "queries.jsonl", tools, QUERIES)
         for found, measured in zip((clean, typos), answered(Index.build(tools), queries), strict=True):
             found.append(measured)
-    assert mean(clean).ndcg_10 >= 0.70
-    assert mean(clean).recall_10 >= 0.80
-    assert mean(typos).ndcg_10 >= 0.68
+    assert mean(clean).ndcg_10 >= 0.72
+    assert mean(clean).recall_10 >= 0.83
+    assert mean(typos).ndcg_10 >= 0.705
+
+
+@pytest.mark.parametrize("query", ["remove customer", "delete a customer", "erase client"])
+def test_other_words_for_an_action_reach_it(query: str) -> None:
+    index = Index.build(
+        [
+            make_tool("shop.customers.delete", summary="Permanently deletes a customer"),
+            make_tool("shop.customers.delete_discount", summary="Removes the discount of a customer"),
+            make_tool("shop.customers.get", summary="Retrieves a customer"),
+            make_tool("shop.payment_methods.detach", summary="Detaches a payment method from a customer"),
+        ]
+    )
+    assert "shop.customers.delete" in [hit.tool.id for hit in index.search(query).hits[:2]]
+
+
+def test_a_word_that_no_name_has_is_searched_by_what_it_is_about() -> None:
+    index = Index.build(
+        [
+            make_tool("tools.weather", summary="The latest conditions of a place"),
+            make_tool("tools.bring", summary="Things to bring along, such as an umbrella, for a bag"),
+            *(make_tool(f"tools.other_{number}", summary="Something else") for number in range(30)),
+        ]
+    )
+    assert "tools.weather" in [hit.tool.id for hit in index.search("umbrella or not").hits]
