@@ -26,9 +26,12 @@ class Presence:
         self._lock: int | None = None
 
     def announce(self) -> None:
-        """Say that this server lives. Raises OSError where the folder cannot be written."""
+        """Say that this server lives, and forget the dead. Raises OSError where the folder cannot be written."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
+        for other in self._folder.glob("[!.]*"):
+            self.is_dead(other.name)
         draft = self._folder / f".{self.name}"
+        draft.unlink(missing_ok=True)
         self._lock = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
         draft.rename(self._folder / self.name)  # nobody sees it without its lock

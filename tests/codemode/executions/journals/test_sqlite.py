@@ -98,11 +98,31 @@ async def test_what_a_killed_server_held_is_free_at_once_and_whole(file: Path, j
         process.kill()
         process.wait()
     assert await journal.orphans() == ("ex_1",)
+    assert servers(file) == {journal.server}
     lease = await journal.claim("ex_1")
     entries = await journal.read("ex_1")
     assert [entry.sequence for entry in entries] == list(range(1, len(entries) + 1))
     assert all(entry.value == b"x" * (number % 7000) for number, entry in enumerate(entries))
     assert await journal.append(lease, [JournalEntry("resumed")]) == len(entries) + 1
+
+
+async def test_a_server_that_starts_forgets_those_that_were_killed_and_no_others(
+    file: Path, journal: SqliteJournal
+) -> None:
+    with server(file, "ex_1", 1) as living, server(file, "ex_2", 1) as killed:
+        killed.kill()
+        killed.wait()
+        assert len(list(servers(file))) == 3
+        another = SqliteJournal(file, KEY, lease_s=1.0)
+        await another.open()
+        found = servers(file)
+        await another.aclose()
+        assert {journal.server, another.server} < found
+        assert [str(living.pid) in name for name in found - {journal.server, another.server}] == [True]
+
+
+def servers(file: Path) -> set[str]:
+    return {one.name for one in Path(f"{file}-servers").iterdir()}
 
 
 async def test_while_another_process_writes_an_append_waits_and_the_event_loop_does_not(
@@ -184,6 +204,19 @@ async def test_a_place_that_cannot_hold_a_journal_is_named(tmp_path: Path, conte
     file = place if content else place / "journal.sqlite3"
     with pytest.raises(JournalUnavailable, match=f"the journal {file} cannot be used: {why}"):
         await SqliteJournal(file, KEY, lease_s=1.0).open()
+
+
+async def test_what_could_not_be_opened_can_be_opened_later(file: Path) -> None:
+    blocked = file.parent
+    blocked.write_text("")
+    journal = SqliteJournal(file, KEY, lease_s=1.0)
+    for _ in range(2):
+        with pytest.raises(JournalUnavailable):
+            await journal.open()
+    blocked.unlink()
+    await journal.open()
+    assert (await journal.create(new())).execution == "ex_1"
+    await journal.aclose()
 
 
 async def test_a_database_of_a_newer_program_is_refused_and_left_alone(file: Path, journal: SqliteJournal) -> None:
