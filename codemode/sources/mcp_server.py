@@ -16,6 +16,7 @@ from codemode.sources.mcp import AcceptedDefinitions, digest, surface_of, told, 
 from codemode.transports.credentials import Credential, Place
 from codemode.transports.mcp import McpTransport, at_url
 from codemode.transports.mcp_process import started
+from codemode.transports.redaction import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from codemode.settings import Settings, SourceSettings
     from codemode.sources.source import SourceContext
     from codemode.transports.content import ContentStore
+
+#: Characters of what a server said last that a warning has.
+_SAID_CHARACTERS = 200
 
 
 async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, McpTransport]:
@@ -60,25 +64,37 @@ async def load_mcp_server(
             ca_file=None if settings.ca_file is None else str(settings.ca_file),
         )
     )
+    known = tuple(part for value in (*headers.values(), *env.values()) for part in (value, *value.split()))
     transport = McpTransport(
         name,
         connect,
         timeout_s=settings.timeout_s,
         concurrency=settings.concurrency,
         contents=contents,
-        secrets=tuple(part for value in (*headers.values(), *env.values()) for part in (value, *value.split())),
+        secrets=known,
     )
     accepted = AcceptedDefinitions(folder)
+    errors.unlink(missing_ok=True)
     try:
         definitions = await transport.start()
         return await asyncio.to_thread(surface_of, name, definitions, accepted), transport
     except SourceError as error:
         tools, _ = tools_of(name, tuple(accepted.read(name).values()))
-        said = f"; its standard error is in {errors}" if settings.command else ""
+        said = Redactor(known).text(_last_said(errors))
         return Surface(tools, (Warned("", f"{error}{said}"),)), transport
     except BaseException:
         await transport.aclose()
         raise
+
+
+def _last_said(errors: Path) -> str:
+    """The end of what a server said on standard error, and where all of it is."""
+    try:
+        lines = errors.read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        return ""
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return f"; it said {last[:_SAID_CHARACTERS]!r} (all of it: {errors})" if last else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -291,7 +291,7 @@ class McpTransport:
             await self._lost.wait()
 
     def _report(self, failure: str) -> None:
-        if failure != self._failure:  # said once, however often it is tried
+        if failure != self._failure and self._tried.is_set():  # the first is raised; the same again is not said
             log.warning("the MCP server of %s %s", self._source, self._redactor.text(failure))
         self._failure = failure
 

@@ -38,6 +38,7 @@ ERRORS_BYTES = 1024 * 1024
 
 _CHUNK_BYTES = 256 * 1024
 _POLL_S = 0.01
+_LAST_WORDS_S = 0.5
 
 #: What runs in the server's process before its program: when we die, by whatever, the kernel ends it (prctl(2)).
 _TIED_TO_US = """
@@ -90,15 +91,12 @@ async def started(
     writing, said = anyio.create_memory_object_stream[SessionMessage](0)
     hearing = asyncio.create_task(_hear(process, heard, limit_bytes))
     hearing.add_done_callback(lambda _: ended())
-    tasks = [
-        hearing,
-        asyncio.create_task(_say(process, said, heard)),
-        asyncio.create_task(_keep_errors(process, errors)),
-    ]
+    keeping = asyncio.create_task(_keep_errors(process, errors))
+    tasks = [hearing, keeping, asyncio.create_task(_say(process, said, heard))]
     try:
         yield reading, writing
     finally:
-        ending = asyncio.create_task(_end(process))
+        ending = asyncio.create_task(_end(process, keeping))
         try:
             await asyncio.shield(ending)
         finally:
@@ -224,13 +222,17 @@ async def _keep_errors(process: asyncio.subprocess.Process, errors: Path) -> Non
             file.write(chunk)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """The order of the protocol (2025-11-25, lifecycle, shutdown): close its input, SIGTERM, SIGKILL."""
+async def _end(process: asyncio.subprocess.Process, keeping: asyncio.Task[None]) -> None:
+    """The order of the protocol (2025-11-25, lifecycle, shutdown): close its input, SIGTERM, SIGKILL.
+
+    `keeping` has a moment for its last words, which is as long as something that it left behind may have its pipes.
+    """
     assert process.stdin is not None  # noqa: S101 -- it was asked for
     process.stdin.close()
     if not await _has_ended(process):
         _signal(process, signal.SIGTERM)
         await _has_ended(process)
+    await asyncio.wait({keeping}, timeout=_LAST_WORDS_S)
     _kill(process)
     await _has_ended(process)
 

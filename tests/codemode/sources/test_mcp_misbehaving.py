@@ -174,6 +174,16 @@ async def test_a_server_that_takes_longer_to_start_than_a_call_may_is_there_late
         assert (await service.execute("bad.plain()")).value == "plain"
 
 
+async def test_what_a_server_said_before_it_went_away_is_told(tmp_path: Path) -> None:
+    command = ["sh", "-c", "echo one >&2; echo 'no such option: the-secret' >&2; exit 3"]
+    source = settings(tmp_path).sources["bad"].model_copy(update={"command": command, "env": {"A": "the-secret"}})
+    async with CodeMode.from_settings(settings(tmp_path).model_copy(update={"sources": {"bad": source}})) as service:
+        (warning,) = service.sources["bad"].warnings
+    assert "it said 'no such option: " in warning.reason
+    assert "the-secret" not in warning.reason
+    assert "bad.stderr.log" in warning.reason
+
+
 async def test_what_a_server_says_on_standard_error_is_kept_within_bounds(tmp_path: Path) -> None:
     async with CodeMode.from_settings(settings(tmp_path)) as service:
         assert (await service.execute("bad.talks()")).value == "talked"
