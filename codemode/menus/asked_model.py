@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -32,9 +33,17 @@ class AskedModel:
         self._settings = settings
         self._key = settings.api_key.resolve() if settings.api_key else SecretStr("none")
 
-    async def choose(self, text: str, categories: Mapping[str, str]) -> list[str]:
-        """The names of the categories that the text is about. Raises ModelFailure."""
-        openai = import_module("openai")  # takes a second: done when first needed
+    async def choose(self, text: str, categories: Mapping[str, str], timeout_s: float) -> list[str]:
+        """The names of the categories that the text is about. Raises ModelFailure, also where they come too late."""
+        openai = await asyncio.to_thread(import_module, "openai")  # takes a second, once
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await self._asked(openai, text, categories)
+        except TimeoutError:
+            message = f"the router's model gave no answer within {timeout_s:g} s"
+            raise ModelFailure(message) from None
+
+    async def _asked(self, openai: Any, text: str, categories: Mapping[str, str]) -> list[str]:
         key = self._key.get_secret_value()
         listed = "\n".join(f"- {name}: {told}" for name, told in categories.items())
         try:

@@ -6,6 +6,8 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from codemode.search.text import without_accents
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -75,8 +77,8 @@ class Keywords:
 
 
 def fold(text: str) -> str:
-    """A text without what does not tell words apart: case, and the widths and compositions of characters."""
-    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+    """A text without what does not tell words apart: case, accents of Latin letters, widths of characters."""
+    return text.lower() if text.isascii() else without_accents(unicodedata.normalize("NFKC", text)).casefold()
 
 
 def has_word(text: str, keyword: str) -> bool:

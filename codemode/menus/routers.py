@@ -41,6 +41,9 @@ _ROUTING_HITS = 50
 #: Tools whose summaries stand for a category without a description.
 _SUMMARIES = 12
 
+#: What a service that was late is waited for, until it has been in time once more.
+_SHORT_WAIT_S = 0.25
+
 #: Texts in one request.
 _TOGETHER = 64
 
@@ -67,6 +70,7 @@ class Router:
         has_keywords = any(category.keywords for category in self._categories)
         self._kind = "none" if settings.kind == "auto" and has_keywords else settings.kind
         self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._is_prompt = True
         self._model: AskedModel | None = None
         if settings.kind == "model":
             if settings.model is None:
@@ -148,7 +152,9 @@ class Router:
         found: dict[str, NDArray[np.float32]] = {}
         for start in range(0, len(texts), _TOGETHER):
             some = texts[start : start + _TOGETHER]
-            vectors, problem = self._finder.vectors_of(some, self._settings.wait_s)
+            wait_s = self._settings.wait_s if self._is_prompt else min(_SHORT_WAIT_S, self._settings.wait_s)
+            vectors, problem = self._finder.vectors_of(some, wait_s)
+            self._is_prompt = not problem
             if problem:
                 return {}, problem
             for text, vector in zip(some, vectors, strict=True):
@@ -167,13 +173,11 @@ class Router:
         assert self._model is not None  # noqa: S101 -- made with the settings that ask for it
         told = {category.name: category.description or _summaries(category) for category in open_}
         try:
-            async with asyncio.timeout(self._settings.wait_s):
-                names = await self._model.choose("\n".join(reversed(texts)), told)
-        except (ModelFailure, TimeoutError) as error:
-            note = str(error) or f"the router's model gave no answer within {self._settings.wait_s:g} s"
+            names = await self._model.choose("\n".join(reversed(texts)), told, self._settings.wait_s)
+        except ModelFailure as failure:
             if self._finder.uses_embeddings:
-                return await self._by_embedding(conversation, texts, open_, f"{note}: by meaning instead")
-            return await self._by_words(conversation, open_, f"{note}: by words instead")
+                return await self._by_embedding(conversation, texts, open_, f"{failure}: by meaning instead")
+            return await self._by_words(conversation, open_, f"{failure}: by words instead")
         return Found({name: Reason("model", name) for name in names[: self._settings.top]})
 
 

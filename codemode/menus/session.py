@@ -118,7 +118,8 @@ class MenuSession:
         tools = "tool" if len(loaded) == 1 else "tools"
         if loaded:
             rest = f" There is no room for {left} more: ask for one of them with what it should do." if left else ""
-            text = f"Loaded {len(loaded)} {tools}: {names}.{rest}"
+            unknown = _no_category(selector, asked)
+            text = f"Loaded {len(loaded)} {tools}: {names}.{rest}" + (f" There is {unknown}." if unknown else "")
         elif found:
             text = f"{NOTHING_NEW}: they are at hand already."
         else:
@@ -156,11 +157,17 @@ def _listed(categories: Any) -> list[str]:
     return [str(name) for name in categories] if isinstance(categories, list) else []
 
 
+def _no_category(selector: Selector, asked: AskedCall) -> str:
+    """What of the categories that were asked for there is not."""
+    named = _listed(asked.arguments.get("categories")) if asked.name == REQUEST_MORE_TOOLS else []
+    unknown = [name for name in named if not selector.categories.of(name)]
+    return f"no category {', '.join(map(repr, unknown))}" if unknown else ""
+
+
 def _unknown(selector: Selector, asked: AskedCall) -> str:
     if asked.name != REQUEST_MORE_TOOLS:
         return "no tool is called so, or does that."
     names = sorted(selector.categories.by_name)
     there = ", ".join(names[:MOST_ENUMERATED]) + ("" if len(names) <= MOST_ENUMERATED else " …")
-    unknown = [name for name in _listed(asked.arguments.get("categories")) if not selector.categories.of(name)]
-    said = f"there is no category {', '.join(map(repr, unknown))}" if unknown else "name the categories"
-    return f"{said}; there are: {there}"
+    unknown = _no_category(selector, asked)
+    return f"{f'there is {unknown}' if unknown else 'name the categories'}; there are: {there}"

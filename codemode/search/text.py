@@ -40,7 +40,7 @@ def surface_forms(raw: str) -> tuple[str, ...]:
     """What a raw word is made of, folded: parts of an identifier, pairs of characters where a script has no spaces."""
     if raw.isascii():
         return _latin_forms(raw)
-    folded = _without_accents(unicodedata.normalize("NFKC", raw))
+    folded = without_accents(unicodedata.normalize("NFKC", raw))
     if folded.isascii():
         return _latin_forms(folded)
     forms: list[str] = []
@@ -88,7 +88,7 @@ def _pairs(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] if len(run) > 1 else [run]
 
 
-def _without_accents(text: str) -> str:
+def without_accents(text: str) -> str:
     """Latin letters without their accents; other scripts keep their marks, which are part of the word there."""
     kept: list[str] = []
     for character in unicodedata.normalize("NFD", text):

@@ -96,7 +96,7 @@ class RouterSettings(Section):
     threshold: float | None = Field(default=None, ge=-1, le=1)
     thresholds: dict[str, float] = Field(default_factory=dict)
     list_below: int = Field(default=8, ge=0)
-    wait_s: float = Field(default=2.0, gt=0, le=60)
+    wait_s: float = Field(default=5.0, gt=0, le=60)
     model: RouterModelSettings | None = None
 
 

@@ -171,7 +171,8 @@ def toolkit_selector(make_selector: Made, service: EmbeddingsService) -> Selecto
     page = section("Base tools and toolkits")
     search = page["search"]
     search["embeddings"] |= {"base_url": service.base_url}
-    return make_selector(toolkit_catalog(), page["menu"], search)
+    router = {"kind": page["menu"]["router"], "wait_s": 60}  # a slow machine needs long to import the client
+    return make_selector(toolkit_catalog(), page["menu"] | {"router": router}, search)
 
 
 async def test_a_dead_embeddings_server_leaves_keywords_working_and_says_so(make_selector: Made) -> None:

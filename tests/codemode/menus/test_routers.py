@@ -67,7 +67,7 @@ async def test_categories_with_keywords_are_left_to_these(make_selector: Made) -
 
 async def test_keyword_first_else_meaning(make_selector: Made, service: EmbeddingsService) -> None:
     categories = named(cars=["drive"], fruit=["apple"])
-    menu: dict[str, Any] = {"categories": categories, "router": {"kind": "embedding", "threshold": 0.6}}
+    menu: dict[str, Any] = {"categories": categories, "router": {"kind": "embedding", "threshold": 0.6, "wait_s": 60}}
     selector = make_selector(TOOLS, menu, embeddings(service))
     found = await menu_for(selector, "drive by the river")
     assert [str(reason) for reason in found.activated] == ["cars: keyword 'drive'", "water: embed"]
@@ -90,7 +90,9 @@ async def test_the_threshold_is_that_of_the_model(
     make_selector: Made, service: EmbeddingsService, model: str, router: dict[str, Any], count: int
 ) -> None:
     selector = make_selector(
-        TOOLS, {"categories": named(), "router": {"kind": "embedding", **router}}, embeddings(service, model)
+        TOOLS,
+        {"categories": named(), "router": {"kind": "embedding", "wait_s": 60, **router}},
+        embeddings(service, model),
     )
     assert len(await menu_for(selector, "a fruit in a car by the river" if count > 1 else "a fruit")) == count
 
@@ -116,7 +118,7 @@ async def test_without_a_service_the_router_says_what_is_missing(make_selector: 
 
 def routed(server: ModelServer, **more: Any) -> dict[str, Any]:
     asked = {"model": "small", "base_url": server.base_url, "api_key": {"command": ["echo", server.key]}}
-    return {"categories": named(fruit=["apple"]), "router": {"kind": "model", "model": asked, "wait_s": 10, **more}}
+    return {"categories": named(fruit=["apple"]), "router": {"kind": "model", "model": asked, "wait_s": 60, **more}}
 
 
 async def test_a_model_names_categories_and_nothing_else(make_selector: Made) -> None:
@@ -161,7 +163,7 @@ async def test_a_model_that_refuses_or_is_away_is_done_without(make_selector: Ma
         url = server.base_url
     gone: dict[str, Any] = {
         "categories": named(),
-        "router": {"kind": "model", "model": {"model": "m", "base_url": url}},
+        "router": {"kind": "model", "model": {"model": "m", "base_url": url}, "wait_s": 60},
     }
     menu = await menu_for(make_selector(TOOLS, gone), "swim")
     assert menu.notes == ("the router's model cannot be reached: by words instead",)

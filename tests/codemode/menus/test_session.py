@@ -80,6 +80,14 @@ async def test_nothing_is_added_where_there_is_nothing_new(make_selector: Made) 
     ]
 
 
+async def test_what_is_unknown_among_what_is_loaded_is_told(make_selector: Made) -> None:
+    session = session_over(made(make_selector))
+    await session.offer("a mail")
+    answer = await session.handle(more("rooms", "fax"))
+    assert answer is not None
+    assert answer.text == "Loaded 1 tool: app-rooms-do_000. There is no category 'fax'."
+
+
 async def test_a_tool_is_loaded_by_name_or_by_what_it_does(make_selector: Made) -> None:
     session = session_over(made(make_selector))
     await session.offer("hello")
