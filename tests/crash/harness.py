@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from codemode.executions.journal import Decision
 from codemode.executions.journals.key import DigestKey
 from codemode.executions.journals.sqlite import SqliteJournal
 from codemode.executions.record import Record, RecordedCall
@@ -24,7 +25,7 @@ from tests.crash.programs import PROGRAMS, Program
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from codemode.executions.journal import StoredExecution
+    from codemode.executions.journal import PendingCall, StoredExecution, Verdict
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,6 +47,7 @@ class Counts:
     writes: Counter[str] = field(default_factory=Counter)
     sent_again: int = 0
     most_unknown: int = 0
+    gone_on: int = 0
 
 
 class Harness:
@@ -84,7 +86,7 @@ class Harness:
             self._tags += 1
             tag = f"t{self._tags}"
             self.running[tag] = program
-            self._posts.append(asyncio.create_task(self._post(program.tagged(tag))))
+            self._posts.append(asyncio.create_task(self._post("/v1/execute", {"code": program.tagged(tag)})))
 
     async def answered(self) -> None:
         """Wait until the server has answered, or is gone."""
@@ -118,8 +120,12 @@ class Harness:
             await asyncio.sleep(0.02)
 
     async def check(self) -> None:
-        """Compare the journal with what the service has seen of the executions since the last time."""
+        """Compare the journal with what the service has seen of the executions since the last time.
+
+        What waits for a person is decided by what the service has seen, and then has to end with each write done once.
+        """
         seen = await self._service.seen()
+        waiting: list[tuple[StoredExecution, dict[str, list[str]]]] = []
         stored = await self.journal.list(limit=4 * len(self.running) + 10)
         for tag, program in self.running.items():
             found = [one for one in stored if one.given.code.startswith(f"TAG = {tag!r}\n")]
@@ -129,7 +135,29 @@ class Harness:
                 assert not mine, f"{tag} has sent {mine}, and is not in the journal"
                 continue
             await self._check(found[0], program, mine)
+            if found[0].status == "paused":
+                waiting.append((found[0], mine))
+        await self._go_on(waiting)
         self.running.clear()
+
+    async def _go_on(self, waiting: Sequence[tuple[StoredExecution, dict[str, list[str]]]]) -> None:
+        for stored, seen in waiting:
+            asked = await self.journal.pending(execution=stored.given.id)
+            answers = [_answer(call, is_done=call.arguments["label"] in seen) for call in asked]
+            await self.journal.decide(answers)
+            await self._post(f"/v1/executions/{stored.given.id}/resume", {})
+        await self.settle()
+        later = await self._service.seen()
+        for stored, seen in waiting:
+            ended = await self.journal.get(stored.given.id)
+            assert ended.status == "completed", f"{stored.given.id} was decided on, and is {ended.status}"
+            tag = stored.given.code.partition("\n")[0].removeprefix("TAG = ").strip("'")
+            for (of, label), keys in later.items():
+                if of == tag:
+                    seen.setdefault(label, []).extend(keys)
+            twice = {label: keys for label, keys in seen.items() if len(keys) > 1 and not _is_harmless(label, keys)}
+            assert not twice, f"{stored.given.id} went on, and has sent {twice}"
+            self.counts.gone_on += 1
 
     async def _check(self, stored: StoredExecution, program: Program, seen: dict[str, list[str]]) -> None:
         execution = stored.given.id
@@ -161,15 +189,27 @@ class Harness:
         self.counts.sent_again += len(keys) > 1
         self.counts.writes["committed" if call.end else "unknown, seen" if keys else "unknown, not seen"] += 1
 
-    async def _post(self, code: str) -> None:
-        body = json.dumps({"code": code}).encode()
-        head = f"POST /v1/execute HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\nContent-Type: application/json\r\n"
+    async def _post(self, path: str, content: dict[str, Any]) -> None:
+        body = json.dumps(content).encode()
+        head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\nContent-Type: application/json\r\n"
         with suppress(ConnectionError):
             reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
             writer.write(f"{head}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body)
             answer = await reader.read()
-            assert not answer or answer.startswith(b"HTTP/1.1 200"), answer[:500]
+            assert not answer or answer[:12] in (b"HTTP/1.1 200", b"HTTP/1.1 202"), answer[:500]
             writer.close()
+
+
+def _answer(call: PendingCall, *, is_done: bool) -> Decision:
+    """What a person says who has looked at the service."""
+    value = {"label": call.arguments["label"], "text": ""}
+    verdict: Verdict = "committed" if is_done else "send_again"
+    return Decision(call.id, call.digest, verdict, "a person", value=value if is_done else None)
+
+
+def _is_harmless(label: str, keys: list[str]) -> bool:
+    """Whether a call may be seen more than once: it reads, or the service knows it by its key."""
+    return label.startswith("r") or (len(set(keys)) == 1 and bool(keys[0]))
 
 
 @dataclass(frozen=True, slots=True)
