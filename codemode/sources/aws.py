@@ -67,7 +67,6 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
         rate_per_s=settings.rate_per_s,
         response_limit_bytes=settings.response_limit_bytes,
         ca_file=None if settings.ca_file is None else str(settings.ca_file),
-        secrets=tuple(secrets[1:]),
     )
     return surface, AwsTransport(session, reach, context.contents)
 

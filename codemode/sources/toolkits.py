@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -48,7 +49,7 @@ def _read(document: Document, toolkit: Any, path: tuple[str | int, ...], found: 
         description=_text(document, toolkit, "description", path),
         keywords=texts(document, toolkit.get("keywords") or (), *path, "keywords"),
         instructions=_text(document, toolkit, "instructions", path),
-        examples=texts(document, toolkit.get("examples") or (), *path, "examples"),
+        examples=_examples(document, toolkit.get("examples") or (), *path, "examples"),
     )
     keys = set()
     for number, task in enumerate(tasks):
@@ -64,6 +65,13 @@ def _read(document: Document, toolkit: Any, path: tuple[str | int, ...], found: 
         found.tools.append(tool)
         keys.add(tool.key)
     found.toolkits.append(replace(made, tools=frozenset(keys)))
+
+
+def _examples(document: Document, value: Any, *path: str | int) -> tuple[str, ...]:
+    """Examples as texts; one that is an object (a message and its calls, say) as JSON."""
+    listed = value if isinstance(value, (list, tuple)) else [value]
+    written = [json.dumps(one, ensure_ascii=False) if isinstance(one, Mapping) else one for one in listed]
+    return texts(document, written, *path)
 
 
 def _listed(data: Any) -> list[Any]:

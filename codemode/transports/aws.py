@@ -83,7 +83,6 @@ class AwsReach:
     rate_per_s: float | None = None
     response_limit_bytes: int = 16 * 1024 * 1024
     ca_file: str | None = None
-    secrets: tuple[str, ...] = ()
 
 
 class AwsTransport:
@@ -94,7 +93,7 @@ class AwsTransport:
         self._reach = reach
         self._contents = contents or ContentStore()
         self._pace = Pace(reach.concurrency, reach.rate_per_s)
-        self._redactor = Redactor(reach.secrets)
+        self._redactor = Redactor()
         self._clients: dict[tuple[str, bool], Any] = {}
         self._making = Lock()
 
@@ -106,7 +105,8 @@ class AwsTransport:
         """
         try:
             async with asyncio.timeout(self._reach.timeout_s), self._pace:
-                return await asyncio.to_thread(self._called, tool, arguments)
+                data = await asyncio.to_thread(self._called, tool, arguments)
+                return self._redactor.answer(data, json.dumps(data).encode())
         except TimeoutError:
             message = f"{self._reach.source} gave no answer within {self._reach.timeout_s:g} s"
             raise UpstreamTimeout(message) from None
@@ -139,6 +139,7 @@ class AwsTransport:
             sent = self._input(plan.shape, sent)
         try:
             client = self._client(plan.service, is_read=tool.effect is Effect.READ)
+            self._learn_secrets()
             answer = getattr(client, xform_name(plan.operation))(**sent)
             return self._data({name: value for name, value in answer.items() if name != "ResponseMetadata"}, answer)
         except exceptions.ClientError as error:
@@ -148,6 +149,13 @@ class AwsTransport:
             raise ArgumentsInvalid(tool.id, message, valid=tool.parameter_names) from None
         except exceptions.BotoCoreError as error:
             raise self._failed(error) from None
+
+    def _learn_secrets(self) -> None:
+        """Look for the secrets that are in force now, which the session may renew, in what comes back."""
+        credentials = self._session.get_credentials()
+        if credentials is not None:
+            found = credentials.get_frozen_credentials()
+            self._redactor = self._redactor.extended(one for one in (found.secret_key, found.token) if one)
 
     def _client(self, service: str, *, is_read: bool) -> Any:
         """A client that tries again only what may be sent twice."""

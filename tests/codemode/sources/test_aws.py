@@ -16,6 +16,7 @@ from codemode.catalog import stubs
 from codemode.serving.cli_sources import app
 from codemode.settings import Settings, SourceSettings
 from codemode.sources.verbs import destroys, effect_of_verb
+from tests.codemode.transports.recorder import Answered
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.catalog import Catalog
     from codemode.executions.execution import ExecutionOutcome
+    from tests.codemode.transports.recorder import Recorder
 
 SECRET = "a-very-secret-key"
 
@@ -38,7 +40,8 @@ def moto() -> Iterator[str]:
 
 
 @pytest.fixture
-def configured(tmp_path: Path) -> Callable[..., dict[str, Any]]:
+def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, Any]]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     (tmp_path / "id").write_text("AKIAEXAMPLE")
     (tmp_path / "secret").write_text(SECRET)
     key = {
@@ -132,6 +135,26 @@ except ToolError as error:
     assert "DataTyp" in message(await aws.execute(code))
     short = await aws.execute("aws.s3.head_bucket(Bucket='')")
     assert SECRET not in str(short)
+
+
+async def test_a_service_that_gives_secrets_back_gives_them_to_nobody(
+    configured: Callable[..., dict[str, Any]], recorder: Recorder, tmp_path: Path
+) -> None:
+    (tmp_path / "session").write_text("a-session-token/with=signs")
+    configuration = configured(base_url=recorder.url, retries=0)
+    configuration["sources"]["aws"]["credentials"][0]["session_token"] = {"file": str(tmp_path / "session")}
+    shown = {"Content-Type": "application/x-amz-json-1.0"}
+    async with CodeMode.from_settings(Settings.model_validate(configuration)) as service:
+        recorder.answer = lambda got: Answered(
+            headers=shown, body=json.dumps({"QueueUrls": [got.headers["X-Amz-Security-Token"]]}).encode()
+        )
+        assert (await service.execute("aws.sqs.list_queues()['QueueUrls']")).value == ["[redacted]"]
+        recorder.answer = lambda got: Answered(
+            400, shown, json.dumps({"__type": "Odd", "message": got.headers["X-Amz-Security-Token"]}).encode()
+        )
+        assert message(await service.execute("aws.sqs.list_queues()")).endswith("aws: Odd: [redacted]")
+    assert len(recorder.received) == 2
+    assert all(SECRET not in str(received) for received in recorder.received)
 
 
 async def test_what_cannot_be_reached_was_not_sent(configured: Callable[..., dict[str, Any]]) -> None:

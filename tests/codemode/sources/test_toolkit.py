@@ -103,6 +103,14 @@ async def test_a_toolkit_is_carried_out_by_python_of_the_same_names(folder: Path
         )
 
 
+async def test_examples_may_be_objects(folder: Path) -> None:
+    shown = [{"user": "who is Ann", "call": "find"}, "gym.x()"]
+    (folder / "toolkits" / "members.json").write_text(json.dumps({**MEMBERS, "examples": shown}))
+    async with CodeMode.from_settings(configured(folder, location="toolkits", bind="gym.py")) as service:
+        (toolkit,) = service.catalog.toolkits
+        assert toolkit.examples == ('{"user": "who is Ann", "call": "find"}', "gym.x()")
+
+
 async def test_python_is_bound_by_a_mapping_of_toolkits_or_tasks(folder: Path) -> None:
     (folder / "others.py").write_text("class Members:\n    def find_members(self, name: str) -> str: return name\n")
     singly = {"find_members": "gym.py:find_members", "freeze_membership": "gym.py:freeze_membership"}
