@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import secrets
+import os
 import sys
 import time
 from dataclasses import replace
@@ -137,7 +137,7 @@ class Sandbox:
         program = Program(
             code=code,
             limits=limits,
-            seed=seed if seed is not None else secrets.token_bytes(_SEED_BYTES),
+            seed=seed if seed is not None else os.urandom(_SEED_BYTES),
             now=time.time_ns() // 1_000 if now is None else (now.astimezone(UTC) - _EPOCH) // _MICROSECOND,
             names=names,
             inputs=inputs,
