@@ -132,5 +132,11 @@ def _with_servers(settings: Settings, folder: Path) -> Settings:
 
 
 def _anchored(settings: Settings, folder: Path) -> Settings:
+    """With what stands relative to the file found from anywhere: a server started elsewhere has the same journal."""
     sources = {name: source.anchored(folder) for name, source in settings.sources.items()}
-    return settings.model_copy(update={"sources": sources})
+    folders = {
+        name: folder / path.expanduser()
+        for name, path in (("state_folder", settings.state_folder), ("cache_folder", settings.cache_folder))
+        if path is not None
+    }
+    return settings.model_copy(update={"sources": sources, **folders})

@@ -128,9 +128,9 @@ def test_roles_and_sources_that_are_nowhere_else_are_named_with_line_and_nearest
     with pytest.raises(ConfigurationError) as caught:
         load_settings(file)
     assert str(caught.value).split("\n")[1:] == [
-        "  line 6: policy.rules.0.roles.0: there is no role 'suport'; did you mean 'support'? valid: default, support",
+        "  line 6: policy.rules.0.roles.0: there is no role 'suport'; did you mean 'support'? valid: approver, default, support",
         "  line 7: policy.rules.1.sources.0: there is no source 'gim'; did you mean 'gym'? valid: gym",
-        "  line 10: server.keys.0.role: there is no role 'boss'; valid: default, support",
+        "  line 10: server.keys.0.role: there is no role 'boss'; valid: approver, default, support",
     ]
 
 
@@ -168,3 +168,13 @@ def test_a_file_of_servers_that_cannot_be_read_is_named(tmp_path: Path, content:
     (tmp_path / "mcp.json").write_text(content, encoding="utf-8")
     with pytest.raises(ConfigurationError, match=re.escape(said)):
         load_settings(write(tmp_path, "mcp_servers: [mcp.json]\nsources: {gym: {location: x}}"))
+
+
+def test_folders_are_found_from_wherever_the_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    file = tmp_path / "here" / "codemode.yaml"
+    file.write_text("sources: {gym: {location: gym.json}}\nstate_folder: state\ncache_folder: /var/cache/mine\n")
+    monkeypatch.chdir(tmp_path)
+    settings = load_settings("here/codemode.yaml")
+    assert settings.state().resolve() == tmp_path / "here" / "state"
+    assert str(settings.cache()) == "/var/cache/mine"
