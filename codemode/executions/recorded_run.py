@@ -194,6 +194,8 @@ class RecordedRun(Run):
 
     def identify(self, call: Call) -> RecordedCall | None:
         """Note a call of the program; returns what was recorded of it. Raises ProgramStopped where it was another."""
+        if call.path in self._seen and self._paths.get(call.id) == call.path:  # when it was replayed
+            return self._record.calls.get(call.path)
         self._paths[call.id] = call.path
         self._seen.add(call.path)
         return self._compared(call.id, call.path, call.tool, call.arguments)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from codemode.catalog.schema import Schema
-    from codemode.catalog.tool import Tool
+    from codemode.catalog.tool import Parameter, Tool
 
 REDACTED = "[redacted]"
 
@@ -60,8 +61,9 @@ class Redaction:
             parameter = tool.parameter(name) if tool is not None else None
             schema = parameter.schema if parameter else (tool.details.body if tool is not None else None)
             wire_name = parameter.wire_name if parameter else name
+            by_schema = _is_secret_parameter(tool, parameter) if tool is not None and parameter is not None else None
             secret = is_secret_name(name) or is_secret_name(wire_name)
-            shown[name] = self._value(value, schema, found, secret=secret, depth=0)
+            shown[name] = self._value(value, schema, found, secret=secret, depth=0, by_schema=by_schema)
         wiser = Redaction((*self._known, *found), self._mask)
         return {name: wiser._value(value, None, [], secret=False, depth=0) for name, value in shown.items()}, wiser
 
@@ -71,11 +73,22 @@ class Redaction:
             text = text.replace(secret, REDACTED)
         return _SECRET_FIELD.sub(rf'\1"{REDACTED}"', text) if '"' in text else text
 
-    def _value(self, value: Any, schema: Schema | None, found: list[str], *, secret: bool, depth: int) -> Any:
+    def _value(
+        self,
+        value: Any,
+        schema: Schema | None,
+        found: list[str],
+        *,
+        secret: bool,
+        depth: int,
+        by_schema: bool | None = None,
+    ) -> Any:
         if value is None or isinstance(value, bool):
             return value
         by_name = secret and not isinstance(value, (int, float))  # `max_tokens` is a number
-        if by_name or (schema is not None and _is_secret(schema)):
+        if by_schema is None:
+            by_schema = schema is not None and _is_secret(schema)
+        if by_name or by_schema:
             found += _texts(value)
             return self._mask(value)
         if isinstance(value, str):
@@ -110,6 +123,17 @@ def _properties(schema: Schema) -> dict[str, Schema]:
         for name, part in variant.resolved().properties().items():
             found.setdefault(name, part)
     return found
+
+
+def _is_secret_parameter(tool: Tool, parameter: Parameter) -> bool:
+    """The same of a parameter, worked out once."""
+    known = _secret_parameters.setdefault(tool, {})
+    if parameter.name not in known:
+        known[parameter.name] = _is_secret(parameter.schema)
+    return known[parameter.name]
+
+
+_secret_parameters: WeakKeyDictionary[Tool, dict[str, bool]] = WeakKeyDictionary()
 
 
 def _is_secret(schema: Schema) -> bool:

@@ -97,7 +97,7 @@ class Session:
         self._replay: Replay | None = None
         self._outgoing: list[Delivery] = []
         self._delivering: asyncio.Task[None] | None = None
-        if program.recording is not None:
+        if program.recording is not None and program.recording.recorded:
             self._replay = Replay(program.recording, program.now)
         self._conversation = Conversation(
             program.limits, has_preflight=program.preflight is not None, replays=self._replay is not None

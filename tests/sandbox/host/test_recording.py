@@ -213,10 +213,11 @@ async def test_whether_the_record_was_read_to_its_end_is_told_before_anything_is
         def live(self) -> None:
             raise ProgramStopped(Failure("NondeterminismError", "a call is missing"))
 
-    short = Short()
-    ended = await short.run(sandbox, "ns.get(n=1)")
+    recorded = [Delivery(1, int(START.timestamp() * 1e6), answer=b"1")]
+    short = Short(recorded)
+    ended = await short.run(sandbox, "ns.get(n=1)\nns.get(n=2)")
     assert (ended.failure, short.made) == (Failure("NondeterminismError", "a call is missing"), [])
-    keeper = Keeper([Delivery(1, int(START.timestamp() * 1e6), answer=b"1")])
+    keeper = Keeper(recorded)
     await keeper.run(sandbox, "ns.get(n=1)")
     assert not keeper.is_live  # it ended within the record
 
@@ -260,7 +261,7 @@ LIVE = "from sandbox.protocol.guest_messages import encode_live\nimport os\n"
 
 @pytest.mark.parametrize("times", [1, 2])
 async def test_a_guest_that_acknowledges_a_marker_which_it_was_not_sent_is_killed(times: int) -> None:
-    recording = Keeper() if times == 2 else None
+    recording = Keeper([Delivery(7, int(START.timestamp() * 1e6), answer=b"1")]) if times == 2 else Keeper()
     code = LIVE + f"os.write(rpc_fd, encode_live() * {times})\ntool(1)"
     async with Sandbox(program="bare_program", folders=(PROGRAMS,)) as bare:
         ended = await bare.run(code, recording=recording)
