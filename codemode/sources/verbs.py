@@ -6,15 +6,18 @@ from codemode.catalog.names import snake
 from codemode.catalog.tool import Effect
 
 _DESTROYING = frozenset(
-    ("cancel", "delete", "deregister", "destroy", "disassociate", "drop", "erase", "expire", "forget", "invalidate",
-     "purge", "release", "remove", "reset", "revoke", "terminate", "uninstall", "unlink", "wipe")
+    ("delete", "deregister", "destroy", "drop", "erase", "purge", "release", "remove", "revoke", "terminate",
+     "uninstall", "wipe")
 )  # fmt: skip
 
 _READING = frozenset(
-    ("batch_get", "check", "compare", "count", "describe", "detect", "discover", "download", "estimate", "evaluate",
-     "fetch", "filter", "find", "get", "head", "list", "lookup", "poll", "preview", "query", "read", "recognize",
-     "resolve", "retrieve", "scan", "search", "select", "show", "simulate", "test", "validate", "verify", "view")
+    ("check", "compare", "count", "describe", "detect", "discover", "download", "estimate", "evaluate", "fetch",
+     "filter", "find", "get", "head", "list", "lookup", "preview", "query", "read", "recognize", "retrieve", "scan",
+     "search", "select", "show", "simulate", "validate", "view")
 )  # fmt: skip
+
+#: What may stand before the verb: `AdminDeleteUser`, `BatchGetItem`.
+_BEFORE = ("admin", "batch", "bulk")
 
 
 def destroys(name: str) -> bool:
@@ -25,6 +28,7 @@ def destroys(name: str) -> bool:
 def effect_of_verb(name: str) -> Effect:
     """The effect of an operation whose name begins with a verb: `ListBuckets` reads; what is not known writes."""
     words = snake(name).split("_")
-    if words[0] in _DESTROYING or words[:2] in (["batch", "delete"], ["bulk", "delete"]):
+    verb = words[1] if words[0] in _BEFORE and len(words) > 1 else words[0]
+    if verb in _DESTROYING:
         return Effect.DESTRUCTIVE
-    return Effect.READ if words[0] in _READING or "_".join(words[:2]) in _READING else Effect.WRITE
+    return Effect.READ if verb in _READING else Effect.WRITE

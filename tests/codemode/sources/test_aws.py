@@ -239,7 +239,13 @@ async def test_every_operation_of_a_service_has_a_signature_and_names_it_keeps(
         ("BatchWriteItem", "write"),
         ("BatchDeleteImage", "destructive"),
         ("TerminateInstances", "destructive"),
+        ("AdminDeleteUser", "destructive"),
+        ("AdminGetUser", "read"),
         ("AssumeRole", "write"),
+        ("VerifyEmailIdentity", "write"),
+        ("TestInvokeMethod", "write"),
+        ("ReceiveMessage", "write"),
+        ("Batch", "write"),
         ("Query", "read"),
     ],
 )
