@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from codemode.search.text import without_accents
 
@@ -25,8 +24,7 @@ _UNSPACED = (
 _HANGUL = ("\uac00", "\ud7af")
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """A category that is asked for: how strongly, and by which keyword most."""
 
     score: float

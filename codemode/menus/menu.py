@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codemode.catalog.definitions import native, native_name
 from codemode.catalog.tokens import estimate
@@ -28,8 +28,7 @@ _COUNTED = 500
 _NAMED = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(NamedTuple):
     """Why a category is offered: `kind` is how it was found, `detail` by what, `score` how surely."""
 
     kind: str
@@ -50,8 +49,7 @@ class Reason:
 CORE = Reason("core")
 
 
-@dataclass(frozen=True, slots=True)
-class Offered:
+class Offered(NamedTuple):
     """A tool of a menu, and why it is there."""
 
     tool: Tool

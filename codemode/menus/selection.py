@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from codemode.catalog.definitions import native_name
 from codemode.errors import ConfigurationError, ToolNotFound
@@ -29,7 +29,7 @@ from codemode.menus.slots import balanced, proportional
 from codemode.search.text import terms
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.tool import Tool
@@ -94,11 +94,13 @@ class Selector:
         self._is_disjoint = len(self._category_of) == sum(
             len(category.tools) for category in self.categories.by_name.values()
         )
-        self._requestable = tuple(self.categories.by_name)
+        self._meta = {REQUEST_MORE_TOOLS: more_tools(tuple(self.categories.by_name)), REQUEST_TOOL: one_tool()}
         self._common_words = CommonWords()
         self._definitions = Definitions(catalog)
         self._names = {native_name(tool): tool for tool in reversed(catalog.tools)}
-        self._core = tuple(Offered(tool, CORE) for tool in self.core if self._names[native_name(tool)] is tool)
+        # Ids that are longer than a function's name may share one: a request with a name twice would be refused.
+        self._nameless = {tool.id for tool in catalog if self._names[native_name(tool)] is not tool}
+        self._core = self._named(Offered(tool, CORE) for tool in self.core)
 
     def tool(self, name: str) -> Tool | None:
         """The tool of the whole view with that function name, id or exact alias, whatever is offered; None without."""
@@ -259,8 +261,8 @@ class Selector:
         """The places of tools in a search, from 0, by id."""
         return {hit.tool.id: place for place, hit in enumerate(await hits_of(self.finder, query))}
 
-    def _meta_definition(self, name: str) -> dict[str, Any]:
-        return more_tools(self._requestable) if name == REQUEST_MORE_TOOLS else one_tool()
+    def _named(self, offered: Iterable[Offered]) -> tuple[Offered, ...]:
+        return tuple(one for one in offered if one.tool.id not in self._nameless)
 
     def _prompt(self, offered: Sequence[Offered], meta: Sequence[str]) -> str:
         names = {one.reason.category for one in offered}
@@ -274,12 +276,12 @@ class Selector:
         )
 
     def _menu(self, offered: list[Offered], cut: list[str], chosen: _Chosen, meta: Sequence[str]) -> Menu:
-        whole = (*self._core, *offered)
+        whole = (*self._core, *(self._named(offered) if self._nameless else offered))
         return Menu(
             offered=whole,
             total=len(self.catalog),
             definitions=self._definitions,
-            meta=tuple(self._meta_definition(name) for name in meta),
+            meta=tuple(self._meta[name] for name in meta),
             activated=() if chosen.is_default else tuple(chosen.reasons.values()),
             related=tuple(chosen.related.values()),
             is_default=chosen.is_default,

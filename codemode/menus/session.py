@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,7 @@ class MenuSession:
         self._selector: Selector | None = None
         self._requested: dict[str, Reason] = {}
         self._at_hand: set[str] = set()  # ids that are offered, or loaded since
+        self._found: dict[str, dict[str, Reason]] = {}  # what each call that was made asks for
 
     async def offer(self, message: str = "", history: Iterable[Any] = (), summary: str = "") -> Menu:
         """The menu for a message, with what was asked for so far.
@@ -64,7 +66,7 @@ class MenuSession:
         meta = selector.meta(answered=self._answers)
         for call in conversation.calls:
             if call.name in meta:
-                self._take(await requested_by(selector, call))
+                self._take(await self._requested_by(selector, call))
         known = {id_: why for id_, why in self._requested.items() if id_ in selector.catalog}
         menu = await selector.select(conversation, requested=known, meta=meta)
         self._at_hand = {tool.id for tool in menu.tools}
@@ -98,12 +100,19 @@ class MenuSession:
         problem = asked.problem if asked.name in meta else f"{asked.name} is switched off"
         if problem:
             return MetaAnswer(asked.id, asked.name, asked.arguments, f"{NOTHING_NEW}: {problem}")
-        found = await requested_by(selector, asked)
+        found = await self._requested_by(selector, asked)
         new = [id_ for id_ in found if id_ not in self._at_hand]
         loaded = new[: max(0, selector.settings.cap - len(meta) - len(selector.core))]
         self._at_hand.update(loaded)
         self._take({id_: why for id_, why in found.items() if id_ in self._at_hand})
         return self._answer(selector, asked, found, loaded, left=len(new) - len(loaded))
+
+    async def _requested_by(self, selector: Selector, call: AskedCall) -> dict[str, Reason]:
+        """The tools that a call asks for, which it goes on to do each time that it stands in a history."""
+        key = f"{call.name} {json.dumps(dict(call.arguments), sort_keys=True, default=str)}"
+        if key not in self._found:
+            self._found[key] = await requested_by(selector, call)
+        return {id_: why for id_, why in self._found[key].items() if id_ in selector.catalog}
 
     def _take(self, found: Mapping[str, Reason]) -> None:
         """Keep what was asked for; the latest comes last."""

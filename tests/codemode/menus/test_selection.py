@@ -224,3 +224,11 @@ async def test_the_same_bytes_for_the_same_catalog(make_selector: Made) -> None:
     first, second = [(await menu_for(selector, "mail number 1")).openai_tools() for _ in range(2)]
     assert first == second
     assert all(one is other for one, other in zip(first, second, strict=True))
+
+
+async def test_a_function_name_is_offered_once(make_selector: Made) -> None:
+    long = "x" * 60
+    selector = make_selector([make_tool(f"{root}.{long}.send") for root in ("a", "b")], {"router": "list"})
+    menu = await menu_for(selector, "send")
+    assert [tool.id for tool in menu.tools] == [f"a.{long}.send"]
+    assert selector.tool(f"b.{long}.send") is not None
