@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,7 +16,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 
 from codemode import CodeMode
 from codemode.settings import Settings
-from tests.servers.mcp_servers import OURS, TOOLS, TOOLS_OF_OURS, ours, servers
+from tests.servers.mcp_servers import OURS, TOOLS, TOOLS_OF_OURS, npm, ours, servers
 from tests.servers.running import value_of
 
 if TYPE_CHECKING:
@@ -205,3 +206,37 @@ len((await memory.read_graph())["entities"]), str(state)[:20], (await rooms.room
         assert ended.structured_content["value"][0] == 20, ended.content
         assert ended.structured_content["value"][2] == "rooms_71"
         assert sum(call["count"] for call in ended.structured_content["calls"]) == 26
+
+
+CLIENT = """
+import asyncio, sys
+from codemode import CodeMode
+from codemode.settings import Settings
+
+async def main(url):
+    source = {"everything": {"kind": "mcp", "location": url, "timeout_s": 60}}
+    settings = Settings.model_validate({"sources": source, "state_folder": "state", "cache_folder": "cache"})
+    async with CodeMode.from_settings(settings) as service:
+        async with asyncio.timeout(120):
+            while not len(service.catalog):
+                await asyncio.sleep(0.1)
+        said = []
+        watch = lambda entry: said.append(entry.progress)
+        code = "[everything.get_sum(a=40, b=2), everything.trigger_long_running_operation(duration=1, steps=2)]"
+        ended = await service.execute(code, watch=watch)
+        print(len(service.catalog), ended.value, [each for each in said if each][-1], ended.failure)
+
+asyncio.run(main(sys.argv[-1]))
+"""
+
+
+@pytest.mark.parametrize(("speaks", "path"), [("streamableHttp", "mcp"), ("sse", "sse")])
+def test_everything_over_http(tmp_path: Path, speaks: str, path: str) -> None:
+    """It listens on all addresses: it runs in a network of its own, which has none but loopback."""
+    server = " ".join(npm("mcp-server-everything"))
+    (tmp_path / "client.py").write_text(CLIENT, encoding="utf-8")
+    client = f"{sys.executable} client.py http://127.0.0.1:3001/{path}"
+    script = f"ip link set lo up && {{ PORT=3001 {server} {speaks} >log 2>&1 & }} && {client}; kill $!"
+    ended = subprocess.run(["unshare", "-rn", "sh", "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    assert ended.stdout.startswith(f"{TOOLS['everything']} ['The sum of 40 and 2 is 42.'"), ended
+    assert "2 of 2" in ended.stdout
