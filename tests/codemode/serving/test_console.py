@@ -8,7 +8,7 @@ from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.ledger import LedgerEntry
 from codemode.gateway.call import CallState
 from codemode.serving import console as show
-from sandbox import Failure, Status, Usage
+from sandbox import Failure, Usage
 
 if TYPE_CHECKING:
     import pytest
@@ -20,7 +20,7 @@ HARMLESS = "a\\x1b]0;title\\x07b\\x9b31m [bold]c[/bold]\\x7f"
 def test_an_outcome_of_others_moves_no_cursor_and_has_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
     ended = ExecutionOutcome(
         id="ex_1",
-        status=Status.FAILED,
+        status="failed",
         value=None,
         has_value=False,
         output=HOSTILE + "\r\nsecond line",
