@@ -128,7 +128,8 @@ def test_roles_and_sources_that_are_nowhere_else_are_named_with_line_and_nearest
     with pytest.raises(ConfigurationError) as caught:
         load_settings(file)
     assert str(caught.value).split("\n")[1:] == [
-        "  line 6: policy.rules.0.roles.0: there is no role 'suport'; did you mean 'support'? valid: approver, default, support",
+        "  line 6: policy.rules.0.roles.0: there is no role 'suport'; did you mean 'support'?"
+        " valid: approver, default, support",
         "  line 7: policy.rules.1.sources.0: there is no source 'gim'; did you mean 'gym'? valid: gym",
         "  line 10: server.keys.0.role: there is no role 'boss'; valid: approver, default, support",
     ]
