@@ -99,6 +99,7 @@ SLOW = (
     "codemode/sources/test_mcp_over_http.py",
     "codemode/sources/test_openapi.py",
     "codemode/sources/test_read.py",
+    "codemode/sources/test_together.py",
     "codemode/test_service.py",
     "crash",
     "escapes",
