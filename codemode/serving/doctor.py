@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import os
 import platform
@@ -37,6 +38,10 @@ EXTRAS = {
 
 #: Kinds of source that are asked for their tools, with credentials.
 _ASKED = ("graphql", "mcp")
+
+#: What a folder must have room for, and how a disk says that it has not.
+_LEAST_BYTES = 1024 * 1024
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 _PACKAGES = ("codemode", "fastapi", "httpx2", "pydantic", "RestrictedPython", "uvicorn")
 
@@ -169,9 +174,11 @@ def _folders(settings: Settings) -> Iterator[Finding]:
     for subject, folder in (("state", settings.state()), ("cache", settings.cache())):
         nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
         try:
-            TemporaryFile(dir=nearest).close()
+            with TemporaryFile(dir=nearest) as file:
+                file.write(bytes(_LEAST_BYTES))
         except OSError as error:
-            fix = f"make {nearest} writable for uid {os.getuid()}, or set {subject}_folder"
+            mended = "make room" if error.errno in _FULL else f"make {nearest} writable for uid {os.getuid()}"
+            fix = f"{mended}, or set {subject}_folder"
             yield Finding("folders", subject, State.FAILURE, f"{folder} cannot be written: {error.strerror}", fix)
         else:
             yield Finding("folders", subject, State.OK, str(folder))

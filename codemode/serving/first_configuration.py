@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 #: What API documents are called.
 _DOCUMENT = re.compile(r"(open-?api|swagger|api-?docs)[^/]*\.(ya?ml|json)", re.IGNORECASE)
 
+#: What stands at the beginning of one, whatever it is called, in so many bytes.
+_VERSION = re.compile(rb"""(?:^|[{,])\s*["']?(?:openapi|swagger)["']?\s*:\s*["']?[23]\.""", re.MULTILINE)
+_BEGINNING = 2048
+
 #: Folders in which nobody keeps an API document of their own.
 _SKIPPED = {"node_modules", "__pycache__", "venv", "site-packages", "dist", "build", "test", "tests"}
 
@@ -32,15 +36,25 @@ _VARIABLE = re.compile(r"\{env: (\w+)\}")
 
 
 def documents_below(folder: Path) -> list[Path]:
-    """API documents by their names, nearest first, ten at most."""
+    """API documents by their names, or by how they begin, nearest first, ten at most."""
     found: list[Path] = []
     for place, folders, files in os.walk(folder):
         path = Path(place)
         depth = len(path.relative_to(folder).parts)
         kept = (name for name in folders if name not in _SKIPPED and not name.startswith((".", "_")))
         folders[:] = sorted(kept) if depth < _DEPTH else []
-        found += [path / name for name in sorted(files) if _DOCUMENT.fullmatch(name)]
+        found += [path / name for name in sorted(files) if _DOCUMENT.fullmatch(name) or _begins_as_one(path / name)]
     return sorted(found, key=lambda file: (len(file.parts), str(file)))[:_MOST]
+
+
+def _begins_as_one(file: Path) -> bool:
+    if file.suffix.lower() not in (".json", ".yaml", ".yml"):
+        return False
+    try:
+        with file.open("rb") as content:
+            return _VERSION.search(content.read(_BEGINNING)) is not None
+    except OSError:
+        return False
 
 
 def written(sources: Iterable[tuple[LoadedSource, str]], folder: Path) -> str:

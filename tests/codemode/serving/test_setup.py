@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from codemode.serving.first_configuration import documents_below
 from codemode.settings import load_settings
 
 if TYPE_CHECKING:
@@ -84,6 +85,21 @@ def test_init_in_an_empty_folder_says_what_it_needs(tmp_path: Path) -> None:
     assert (ended.returncode, "codemode init FILE_OR_URL" in ended.stderr) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("gym.json", '{"info": {"title": "t", "version": "1"}, "openapi": "3.1.0", "paths": {}}'),
+        ("Gym.YML", "# ours\nswagger: '2.0'\ninfo: {title: t, version: '1'}\npaths: {}\n"),
+        ("gym.yaml", "info: {title: t, version: '1'}\nopenapi: 3.0.3\npaths: {}\n"),
+    ],
+)
+def test_a_document_is_known_by_how_it_begins(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    (tmp_path / "package.json").write_text('{"name": "x", "dependencies": {"openapi-typescript": "7.0"}}')
+    (tmp_path / "other.yaml").write_text("about: 'the key openapi: 3 in a text'\n")
+    assert documents_below(tmp_path) == [tmp_path / name]
+
+
 def test_init_names_each_document_once(folder: Path) -> None:
     document = str(folder / "shop" / "openapi.yaml")
     ended = codemode("init", document, document, "--json", folder=folder)
@@ -100,6 +116,16 @@ def test_doctor_finds_all_well(folder: Path) -> None:
     assert found["sources: shop"]["found"] == "137 tools"
     assert found["secrets: server.keys.0.secret"]["found"] == "present"
     assert found[""] == 0
+
+
+def test_doctor_sees_a_full_disk(folder: Path) -> None:
+    codemode("init", folder=folder)
+    limited = ["prlimit", f"--fsize={4096}", COMMAND, "doctor", "--json"]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}  # noqa: TID251
+    ended = subprocess.run(limited, cwd=folder, env=environment, capture_output=True, text=True)
+    states = {one["subject"]: one for one in json.loads(ended.stdout) if one["area"] == "folders"}
+    assert (ended.returncode, states["state"]["state"]) == (1, "failure")
+    assert states["state"]["fix"] == "make room, or set state_folder"
 
 
 def test_doctor_names_each_thing_that_is_wrong_and_its_fix(folder: Path) -> None:
