@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 COEFFICIENTS = MappingProxyType(
     {
-        "score": 1.15,
-        "name_verbatim": 0.58,
-        "sum": 0.74,
-        "within_reach": 3.74,
-        "within_reach_squared": -2.37,
+        "score": 1.1,
+        "name_verbatim": 0.64,
+        "sum": 0.75,
+        "within_reach": 3.8,
+        "within_reach_squared": -2.41,
     }
 )
-INTERCEPT = -3.72
+INTERCEPT = -3.71
 
 #: Below this a search is said to be unsure: about one answerable query in twenty lies below.
-UNSURE = 0.207
+UNSURE = 0.208
 
 _LEAST = 1e-6  # keeps a share of nothing from dividing by zero
 _LEAST_SUM = 0.02  # in words that one tool alone has: a lower sum says no more

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _LEAST = 1e-6  # keeps a share of nothing from dividing by zero
 _STEEPNESS = np.float32(2.0)  # of the logarithm that the sum goes through: how soon more of it counts for less
+_TEXTS = [Field.TEXT, Field.PARAMETER_TEXT]  # the longer, the more of a query they hold by chance
 _HEAD = slice(Field.NAME, Field.SUMMARY + 1)  # what says what a tool is for
 
 
@@ -74,10 +75,12 @@ class Ranker:
             "sum": _saturated(sums / total),
             **self._covered(answered, candidates),
             "query_covered": anywhere @ shares,
+            "head_covered": headed @ shares,
             "words_found": (anywhere > 0).sum(axis=1) / np.float32(max(anywhere.shape[1], 1)),
             "namespace_covered": _around(headed, self._profile.namespaces[candidates]) @ shares,
             **self._named(question.groups, answered, len(candidates)),
             **self._acting(question, candidates),
+            "text_length": np.log1p(self._documents.lengths[candidates][:, _TEXTS].sum(axis=1, dtype=np.float32)),
         }
         return Look(features, answered.cover[Field.NAME], anywhere, answered.rarity)
 

@@ -16,6 +16,7 @@ RANKING = MappingProxyType(
         "home_covered": 0.06,
         "summary_covered": 0.15,
         "query_covered": 0.6,
+        "head_covered": 0.1,
         "words_found": 0.15,
         "namespace_covered": 0.12,
         "name_in_order": 0.2,
@@ -24,6 +25,7 @@ RANKING = MappingProxyType(
         "name_verbatim": 0.15,
         "action_differs": -0.15,
         "no_action_agrees": -0.07,
+        "text_length": -0.012,
     }
 )
 
