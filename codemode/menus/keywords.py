@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,6 +21,8 @@ _UNSPACED = (
     ("\uf900", "\ufaff"),
     ("\U00020000", "\U0003ffff"),
 )
+_SPACES = re.compile(r"\s+")
+
 #: Hangul: a word ends in particles that stick to it.
 _HANGUL = ("\uac00", "\ud7af")
 
@@ -75,7 +78,8 @@ class Keywords:
 
 
 def fold(text: str) -> str:
-    """A text without what does not tell words apart: case, accents of Latin letters, widths of characters."""
+    """A text without what does not tell words apart: case, accents of Latin letters, widths, kinds of space."""
+    text = _SPACES.sub(" ", text)
     return text.lower() if text.isascii() else without_accents(unicodedata.normalize("NFKC", text)).casefold()
 
 

@@ -134,7 +134,8 @@ class Selector:
         offered, cut = self._shared_out(tools, chosen.all, room, conversation.message)
         if requested:
             offered, evicted = await self._with_requested(offered, requested, room, conversation)
-            cut += evicted
+            there = {native_name(one.tool) for one in offered}
+            cut = [name for name in dict.fromkeys((*cut, *evicted)) if name not in there]
         return self._menu(offered, cut, chosen, meta)
 
     def _texts(self, conversation: Conversation) -> list[str]:

@@ -22,6 +22,8 @@ def found(keyword: str, text: str) -> tuple[bool, bool]:
         ("plan", "the airplane's plan", True, True),
         ("came today", "who came today?", True, True),
         ("today", "who_came_today", True, False),
+        ("came today", "who came\n  today", True, True),
+        (" ai ", "paid", False, False),
         ("follow-up", "a follow-up!", True, True),
         ("c++", "is c++ fast", True, True),
         ("café", "un CAFÉ noir", True, True),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from codemode.catalog.tool import Effect
 from codemode.errors import ConfigurationError
@@ -205,6 +207,45 @@ async def test_what_is_requested_takes_the_place_of_the_least_relevant(make_sele
         "app.plans.do_000",
         "app.plans.do_001",
     ]
+
+
+GROUPS = "abcdefgh"
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    sizes=st.lists(st.integers(1, 30), min_size=8, max_size=8),
+    core=st.integers(0, 5),
+    cap=st.integers(8, 128),
+    slots=st.none() | st.integers(1, 40),
+    strategy=st.sampled_from(["balanced", "proportional"]),
+    message=st.text(GROUPS, max_size=8),
+    wanted=st.lists(st.sampled_from(GROUPS), max_size=3),
+    answered=st.booleans(),
+)
+async def test_whatever_is_asked_for_the_cap_holds_and_core_is_first(
+    make_selector: Made, sizes: list[int], wanted: list[str], message: str, *, answered: bool, **menu: Any
+) -> None:
+    core, slots = menu.pop("core"), menu.pop("slots")
+    tools = tools_in({"core": core, **{f"g{name}": size for name, size in zip(GROUPS, sizes, strict=True)}})
+    categories = {f"g{name}": {"keywords": [name], "related": [f"g{GROUPS[0]}"]} for name in GROUPS}
+    patterns = ["app.core.*"] if core else []
+    selector = make_selector(tools, {**menu, "core": patterns, "max_tools": slots, "categories": categories})
+    requested = {
+        tool.id: Reason("requested", f"g{name}", 9.0)
+        for name in wanted
+        for part in selector.categories.of(f"g{name}")
+        for tool in selector.categories.by_name[part].tools
+    }
+    meta = selector.meta(answered=answered)
+    found = await menu_for(selector, message, requested=requested, meta=meta)
+    ids = [tool.id for tool in found.tools]
+    assert len(found.openai_tools()) == len(set(found.names)) <= menu["cap"]
+    assert found.names[: len(meta)] == meta
+    assert [id_.split(".")[1] for id_ in ids[:core]] == ["core"] * core
+    room = menu["cap"] - len(meta) - core
+    assert set(list(requested)[max(0, len(requested) - room) :]) <= set(ids)
+    assert not set(found.cut) & set(found.names)
 
 
 async def test_every_tool_of_the_view_is_found_by_name_whatever_is_offered(make_selector: Made) -> None:
