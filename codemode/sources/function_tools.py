@@ -32,11 +32,13 @@ def read_functions(document: Document, found: Descriptions) -> None:
         _read(document, item, (*key, number), found)
 
 
-def described(document: Document, item: Mapping[str, Any], path: tuple[str | int, ...]) -> Described:
+def described(document: Document, item: Any, path: tuple[str | int, ...]) -> Described:
     """One function in either shape. Raises SourceError, with the line, where it has no name or no schema.
 
     Beside what OpenAI knows of, an `effect`, an `endpoint` and `examples` may stand there.
     """
+    if not isinstance(item, Mapping):
+        raise document.error("a function is an object with a name", *path)
     inner = item.get("function")
     function = inner if isinstance(inner, Mapping) else item
     name = function.get("name")

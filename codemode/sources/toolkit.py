@@ -126,7 +126,7 @@ def _read(name: str, documents: Iterable[Document]) -> Descriptions:
             raise one.document.error(message, *one.path)
         seen[one.key] = one
     if not found.tools:
-        reasons = "; ".join(f"{place} {reason}" for place, reason in found.warnings[:3])
+        reasons = "; ".join(f"{place} {reason}".strip() for place, reason in found.warnings[:3])
         message = f"{name} describes no tools{': ' if reasons else ''}{reasons}"
         raise SourceError(message)
     return found

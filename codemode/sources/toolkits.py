@@ -54,8 +54,6 @@ def _read(document: Document, toolkit: Any, path: tuple[str | int, ...], found: 
     keys = set()
     for number, task in enumerate(tasks):
         place = (*path, "tasks", number)
-        if not isinstance(task, Mapping):
-            raise document.error("a task is a function schema", *place)
         tool = replace(
             described(document, task, place),
             toolkit=made.name,

@@ -204,13 +204,16 @@ async def test_what_carries_the_tools_out_has_to_be_said(folder: Path) -> None:
     [
         ([{"name": "a", "tasks": [{"description": "x"}]}], r"line 1, 0\.tasks\.0: a function has a name"),
         ([{"tasks": []}], "a toolkit has a name and tasks"),
-        ({"toolkits": [{"name": "a", "tasks": [3]}]}, r"toolkits\.0\.tasks\.0: a task is a function schema"),
+        ({"toolkits": [{"name": "a", "tasks": [3]}]}, r"toolkits\.0\.tasks\.0: a function is an object with a name"),
         ({"name": "a", "tasks": [FIND, FIND]}, "'a/find_members' is described before, at"),
         ({"name": "a", "tasks": [{**FREEZE, "effect": "harmless"}]}, "is one of read, write, destructive"),
         ({"name": "a", "tasks": [{"name": "x", "parameters": 3}]}, "no JSON Schema of an object"),
         ({"name": "a", "keywords": "client", "tasks": [FIND]}, "keywords: is a list of texts"),
         ({"name": "a", "tier": 1, "tasks": [FIND]}, "the tier of a toolkit is a text"),
         ({"name": "a", "tasks": []}, "gym describes no tools"),
+        ([{"type": "namespace", "name": "n", "tools": [3]}], r"0\.tools\.0: a function is an object with a name"),
+        ({"functions": [{"name": "x"}, {"type": "function", "function": 3}]}, r"functions\.1: a function has a name"),
+        (3, "holds neither toolkits"),
         ({"openapi": 3}, "holds neither toolkits"),
     ],
 )
