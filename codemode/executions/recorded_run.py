@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from codemode.catalog.tool import Effect
@@ -298,15 +298,15 @@ class RecordedRun(Run):
 
     async def _wait_for(self, question: PendingCall, state: CallState) -> NoReturn:
         self.questions.append(question)
-        self.ledger.settle(question.path, state, question=question.id)
+        entry = self.ledger.entry(question.path)
+        self.ledger.restore(replace(entry, state=state, question=question.id))
         try:
             await self._ask(question.path)
         except asyncio.CancelledError:
             if not self._is_over:
                 self.questions.remove(question)
-                self.ledger.settle(
-                    question.path, CallState.NOT_STARTED if state is CallState.PENDING else state, question=""
-                )
+                given_up = CallState.NOT_STARTED if state is CallState.PENDING else state
+                self.ledger.restore(replace(entry, state=given_up))
             raise
 
     def _waits(self) -> Failure:

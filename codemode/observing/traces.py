@@ -63,7 +63,7 @@ class TraceObserver:
             unfinished.end(now)
         span = self._executions.pop(execution.id)
         span.set_attribute("codemode.status", str(outcome.status) if outcome else "cancelled")
-        if outcome is None or not outcome.ok:
+        if outcome is None or outcome.status not in ("completed", "paused"):
             span.set_status(trace.StatusCode.ERROR)
         span.end(now)
 

@@ -79,7 +79,7 @@ async def test_the_audit_says_who_ran_what_and_what_was_decided(tmp_path: Path) 
         ("shop.refuse", "failed", "allow"),
         ("shop.drop", "pending", "ask"),
     ]
-    assert (ended["event"], ended["status"], ended["calls"]) == ("ended", "failed", 3)
+    assert (ended["event"], ended["status"], ended["calls"]) == ("ended", "paused", 3)
     assert SECRET not in text
     assert file.stat().st_mode & 0o777 == 0o600
     assert {line["execution"] for line in (started, *calls, ended)} == {started["execution"]}
@@ -118,7 +118,7 @@ async def test_spans_of_calls_stand_under_that_of_their_execution(tmp_path: Path
     *calls, execution = spans.get_finished_spans()
     assert execution.name == "codemode.execution"
     assert execution.attributes is not None
-    assert execution.attributes["codemode.status"] == "failed"
+    assert execution.attributes["codemode.status"] == "paused"
     assert [call.attributes and call.attributes["codemode.state"] for call in calls] == [
         "committed",
         "failed",
@@ -133,7 +133,7 @@ async def test_metrics_count_executions_and_calls(tmp_path: Path) -> None:
     assert service.observers.metrics is not None
     text = service.observers.metrics.text()[0].decode()
     for line in (
-        'codemode_executions_total{status="failed"} 1.0',
+        'codemode_executions_total{status="paused"} 1.0',
         'codemode_calls_total{source="shop",state="committed"} 1.0',
         'codemode_calls_total{source="shop",state="failed"} 1.0',
         'codemode_calls_total{source="shop",state="pending"} 1.0',
@@ -153,9 +153,9 @@ async def test_a_line_of_log_has_facts_and_no_payloads(tmp_path: Path, caplog: p
         await run(tmp_path)
     (record,) = [record for record in caplog.records if record.message == "execution ended"]
     line = json.loads(JsonFormatter().format(record))
-    assert (line["level"], line["caller"], line["status"]) == ("info", "key:ann", "failed")
+    assert (line["level"], line["caller"], line["status"]) == ("info", "key:ann", "paused")
     assert line["calls"] == {"committed": 1, "failed": 1, "pending": 1}
-    assert "status=failed" in TextFormatter().format(record)
+    assert "status=paused" in TextFormatter().format(record)
     assert SECRET not in caplog.text + json.dumps(line)
     assert "ordered tea" not in caplog.text + json.dumps(line)
 
