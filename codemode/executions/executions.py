@@ -272,6 +272,8 @@ class Executions:
         await self.open()
         found = []
         for execution in await self._journal.orphans():
+            if execution in self._attempts:
+                continue  # this server was held up for longer than its lease, and runs it still
             try:
                 await self._recover(execution)
             except (LeaseHeld, ExecutionEnded, ExecutionNotFound):

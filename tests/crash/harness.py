@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codemode.executions.journal import Decision
-from codemode.executions.journals.key import DigestKey
-from codemode.executions.journals.sqlite import SqliteJournal
+from codemode.executions.journals.configured import journal_of
 from codemode.executions.record import Record, RecordedCall
 from codemode.gateway.call import CallState
+from codemode.settings import Secrets, load_settings
 from tests.crash.programs import PROGRAMS, Program
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from codemode.executions.journal import PendingCall, StoredExecution, Verdict
+    from codemode.executions.journal import Journal, PendingCall, StoredExecution, Verdict
 
 ROOT = Path(__file__).parents[2]
 
@@ -53,7 +53,8 @@ class Counts:
 class Harness:
     """A service that counts, and one server after the other in front of it, on one journal."""
 
-    def __init__(self, folder: Path, servers: asyncio.subprocess.Process, service: _Service) -> None:
+    def __init__(self, journal: Journal, servers: asyncio.subprocess.Process, service: _Service) -> None:
+        self.journal = journal
         self.counts = Counts()
         self.running: dict[str, Program] = {}
         self._servers = servers
@@ -62,8 +63,6 @@ class Harness:
         self._pid = 0
         self._tags = 0
         self._posts: list[asyncio.Task[None]] = []
-        state = folder / "state"
-        self.journal = SqliteJournal(state / "journal.sqlite3", DigestKey.of_file(state / "journal.key"), lease_s=60.0)
 
     async def start(self, **boundary: int) -> None:
         """Start a server; where a boundary is given it kills itself there."""
@@ -234,18 +233,20 @@ class _Service:
 
 
 @asynccontextmanager
-async def harness(folder: Path) -> AsyncIterator[Harness]:
-    """A harness in an empty folder; whatever it has started ends with it."""
+async def harness(folder: Path, url: str = "") -> AsyncIterator[Harness]:
+    """A harness in an empty folder, or on the PostgreSQL of a URL; whatever it has started ends with it."""
     async with AsyncExitStack() as stack:
         upstream = await _process(stack, "tests.crash.upstream")
         assert upstream.stdout is not None
         port = int(await upstream.stdout.readline())
         config = folder / "codemode.yaml"
-        config.write_text(json.dumps(_config(folder, port)), encoding="utf-8")
+        config.write_text(json.dumps(_config(folder, port, url)), encoding="utf-8")
         servers = await _process(stack, "tests.crash.server", str(config))
-        made = Harness(folder, servers, _Service(port))
-        await made.journal.open()
-        stack.push_async_callback(made.journal.aclose)
+        journal = journal_of(load_settings(config), Secrets())
+        assert journal is not None
+        await journal.open()
+        stack.push_async_callback(journal.aclose)
+        made = Harness(journal, servers, _Service(port))
         stack.push_async_callback(made.aclose)
         yield made
 
@@ -264,7 +265,7 @@ async def _process(stack: AsyncExitStack, module: str, *arguments: str) -> async
     return process
 
 
-def _config(folder: Path, port: int) -> dict[str, Any]:
+def _config(folder: Path, port: int, url: str) -> dict[str, Any]:
     text = {"schema": {"type": "string"}}
     parameters = [{"name": name, "in": "query", **text} for name in ("tag", "label", "value")]
     operations = {
@@ -280,6 +281,7 @@ def _config(folder: Path, port: int) -> dict[str, Any]:
         "server": {"port": 0},
         "observe": {"log": "off"},
         "limits": {"wall_s": 120},
+        "journal": {"url": url or None, "lease_s": 2 if url else 15},  # nobody else knows that a server is dead
         "state_folder": str(folder / "state"),
         "cache_folder": str(folder / "cache"),
     }

@@ -11,12 +11,14 @@ import random
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.crash.harness import harness
+from tests.postgres import cluster
 
 if TYPE_CHECKING:
     from tests.crash.harness import Counts, Harness
@@ -74,10 +76,12 @@ def report(counts: Counts, seed: int) -> str:
     )
 
 
-async def main(kills: int, seed: int) -> None:
+async def main(kills: int, seed: int, *, on_postgres: bool) -> None:
     """Run, and report."""
-    with tempfile.TemporaryDirectory() as folder:
-        async with harness(Path(folder)) as here:
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        url = stack.enter_context(cluster()) if on_postgres else ""
+        async with harness(Path(folder), url) as here:
             await kill_at_random(here, kills, random.Random(seed))  # noqa: S311
             print(report(here.counts, seed))  # noqa: T201
 
@@ -86,5 +90,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
+    parser.add_argument("--postgres", action="store_true", help="the record is in PostgreSQL, not in a file")
     given = parser.parse_args()
-    asyncio.run(main(given.kills, given.seed))
+    asyncio.run(main(given.kills, given.seed, on_postgres=given.postgres))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -72,6 +74,19 @@ async def test_what_runs_on_one_server_is_not_taken_up_by_another(here: Place, p
         hold.set()
         assert (await running).status == "completed"
     assert here.upstream.seen == ["GET /get?n=1"]
+
+
+async def test_a_server_that_was_held_up_does_not_take_from_itself_what_it_runs(here: Place) -> None:
+    async with here.service() as service:
+        hold = here.upstream.hold("/post")
+        running = asyncio.create_task(service.execute("up.x.post(n=1)", caller=OWNER))
+        await here.upstream.wait_for(1)
+        with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3")) as database, database:
+            database.execute("UPDATE executions SET lease_until_us = 0")
+        assert await service.executions.recover() == ()
+        hold.set()
+        assert (await running).status == "completed"
+    assert here.upstream.seen == ["POST /post?n=1"]
 
 
 async def test_a_server_with_another_key_is_refused(here: Place, postgres: str) -> None:
