@@ -152,7 +152,7 @@ def _surface(name: str, schema: GraphQLSchema, digest: str, given: Mapping[str, 
         raise SourceError("has neither queries nor mutations")
     events = len(schema.subscription_type.fields) if schema.subscription_type else 0
     warnings = (Warned("/subscription", f"{events} subscriptions are no calls: left out"),) if events else ()
-    title = first_sentence(schema.description or "")
+    title = first_sentence(str(schema.description or ""))
     return Surface(tools, warnings, title=title, digest=digest)
 
 
@@ -161,7 +161,7 @@ def _tool(
 ) -> Tool:
     key = f"{_GROUPS[operation]}/{field}"
     writing = Effect.DESTRUCTIVE if destroys(field) else Effect.WRITE
-    description = declared.description or ""
+    description = str(declared.description or "")
     result = get_named_type(declared.type)
     return Tool(
         ids[key],
@@ -170,7 +170,7 @@ def _tool(
         description=description,
         effect=Effect.READ if operation == "query" else writing,
         aliases=(field,),
-        retrieval_text=f"{field} {result.name} {first_sentence(result.description or '')}",
+        retrieval_text=f"{field} {result.name} {first_sentence(str(result.description or ''))}",
         deprecated=declared.deprecation_reason is not None,
         key=key,
         details=partial(_details, schema, operation, field, declared),

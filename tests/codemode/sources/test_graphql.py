@@ -16,12 +16,13 @@ from codemode.catalog import stubs
 from codemode.serving.cli_sources import app
 from codemode.serving.doctor import examine
 from codemode.settings import Settings, load_settings
+from codemode.sources.graphql import _built, _surface
 from codemode.sources.graphql_types import MOST_FIELDS, Selection
 from tests.codemode.sources.graphql_service import SCHEMA, SDL, service
 from tests.codemode.sources.served import served
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
     from codemode.executions.execution import ExecutionOutcome
@@ -198,6 +199,31 @@ async def test_a_service_that_tells_no_schema_is_read_from_a_file(
             async with CodeMode.from_settings(settings(location=str(tmp_path / file), base_url=url)) as service_:
                 assert (await service_.execute("shop.queries.version()")).value == "1.2"
                 assert len(service_.catalog) == 9
+
+
+def test_an_answer_that_is_broken_anywhere_is_no_error_of_ours() -> None:
+    """Every place of an introspection in turn is something else: it is read, or it is said to be no schema."""
+    whole = json.loads(json.dumps(introspection_from_schema(SCHEMA)))
+    places = [
+        (holder, key)
+        for holder in _holders(whole)
+        for key in (holder if isinstance(holder, dict) else range(len(holder)))
+    ]
+    for number, (holder, key) in enumerate(places[::7]):
+        before, holder[key] = holder[key], (None, 3, "x", [], {})[number % 5]
+        try:
+            surface = _surface("shop", _built(json.dumps(whole), "", []), "", {})
+            assert all(stubs.signature(tool) for tool in surface.tools)
+        except SourceError:
+            pass
+        holder[key] = before
+
+
+def _holders(value: Any) -> Iterator[Any]:
+    if isinstance(value, (dict, list)):
+        yield value
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _holders(inner)
 
 
 async def test_a_file_needs_the_address_and_has_to_be_a_schema(
