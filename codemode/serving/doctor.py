@@ -7,6 +7,7 @@ import importlib.util
 import os
 import platform
 import sys
+import time
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
@@ -17,6 +18,7 @@ from pydantic import BaseModel
 
 from codemode.errors import CodeModeError, ConfigurationError
 from codemode.executions.executor import Executor
+from codemode.serving.callers import key_file
 from codemode.serving.listening import bind, is_loopback
 from codemode.settings import CallerReference, SecretReference, Settings
 from codemode.sources.load import load_source
@@ -193,12 +195,26 @@ def _server(settings: Settings) -> Iterator[Finding]:
         yield Finding("server", "port", State.FAILURE, str(error), "end what listens there, or set server.port")
     else:
         yield Finding("server", "port", State.OK, f"{where} is free")
-    if server.keys:
-        yield Finding("server", "keys", State.OK, f"{len(server.keys)} in the configuration")
-    elif is_loopback(server.host):
+    yield _keys(settings)
+
+
+def _keys(settings: Settings) -> Finding:
+    """Who may come in."""
+    server = settings.server
+    try:
+        ever = key_file(settings.state()).entries()
+    except ConfigurationError as error:
+        return Finding("server", "keys", State.FAILURE, str(error), "restore the file from a copy")
+    made = [key for key in ever if key.status(time.time()) == "active"]
+    found = [f"{len(server.keys)} in the configuration"] if server.keys else []
+    found += [f"{len(made)} made by `codemode keys`"] if made else []
+    found += [f"tokens of {server.tokens.issuer}"] if server.tokens else []
+    fix = "make one with `codemode keys create`, or name one under server.keys"
+    if found:
+        return Finding("server", "keys", State.OK, ", ".join(found))
+    if ever:
+        return Finding("server", "keys", State.WARNING, "all are revoked or have expired: nobody is let in", fix)
+    if is_loopback(server.host):
         said = "none: whoever can reach this machine's loopback may use the server"
-        yield Finding("server", "keys", State.WARNING, said, "name a key under server.keys")
-    else:
-        yield Finding(
-            "server", "keys", State.FAILURE, f"none, and {server.host} is reachable", "name a key under server.keys"
-        )
+        return Finding("server", "keys", State.WARNING, said, fix)
+    return Finding("server", "keys", State.FAILURE, f"none, and {server.host} is reachable", fix)

@@ -118,6 +118,17 @@ def test_doctor_finds_all_well(folder: Path) -> None:
     assert found[""] == 0
 
 
+def test_doctor_counts_the_keys_that_were_made(folder: Path) -> None:
+    (folder / "codemode.yaml").write_text(
+        f"sources: {{shop: {{location: shop/openapi.yaml}}}}\nstate_folder: {folder}/state\n", encoding="utf-8"
+    )
+    made = codemode("keys", "create", "--json", folder=folder)
+    assert findings(folder=folder)["server: keys"]["found"] == "1 made by `codemode keys`"
+    codemode("keys", "revoke", json.loads(made.stdout)["id"], folder=folder)
+    none = findings(folder=folder)["server: keys"]
+    assert (none["state"], none["found"]) == ("warning", "all are revoked or have expired: nobody is let in")
+
+
 def test_doctor_sees_a_full_disk(folder: Path) -> None:
     codemode("init", folder=folder)
     limited = ["prlimit", f"--fsize={4096}", COMMAND, "doctor", "--json"]
