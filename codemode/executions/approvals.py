@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from codemode.errors import ApprovalRefused
+from codemode.errors import ApprovalForbidden, ApprovalRefused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -34,11 +34,11 @@ class Approvals:
         return tuple(each for each in found if owners[each.execution] == caller.id)
 
     async def decide(self, decisions: Sequence[Decision], caller: Caller) -> tuple[PendingCall, ...]:
-        """Record the answers of a caller, all or none. Raises ApprovalRefused."""
+        """Record the answers of a caller, all or none. Raises ApprovalRefused, ApprovalForbidden for who may not."""
         if not self.are_up_to(caller):
             roles = ", ".join(sorted(self._roles()))
             message = f"deciding on calls takes one of the roles {roles}; the key has {caller.role}"
-            raise ApprovalRefused(message)
+            raise ApprovalForbidden(message)
         waiting = {question.id: question for question in await self._journal.pending()}
         for decision in decisions:
             question = waiting.get(decision.id)
@@ -47,5 +47,5 @@ class Approvals:
                 raise ApprovalRefused(message)
             if (await self._journal.get(question.execution)).given.owner == caller.id:
                 message = f"{decision.id} was asked by an execution of the same key: another person decides"
-                raise ApprovalRefused(message, execution=question.execution)
+                raise ApprovalForbidden(message, execution=question.execution)
         return await self._journal.decide([replace(decision, by=caller.id) for decision in decisions])
