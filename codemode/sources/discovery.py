@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from codemode.errors import SourceError
+
 #: What a path parameter has whose slashes are sent as they are, for it stands for several segments.
 EXPANSION = "x-reserved-expansion"
 
@@ -31,7 +33,18 @@ def is_discovery(document: Any) -> bool:
 
 
 def as_openapi(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The same as OpenAPI 3.1. Paths begin at `rootUrl`, for uploads are answered beside `servicePath`."""
+    """The same as OpenAPI 3.1. Paths begin at `rootUrl`, for uploads are answered beside `servicePath`.
+
+    Raises SourceError where it is not as the discovery service writes it.
+    """
+    try:
+        return _converted(document)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        message = f"is no discovery document as Google's service writes it: {type(error).__name__}: {error}"
+        raise SourceError(message) from None
+
+
+def _converted(document: Mapping[str, Any]) -> dict[str, Any]:
     scopes = document.get("auth", {}).get("oauth2", {}).get("scopes", {})
     flow = {**_OAUTH, "scopes": {name: scope.get("description", "") for name, scope in scopes.items()}}
     paths: dict[str, Any] = {}

@@ -127,7 +127,10 @@ def _parsed(data: bytes, location: str, warnings: list[Warned]) -> Any:
     except UnicodeDecodeError:
         raise SourceError("is not UTF-8 text", location=location) from None
     document = parse_document(text, location=location, warnings=warnings)
-    return as_openapi(document) if is_discovery(document) else document
+    try:
+        return as_openapi(document) if is_discovery(document) else document
+    except SourceError as error:
+        raise error.at(location) from None
 
 
 async def _bytes(location: str, fetch: Fetch) -> bytes:

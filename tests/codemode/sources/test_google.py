@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from typer.testing import CliRunner
 
-from codemode import CodeMode, ConfigurationError
+from codemode import CodeMode, ConfigurationError, SourceError
 from codemode.catalog import stubs
 from codemode.serving.cli_sources import app
 from codemode.settings import Settings, SourceSettings, load_settings
@@ -25,7 +25,7 @@ from codemode.sources.openapi import load_openapi
 from tests.codemode.sources.served import served
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from starlette.requests import Request
 
@@ -256,6 +256,28 @@ def test_published_documents_are_read_whole(name: str) -> None:
     assert len(surface.tools) >= str(document).count("'httpMethod'")
     for tool in surface.tools:
         assert stubs.signature(tool).startswith(f"{tool.id}(")
+
+
+def test_a_document_that_is_broken_anywhere_is_no_error_of_ours() -> None:
+    """Every place in turn is something else: it is read, what is wrong is a warning, or it is said to be none."""
+    whole = json.loads(json.dumps(OWN))
+    others: tuple[Any, ...] = (None, 3, "x", [], {})
+    for holder, key in list(_places(whole)):
+        for wrong in others:
+            before, holder[key] = holder[key], wrong
+            try:
+                for tool in load_openapi(as_openapi(whole), name="api").tools:
+                    assert stubs.signature(tool), key
+            except SourceError:
+                pass
+            holder[key] = before
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        yield value, key
+        if isinstance(inner, (dict, list)):
+            yield from _places(inner)
 
 
 async def test_who_has_no_client_is_told_the_extra(
