@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from codemode.errors import ConfigurationError
+from codemode.errors import CodeModeError, ConfigurationError
 from codemode.serving import console as show
 from codemode.serving.surface import AsJson, Config, errors_as_exit_codes
 from codemode.settings import DEFAULT_FILE, NoCredential, OAuth2Credential, Secrets, load_settings
 from codemode.sources.authentication import grant_of
-from codemode.transports.oauth_login import Login, log_in_by_browser, log_in_by_device
+from codemode.transports.oauth_login import Login, log_in_by_browser, log_in_by_device, log_out
 from codemode.transports.token_store import TokenStore
 
 if TYPE_CHECKING:
@@ -58,15 +58,27 @@ def login(
 
 @app.command("logout")
 def logout(name: Name, as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
-    """Forget the tokens of a source. The service itself is not told."""
+    """Forget the tokens of a source, and have its service revoke them where its issuer names how."""
     with errors_as_exit_codes():
         settings = load_settings(config)
-        _login_of(name, settings)
-        had = TokenStore(settings.tokens(), name).remove()
+        setting = _login_of(name, settings)
+        planned = _planned(name, settings.sources[name], setting, settings.tokens())
+        store = TokenStore(settings.tokens(), name)
+        tokens = store.read()
+        revoked, problem = False, "the issuer names no revocation endpoint"
+        if tokens is not None:
+            try:
+                revoked = asyncio.run(log_out(planned, tokens))
+            except CodeModeError as error:
+                problem = str(error)
+        had = store.remove()
         if as_json:
-            show.print_json({"source": name, "had_tokens": had})
+            show.print_json({"source": name, "had_tokens": had, "revoked": revoked})
+        elif not had:
+            show.errors.print(f"nobody was logged in at {name}")
         else:
-            show.errors.print(f"logged out of {name}" if had else f"nobody was logged in at {name}")
+            said = "its tokens are revoked" if revoked else f"its tokens are forgotten here, not revoked: {problem}"
+            show.errors.print(show.plain(f"logged out of {name}: {said}"), soft_wrap=True)
 
 
 @app.command("status")

@@ -1,6 +1,7 @@
 """Logins of a person: authorization code with PKCE in a browser on this machine, or a code typed on another device.
 
 RFC 6749, 4.1; RFC 7636 (PKCE, S256 alone); RFC 8252, 7.3 (loopback redirect); RFC 9207 (`iss`); RFC 8628 (device).
+RFC 7009 (revocation).
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ PATIENCE_S = 300.0
 #: Seconds between two questions where the service names no number, and what `slow_down` adds (RFC 8628, 3.5).
 _DEVICE_INTERVAL_S = 5.0
 
+_REVOKED = 200
 _ANSWER_BYTES = 1024 * 1024
 _CALLBACK = "/callback"
 
@@ -108,6 +110,21 @@ async def log_in_by_device(login: Login, show: Callable[[str], None]) -> Tokens:
                 return found
             interval += found
         raise UpstreamTimeout("nobody logged in in time; run the command again")
+
+
+async def log_out(login: Login, tokens: Tokens) -> bool:
+    """Have the tokens revoked (RFC 7009); False where no issuer names where. Raises UpstreamError, UpstreamTimeout."""
+    async with _exchange(login) as exchange:
+        found = await discover(login.grant.issuer, exchange) if login.grant.issuer else {}
+        url = found.get("revocation_endpoint", "")
+        for kind in ("refresh_token", "access_token") if url else ():
+            token = getattr(tokens, kind)
+            asked = {"token": token, "token_type_hint": kind}
+            answer = await post_as_client(login.grant, url, asked, exchange) if token else None
+            if answer is not None and answer.status != _REVOKED:
+                message = f"the revocation endpoint answered {answer.status}"
+                raise UpstreamError(message, status=answer.status)
+    return bool(url)
 
 
 async def _device_tokens(login: Login, url: str, fields: Mapping[str, str], exchange: Exchange) -> Tokens | float:

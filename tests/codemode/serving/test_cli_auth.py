@@ -76,8 +76,25 @@ async def test_log_in_call_look_and_log_out(tmp_path: Path) -> None:
         assert row["detail"].endswith("renewed by itself")
         assert not any(token in output for token in (*server.access, *server.refresh))
 
-        assert (await _codemode("auth", "logout", "api", "--config", config))[2] == "logged out of api\n"
+        said = "logged out of api: its tokens are revoked\n"
+        assert (await _codemode("auth", "logout", "api", "--config", config))[2] == said
+        assert (server.access, server.refresh) == (set(), set())
         assert (await _codemode("auth", "logout", "api", "--config", config))[2] == "nobody was logged in at api\n"
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [(0, "the issuer names no revocation endpoint"), (503, "the revocation endpoint answered 503")],
+)
+async def test_a_log_out_of_which_the_service_is_not_told_says_so(tmp_path: Path, status: int, reason: str) -> None:
+    async with running(AuthorizationServer(revokes=status)) as server:
+        config = _configured(tmp_path, server)
+        await _codemode("auth", "login", "api", "--no-browser", "--config", config, visit=True)
+        code, _, errors = await _codemode("auth", "logout", "api", "--config", config)
+        assert (code, errors.startswith("logged out of api: its tokens are forgotten here, not revoked: ")) == (0, True)
+        assert reason in errors
+        assert not any(token in errors for token in (*server.access, *server.refresh))
 
 
 @pytest.mark.timeout(120)

@@ -32,6 +32,7 @@ class AuthorizationServer:
     issuer_in_answer: str = ""
     other_host: str = ""
     refuse: str = ""
+    revokes: int = 200
     requests: list[dict[str, str]] = field(default_factory=list)
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
     access: set[str] = field(default_factory=set)
@@ -45,7 +46,15 @@ class AuthorizationServer:
             "authorization_endpoint": f"{self.url}/authorize",
             "token_endpoint": f"{self.other_host or self.url}/token",
             "device_authorization_endpoint": f"{self.url}/device",
+            **({"revocation_endpoint": f"{self.url}/revoke"} if self.revokes else {}),
         }
+
+    def revoke(self, form: Mapping[str, str]) -> int:
+        """RFC 7009, 2.1: 200 also for tokens that are none."""
+        self.requests.append(dict(form))
+        self.access.discard(form["token"])
+        self.refresh.discard(form["token"])
+        return self.revokes
 
     def authorize(self, asked: Mapping[str, str]) -> Response:
         """RFC 6749, 4.1.1: the person agrees at once, or refuses."""
@@ -120,6 +129,10 @@ def application(server: AuthorizationServer) -> FastAPI:
     async def token(request: Request) -> Response:
         status, body = server.token(await _form(request), request.headers.get("authorization", ""))
         return JSONResponse(body, status)
+
+    @app.post("/revoke")
+    async def revoke(request: Request) -> Response:
+        return Response(status_code=server.revoke(await _form(request)))
 
     @app.post("/device")
     async def device(request: Request) -> Response:
