@@ -302,6 +302,9 @@ async def run(data: Path, sets: Sequence[str], search: dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for each in sets:
+            if not (data / each).is_dir():
+                print(f"{each}: the set is not here, in {data}")
+                continue
             tools = tools_of(read_rows(data / each / "catalog.jsonl"))
             queries = labelled(data / each / "queries.jsonl", tools)
             await measure(each, Catalog(tools), queries, LAYERS, folder, search)
