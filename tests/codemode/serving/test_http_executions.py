@@ -131,7 +131,10 @@ async def test_who_may_not_decide_decides_nothing(client: httpx2.AsyncClient, ba
     assert await decide(BOSS, {**right, "verdict": "committed"}) == (409, "approval_refused")
     assert bank.sent == []
     assert await approvals(client, OTHER) == []
-    assert (await client.get(f"/v1/executions/{paused['id']}", headers=OTHER)).status_code == 404
+    foreign = await client.get(f"/v1/executions/{paused['id']}", headers=OTHER)
+    nobodys = await client.get("/v1/executions/ex_0", headers=OTHER)
+    assert foreign.status_code == nobodys.status_code == 404
+    assert foreign.text.replace(paused["id"], "ex_0") == nobodys.text  # not even that it exists is told
     assert (await decide(BOSS, right))[0] == 200
     assert await decide(BOSS, right) == (409, "approval_refused"), "an answer is given once"
 
