@@ -105,9 +105,13 @@ class ExecutionError(CodeModeError):
 
 
 class ExecutionNotFound(ExecutionError):
-    """No execution has that id, or none any more."""
+    """No execution has that id, or none any more, or it is another's: which of these is not said."""
 
     code = "execution_not_found"
+
+    def __init__(self, execution: str) -> None:
+        message = f"there is no execution {execution!r}: it was never here, or retention has removed it"
+        super().__init__(message, execution=execution)
 
 
 class ExecutionEnded(ExecutionError):

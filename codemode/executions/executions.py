@@ -417,7 +417,7 @@ class Executions:
         await self.open()
         stored = await self._journal.get(execution)
         if stored.given.owner != caller.id:
-            raise _not_found(execution)
+            raise ExecutionNotFound(execution)
         if stored.status in ("queued", "running"):
             message = f"{execution} still runs: wait for it, or cancel it"
             raise LeaseHeld(message, execution=execution)
@@ -427,7 +427,7 @@ class Executions:
         await self.open()
         stored = await self._journal.get(execution)
         if stored.given.owner != caller.id and not self._approvals.are_up_to(caller):
-            raise _not_found(execution)
+            raise ExecutionNotFound(execution)
         return stored
 
     # --- chores --------------------------------------------------------------------------------------------------
@@ -475,10 +475,6 @@ class Executions:
             except CodeModeError:
                 log.exception("the journal could not be looked after")
             await asyncio.sleep(self._settings.lease_s)
-
-
-def _not_found(execution: str) -> ExecutionNotFound:
-    return ExecutionNotFound(f"there is no execution {execution}", execution=execution)
 
 
 def _is_cancelled() -> bool:

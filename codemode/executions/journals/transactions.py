@@ -143,7 +143,7 @@ def get(execution: str) -> Transaction[StoredExecution]:
     """See `Journal.get`."""
     found = yield Statement(f"SELECT {_STORED.format(outcome='outcome')} WHERE id = $1", (execution,))
     if not found:
-        raise _not_found(execution)
+        raise ExecutionNotFound(execution)
     return rows.stored(found[0])
 
 
@@ -165,7 +165,7 @@ def claim(execution: str, server: str, lease_s: float, is_dead: IsDead) -> Trans
         "SELECT status, server, lease_until_us, generation FROM executions WHERE id = $1", (execution,)
     )
     if not found:
-        raise _not_found(execution)
+        raise ExecutionNotFound(execution)
     status, holder, until_us, generation = found[0]
     if status not in OPEN:
         message = f"execution {execution} has ended: {status}"
@@ -394,11 +394,6 @@ _REMOVE = (
     "DELETE FROM contents WHERE execution = $1",
     "DELETE FROM executions WHERE id = $1",
 )
-
-
-def _not_found(execution: str) -> ExecutionNotFound:
-    message = f"there is no execution {execution!r}: it was never here, or retention has removed it"
-    return ExecutionNotFound(message, execution=execution)
 
 
 def _held(execution: str, holder: str) -> LeaseHeld:
