@@ -25,8 +25,16 @@ pytestmark = pytest.mark.slow
 COMMAND = str(Path(sys.executable).parent / "codemode")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What commands keep for a user is kept for these tests alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
 def codemode(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    inherited = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "COLUMNS": "200"}  # noqa: TID251
+    inherited = {name: os.environ[name] for name in ("PATH", "HOME")} | {"COLUMNS": "200"}  # noqa: TID251
     return subprocess.run(
         [COMMAND, *arguments], input=stdin, env=inherited | environment, capture_output=True, text=True, timeout=50
     )
