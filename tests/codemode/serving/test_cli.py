@@ -214,7 +214,8 @@ def test_search_is_measured_on_labelled_queries(gym: Gym) -> None:
 
 def test_serve_answers_reads_anew_and_ends_as_it_is_told(gym: Gym) -> None:
     command = [COMMAND, "serve", "--port", "0", *on(gym)]
-    environment = {"PATH": os.environ["PATH"], "GYM_TOKEN": "a-token-for-tests", "CODEMODE_API_KEY": "a-key"}  # noqa: TID251
+    inherited = {name: os.environ[name] for name in ("PATH", "HOME")}  # noqa: TID251
+    environment = inherited | {"GYM_TOKEN": "a-token-for-tests", "CODEMODE_API_KEY": "a-key"}
     with subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, text=True) as process:
         assert process.stderr is not None
         line = process.stderr.readline()
