@@ -237,8 +237,8 @@ class Journal(Protocol):
     async def append(self, lease: Lease, entries: Sequence[JournalEntry], *, at_once: bool = False) -> int:
         """Write entries, all or none, in this order; returns the last one's sequence number.
 
-        Entries appended within one turn of the event loop are written together; who knows that there are no others
-        asks for his `at_once`, and does not wait for the turn's end. Raises LeaseLost.
+        Those that come within one turn of the event loop are written together, but for the first; who knows that there
+        are no others asks for his `at_once`, and saves the look for them. Raises LeaseLost.
         """
         ...
 

@@ -46,21 +46,20 @@ class GroupCommit:
         self._task: asyncio.Task[None] | None = None
 
     async def add(self, lease: Lease, entries: Sequence[JournalEntry], *, at_once: bool) -> int:
-        """Write with what else is to be written; who is cancelled before that has written nothing.
+        """Write the first of a turn here and now, and what comes after it in the same turn together at its end.
 
-        What is alone is written `at_once`, where it can be, and nobody has to wait.
+        Who is cancelled before that has written nothing. What is `at_once` is no reason to look for others.
         """
         write = (lease, [rows.line(entry) for entry in entries])
-        if at_once and not self._is_due:
+        if not self._is_due:
+            if not at_once:
+                self._await_end_of_turn()
             written = self._at_once((write,))
             if written is not None:
                 return _result(written[0])
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[int] = loop.create_future()
+            self._await_end_of_turn()
+        done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Waiting(write, done))
-        if not self._is_due:
-            self._is_due = True
-            loop.call_soon(self._write)
         return await done
 
     async def drain(self) -> None:
@@ -68,8 +67,16 @@ class GroupCommit:
         while self._is_due:
             await (self._task or asyncio.sleep(0))
 
+    def _await_end_of_turn(self) -> None:
+        if not self._is_due:
+            self._is_due = True
+            asyncio.get_running_loop().call_soon(self._write)
+
     def _write(self) -> None:
         waiting = self._taken()
+        if not waiting:
+            self._is_due = False
+            return
         try:
             written = self._at_once([one.write for one in waiting])
         except Exception as error:  # noqa: BLE001 -- each who waits is told, whatever it is
