@@ -83,8 +83,8 @@ def test_the_process_logs_what_is_ours_and_what_goes_wrong_elsewhere(capfd: pyte
     before = logging.getLogger().handlers, logging.getLogger().level
     with written_logs("text"):
         logging.getLogger("codemode.executions").info("ours", extra={"status": "completed"})
-        logging.getLogger("uvicorn.error").info("theirs")
-        logging.getLogger("uvicorn.error").warning("wrong")
+        logging.getLogger("another.package").info("theirs")
+        logging.getLogger("another.package").warning("wrong")
     said = capfd.readouterr().err
     assert "info ours status=completed\n" in said
     assert "warning wrong\n" in said
