@@ -256,7 +256,7 @@ class CodeMode:
             async with self._adopting:
                 await self._load()
         view = await self.view(caller)
-        return self._menus.selector(caller.role, view.catalog, view.finder)
+        return await self._menus.selector(caller.role, view.catalog, view.finder)
 
     async def propose_menu(self) -> MenuProposal | None:
         """Defaults and core tools from what was called so far; None for too few calls."""
