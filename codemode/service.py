@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Self, cast
 
@@ -132,7 +132,7 @@ class CodeMode:
         self._programs = Running(
             Executor(settings.sandbox, settings.limits),
             view=self.view,
-            questions=self._questions,
+            questions=lru_cache(256)(self._questions),  # making what checks them takes longer than a program
             policy=lambda: self.settings.policy,
         )
         self._executions: Executions | None = None

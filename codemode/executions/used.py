@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from codemode.executions.record import Record
     from codemode.settings import PolicySettings
 
+#: Read once: it is looked for among all packages that are installed.
+_VERSION = version("codemode")
+
 _known: WeakKeyDictionary[Tool, str] = WeakKeyDictionary()
 
 
@@ -33,7 +36,7 @@ def environment(policy: PolicySettings) -> dict[str, str]:
     return {
         "the policy": _digest(policy.model_dump(mode="json")),
         "the version of Python": platform.python_version(),
-        "the version of codemode": version("codemode"),
+        "the version of codemode": _VERSION,
         "the hash seed of programs": HASH_SEED,
     }
 
