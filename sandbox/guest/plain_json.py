@@ -3,10 +3,14 @@
 orjson trusts what it is given: it runs code of enumerations while it holds pointers into lists, believes the fields of
 a UUID, and does not survive that memory ends. So each value goes through marshal first, which runs no code, refuses
 all types but the interpreter's own, and tells how much there is. Nothing here, nor in the host, ever loads it.
+
+Neither survives that the value changes under it. On CPython 3.11 a collection of garbage may begin inside of marshal
+(it makes lists and tuples of a set), and run code of the program, so there is none meanwhile.
 """
 
 from __future__ import annotations
 
+import gc
 import marshal  # noqa: TID251  # written to be measured, and thrown away
 import re
 from typing import Any
@@ -25,6 +29,16 @@ _WITHOUT_REFERENCES = 2
 
 def dumps(value: Any) -> bytes | None:
     """Return the JSON of large plain data, None for anything else."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return _dumps(value)
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _dumps(value: Any) -> bytes | None:
     try:
         marshalled = marshal.dumps(value, _WITHOUT_REFERENCES)
         if len(marshalled) < _LARGE:

@@ -12,6 +12,7 @@ import keyword
 import operator
 import types
 import typing
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.attributes import Decision, decide
@@ -333,7 +334,13 @@ def _with_plain_match_args(made: Any) -> Any:
 
 
 def _check_field_name(name: Any) -> None:
-    if type(name) is not str or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__"):
+    if (
+        type(name) is not str
+        or not name.isidentifier()
+        or keyword.iskeyword(name)
+        or name.startswith("__")
+        or unicodedata.normalize("NFKC", name) != name  # the compiler reads another name in the text
+    ):
         message = f"field names must be plain identifiers, not {name!r}"
         raise TypeError(message)
 

@@ -33,6 +33,16 @@ def restrict_enums() -> None:
         return make(cls, _text(class_name), _members(names), type=type, **options)
 
     library._create_ = create
+    build = library.__new__
+
+    @functools.wraps(build)
+    def new(metacls: Any, name: Any, bases: Any, namespace: Any, **options: Any) -> Any:
+        if "_ignore_" in namespace:  # names that are taken out again, in a list that the program holds
+            ignored = [_text(each) for each in namespace["_ignore_"] if isinstance(each, str)]
+            dict.__setitem__(namespace, "_ignore_", [each for each in ignored if each != MARK_NAME])
+        return build(metacls, name, bases, namespace, **options)
+
+    library.__new__ = staticmethod(new)
 
 
 def _is_own(kind: Any) -> bool:
