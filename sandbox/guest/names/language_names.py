@@ -19,6 +19,7 @@ from sandbox.guest.language.attributes import Decision, decide
 from sandbox.guest.names.builtin_names import seen_names
 from sandbox.guest.names.kinds import KINDS
 from sandbox.guest.runtime.classes import ABC_META, ENUM_META, Classes
+from sandbox.guest.runtime.metaclasses import check_fields
 from sandbox.guest.runtime.own import MARK, MARK_NAME
 from sandbox.guest.runtime.signatures import full_argument_specification, signature_of
 from sandbox.guest.runtime.types_seen import SeenType
@@ -276,6 +277,7 @@ def _dataclasses(scene: Scene) -> dict[str, Any]:
         bases = Classes(scene.own).bases(*bases)
         if any(isinstance(base, type) and issubclass(base, type) for base in bases):
             raise TypeError("a metaclass is written as a class statement")
+        check_fields(bases, [field[0] for field in listed])
         return _make_dataclass(cls_name, listed, bases, {**members, MARK_NAME: MARK}, options)
 
     return {"dataclass": own_only(scene, _dataclass), "make_dataclass": make_dataclass}
@@ -289,6 +291,7 @@ def _dataclass(target: Any = None, /, **options: Any) -> Any:
         annotations = dict(vars(target)["__annotations__"])
         for name in annotations:
             _check_field_name(name)
+        check_fields((target,), annotations)
         target.__annotations__ = annotations  # the program holds the old one
     return _with_match_args(dataclasses.dataclass(**{**options, "match_args": False})(target), options)
 

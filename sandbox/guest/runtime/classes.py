@@ -8,7 +8,7 @@ import types
 import typing
 from typing import Any
 
-from sandbox.guest.runtime.metaclasses import ProgramABCMeta, ProgramType, check_patterns, is_program_type
+from sandbox.guest.runtime.metaclasses import ProgramABCMeta, ProgramType, check_fields, check_patterns, is_program_type
 from sandbox.guest.runtime.own import Object, OwnClasses
 from sandbox.guest.runtime.types_seen import SeenType
 
@@ -69,6 +69,8 @@ class Classes:
             self._check(base)
         if any(isinstance(base, abc.ABCMeta) for base in bases):
             check_patterns(bases)
+        if len(bases) > 1:
+            check_fields(_origin(base) for base in bases)
         if all(base is object for base in bases):
             return (Object,)
         if len(bases) == 1 and bases[0] is abc.ABC:
@@ -85,12 +87,16 @@ class Classes:
         return found
 
     def _check(self, base: Any) -> None:
-        origin = getattr(base, "__origin__", base) if isinstance(base, _ALIASES) else base
+        origin = _origin(base)
         if self._own.is_class(origin) or is_vetted(origin) or any(origin is each for each in _OF_OURS):
             return
         name = origin.__name__ if isinstance(origin, type) else repr(origin)
         message = f"{name} cannot be inherited from here; hold one in an attribute instead"
         raise TypeError(message)
+
+
+def _origin(base: Any) -> Any:
+    return getattr(base, "__origin__", base) if isinstance(base, _ALIASES) else base
 
 
 def is_vetted(base: Any) -> bool:

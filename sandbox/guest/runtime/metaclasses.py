@@ -23,7 +23,7 @@ from sandbox.guest.language.variables import is_dunder, is_reserved
 from sandbox.guest.runtime.own import MARK, MARK_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 #: What the compiler puts into the namespace of a class.
 _COMPILED = frozenset({
@@ -89,6 +89,28 @@ def check_patterns(bases: tuple[Any, ...]) -> None:
                     f"{base.__name__} has a field {name!r} and cannot be mixed with an abstract class or a metaclass: "
                     "rename it"
                 )
+                raise TypeError(message)
+
+
+def check_fields(kinds: Iterable[Any], fields: Iterable[str] = ()) -> None:
+    """Refuse fields, these and inherited ones, that classes of the library have as what is looked at: `str.format`.
+
+    The methods of a dataclass, and `asdict`, read fields without a guard.
+    """
+    spaces = [
+        (base, type.__getattribute__(base, "__dict__"))
+        for kind in kinds
+        if isinstance(kind, type)
+        for base in type.__getattribute__(kind, "__mro__")
+    ]
+    names = {*fields, *(name for _, space in spaces for name in space.get("__dataclass_fields__", ()))}
+    for name in names:
+        if decide(name) in (Decision.PLAIN, Decision.PRIVATE):
+            continue
+        for base, space in spaces:
+            is_metaclass = base is type  # whose objects are classes, with all that these have
+            if is_metaclass or (name in space and not _is_marked(base)):
+                message = f"a dataclass below {base.__name__} cannot have a field {name!r}: rename it"
                 raise TypeError(message)
 
 
