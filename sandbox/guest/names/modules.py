@@ -25,7 +25,7 @@ from sandbox.guest.names.shared import freeze_shared
 from sandbox.guest.names.vetted import VETTED
 from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.copying import restrict_copies
-from sandbox.guest.runtime.made_from_data import restrict_enums, restrict_forward_references
+from sandbox.guest.runtime.made_from_data import restrict_enums, restrict_fields, restrict_forward_references
 from sandbox.guest.runtime.tables import Table, explain_missing, table_names
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def load_all() -> None:
     BASES.update(inheritable())
     restrict_copies()
     restrict_enums()
+    restrict_fields()
     restrict_forward_references()
     freeze_shared([*VETTED, "inspect", "operator", "random", "types", "typing", "uuid"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import functools
 import typing
@@ -66,6 +67,20 @@ def _members(names: Any) -> Any:
 
 def _text(value: Any) -> Any:
     return str.__str__(value) if isinstance(value, str) else value
+
+
+def restrict_fields() -> None:
+    """Let a field of a dataclass have one name: another class would name it again. Again is no error."""
+    library: Any = dataclasses.Field
+
+    def set_attribute(self: Any, name: str, value: Any) -> None:
+        if name == "name" and getattr(self, "name", None) not in (None, value):
+            message = f"field() of {self.name!r} cannot be {value!r} as well: call field() for each"
+            raise TypeError(message)
+        object.__setattr__(self, name, value)
+
+    if library.__setattr__ is object.__setattr__:
+        library.__setattr__ = set_attribute
 
 
 def restrict_forward_references() -> None:
