@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
+from codemode.transports.network import pinned_client
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from codemode.settings.menu import RouterModelSettings
 
 _NAME = "choose_categories"
+
+#: The longest that one connection is waited for; the settings bound the whole.
+MODEL_S = 60.0
 
 _TASK = (
     "Choose the categories of tools that are needed to answer the user's last message, and none that are not. "
@@ -47,7 +52,10 @@ class AskedModel:
         key = self._key.get_secret_value()
         listed = "\n".join(f"- {name}: {told}" for name, told in categories.items())
         try:
-            async with openai.AsyncOpenAI(base_url=self._settings.base_url, api_key=key, max_retries=0) as client:
+            http = pinned_client(self._settings.base_url, timeout_s=MODEL_S)
+            async with openai.AsyncOpenAI(
+                base_url=self._settings.base_url, api_key=key, max_retries=0, http_client=http
+            ) as client:
                 answer = await client.chat.completions.create(
                     model=self._settings.model,
                     messages=[{"role": "system", "content": f"{_TASK}{listed}"}, {"role": "user", "content": text}],

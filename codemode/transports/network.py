@@ -17,17 +17,18 @@ import httpcore2
 import httpx2
 
 from codemode.errors import ConfigurationError
-from codemode.transports.addresses import AddressKind, kind_of_address
+from codemode.transports.addresses import AddressKind, Permitted, kind_of_address, origin
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
-
-    from codemode.transports.addresses import Permitted
 
     Resolve = Callable[[str, int], Awaitable[tuple[str, ...]]]
 
 #: Idle connections are given up before common servers do it (uvicorn and Node.js: 5 s), so that few are found stale.
 KEEPALIVE_S = 4.5
+
+#: Of an answer of a model that is not streamed: some hundred times what models say at once.
+MODEL_ANSWER_BYTES = 32 * 1024 * 1024
 
 
 async def resolve(host: str, port: int) -> tuple[str, ...]:
@@ -153,15 +154,25 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
         await self._pool.aclose()
 
 
+def pinned_client(base_url: str, *, timeout_s: float, limit_bytes: int = MODEL_ANSWER_BYTES) -> httpx2.AsyncClient:
+    """A client for libraries that take one: it asks nobody but the origin of `base_url`, and follows no redirects.
+
+    Raises ConfigurationError for what is no address.
+    """
+    pinned = PinnedTransport(open_pool(Permitted((origin(base_url),))), limit_bytes=limit_bytes)
+    return httpx2.AsyncClient(transport=pinned, timeout=timeout_s, follow_redirects=False)
+
+
 class _Body(httpx2.AsyncByteStream):
     def __init__(self, response: httpcore2.Response, limit_bytes: int | None) -> None:
         self._response = response
         self._limit_bytes = limit_bytes
+        self._parts = response.aiter_stream()  # one: who reads on after the end of a stream of events reads the rest
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
         with _as_httpx2():
-            async for part in self._response.aiter_stream():
+            async for part in self._parts:
                 size += len(part)
                 if self._limit_bytes is not None and size > self._limit_bytes:
                     message = f"the answer has more than the {self._limit_bytes:,} bytes that are read"

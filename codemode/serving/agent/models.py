@@ -17,12 +17,15 @@ from codemode.serving.agent.transcript import (
     UserMessage,
     chat_messages,
 )
+from codemode.transports.network import pinned_client
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
     from codemode.serving.agent.transcript import Message
     from codemode.settings import AgentSettings, Secrets
+
+OPENAI_URL = "https://api.openai.com/v1"
 
 #: Choices of tools that are words; every other is the name of a tool.
 CHOICES = ("auto", "required", "none")
@@ -56,7 +59,9 @@ def model_of(settings: AgentSettings, secrets: Secrets) -> ChatModel | Responses
     key = secrets.text(settings.api_key)
     if not key and settings.base_url is None:
         raise ConfigurationError("the model's service needs a key: set OPENAI_API_KEY, or agent.api_key")
-    client = AsyncOpenAI(api_key=key or "none", base_url=settings.base_url, timeout=settings.timeout_s)
+    base_url = settings.base_url or OPENAI_URL
+    http = pinned_client(base_url, timeout_s=settings.timeout_s)
+    client = AsyncOpenAI(api_key=key or "none", base_url=base_url, timeout=settings.timeout_s, http_client=http)
     return (ChatModel if settings.api == "chat" else ResponsesModel)(client, settings)
 
 
@@ -274,6 +279,7 @@ def _or_not_given(value: Any) -> Any:
 
 def _unreachable(error: OpenAIError, client: AsyncOpenAI) -> ModelUnreachable:
     status = getattr(error, "status_code", None)
-    said = str(error).replace(client.api_key, "***") if client.api_key else str(error)
+    said = str(error if status or error.__cause__ is None else error.__cause__)
+    said = said.replace(client.api_key, "***") if client.api_key else said
     where = f"the model's service at {client.base_url}"
     return ModelUnreachable(f"{where} answered {said}" if status else f"{where} cannot be reached: {said}")

@@ -378,6 +378,28 @@ async def test_a_service_that_is_not_there(service: Any) -> None:
     assert "http://127.0.0.1:9/v1/ cannot be reached" in result.text
 
 
+async def test_a_service_that_sends_the_request_elsewhere_is_not_followed(service: Any, served: Any) -> None:
+    from starlette.applications import Starlette
+    from starlette.responses import RedirectResponse
+    from starlette.routing import Route
+
+    from codemode.serving.agent import Agent
+    from codemode.settings import AgentSettings
+    from tests.codemode.sources.served import served as serving
+
+    elsewhere = await served(lambda _: Say("not me"))
+
+    async def redirect(_: Any) -> RedirectResponse:
+        return RedirectResponse(f"{elsewhere.base_url}/chat/completions", 307)
+
+    application = Starlette(routes=[Route("/{path:path}", redirect, methods=["POST"])])
+    async with serving(application) as url, Agent(service, AgentSettings(model="x", base_url=f"{url}/v1")) as agent:
+        result = await agent.answer("go")
+    assert result.status == "unreachable"
+    assert elsewhere.seen == []
+    assert elsewhere.refused == []
+
+
 # --- models without tool calling --------------------------------------------------------------------------------
 
 
