@@ -11,22 +11,20 @@ async with ModelServer(script) as server:
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from codemode.catalog.tokens import estimate
 from codemode.testing.model_refusals import Refused, check_chat, check_responses
+from codemode.testing.served import Served
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -120,31 +118,24 @@ class ModelServer:
         self._script = script
         self._faults: list[Exception] = []
         self._numbers = count(1)
-        self._socket = socket.socket()
         routes = [
             Route("/v1/chat/completions", self._chat, methods=["POST"]),
             Route("/v1/responses", self._responses, methods=["POST"]),
         ]
         app = Starlette(routes=routes, exception_handlers={Refused: self._refusal, Exception: self._fault})
-        self._server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off"))
-        self._serving: asyncio.Task[None] | None = None
+        self._served = Served(app)
 
     @property
     def base_url(self) -> str:
         """Where it answers; ends in `/v1`."""
-        return f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
+        return f"{self._served.url}/v1"
 
     async def __aenter__(self) -> Self:
-        self._socket.bind(("127.0.0.1", 0))
-        self._socket.listen()
-        self._serving = asyncio.create_task(self._server.serve(sockets=[self._socket]))
+        await self._served.__aenter__()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._server.should_exit = True
-        if self._serving is not None:
-            await self._serving
-        self._socket.close()
+        await self._served.__aexit__()
         if self._faults:
             raise self._faults[0]
 

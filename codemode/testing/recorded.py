@@ -8,19 +8,18 @@ async with RecordedUpstream(Path("cassette.json")) as upstream:                 
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
-import socket
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Self
 
 import httpx2
-import uvicorn
 from rapidfuzz import process
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+
+from codemode.testing.served import Served
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,30 +61,23 @@ class RecordedUpstream:
         self._upstream = upstream
         self._exchanges: list[Exchange] = []
         self._given: dict[str, int] = {}
-        self._socket = socket.socket()
         app = Starlette(routes=[Route("/{path:path}", self._answer, methods=_METHODS)])
-        self._server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off"))
-        self._serving: asyncio.Task[None] | None = None
+        self._served = Served(app)
 
     @property
     def base_url(self) -> str:
         """Where it answers in place of the upstream."""
-        return f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        return self._served.url
 
     async def __aenter__(self) -> Self:
         if self._upstream is None:
             stored = json.loads(self._cassette.read_text(encoding="utf-8"))
             self._exchanges = [Exchange(**one) for one in stored]
-        self._socket.bind(("127.0.0.1", 0))
-        self._socket.listen()
-        self._serving = asyncio.create_task(self._server.serve(sockets=[self._socket]))
+        await self._served.__aenter__()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._server.should_exit = True
-        if self._serving is not None:
-            await self._serving
-        self._socket.close()
+        await self._served.__aexit__()
         if self._upstream is not None:
             text = json.dumps([asdict(one) for one in self._exchanges], indent=1, ensure_ascii=False)
             self._cassette.write_text(text + "\n", encoding="utf-8")

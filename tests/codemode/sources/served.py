@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import socket
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-import uvicorn
+from codemode.testing.served import Served
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -16,11 +14,5 @@ if TYPE_CHECKING:
 @asynccontextmanager
 async def served(application: Any) -> AsyncIterator[str]:
     """The base URL of an application while it is served."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        server = uvicorn.Server(uvicorn.Config(application, log_config=None, lifespan="off"))
-        running = asyncio.create_task(server.serve(sockets=[listening]))
-        try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            await running
+    async with Served(application) as server:
+        yield server.url

@@ -1,0 +1,38 @@
+"""Applications on real sockets of loopback, for the length of a test."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import TYPE_CHECKING, Self
+
+import uvicorn
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+
+class Served:
+    """Serves an application on a free port while it is entered."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off"))
+        self._socket = socket.socket()
+        self._serving: asyncio.Task[None] | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it answers, without a slash at the end; known once it is entered."""
+        return f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+
+    async def __aenter__(self) -> Self:
+        self._socket.bind(("127.0.0.1", 0))
+        self._socket.listen()
+        self._serving = asyncio.create_task(self._server.serve(sockets=[self._socket]))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._server.should_exit = True
+        if self._serving is not None:
+            await self._serving
+        self._socket.close()
