@@ -24,6 +24,7 @@ from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.serving.executions import run_or_continue
 from codemode.serving.mcp_menu import INSTRUCTIONS, ChangingServer, McpMenus
+from codemode.serving.mcp_tasks import McpTasks, TaskServer
 from codemode.serving.model_text import outcome_data, outcome_text
 from codemode.serving.two_tools import ExecuteArguments, SearchArguments, problem_of
 from sandbox import SandboxError
@@ -47,6 +48,9 @@ PROGRESS_S = 1.0
 
 #: That clients need not ask a person before a search.
 _READS = mcp_types.ToolAnnotations(read_only_hint=True)
+
+#: That a call may be asked for as a task.
+_TASKS = mcp_types.ToolExecution(task_support="optional")
 
 
 class Busy(Exception):
@@ -93,7 +97,12 @@ class McpFace:
         handlers: dict[str, Any] = {"on_list_tools": self._list, "on_call_tool": self._call}
         if self._menus is None:
             told = "Find tools with search, then call them in one Python program with execute."
-            return Server("codemode", version=version("codemode"), instructions=told, **handlers)
+            if not self._service.settings.keeps_journal:
+                return Server("codemode", version=version("codemode"), instructions=told, **handlers)
+            server = TaskServer("codemode", version=version("codemode"), instructions=told, **handlers)
+            tasks = McpTasks(self._service, self._caller_of, self._credentials_of, self._wait_until_opened)
+            tasks.serve(server)
+            return server
         handlers["on_subscriptions_listen"] = self._menus.listen
         return ChangingServer("codemode", version=version("codemode"), instructions=INSTRUCTIONS, **handlers)
 
@@ -126,6 +135,7 @@ class McpFace:
                 description=one["description"],
                 input_schema=one["parameters"],
                 annotations=_READS if one["name"] == "search" else None,
+                execution=_TASKS if one["name"] == "execute" and self._service.settings.keeps_journal else None,
             )
             for one in functions
         ]
