@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError
+from codemode.serving.agent import ModelUnreachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,4 +27,5 @@ def test_every_code_stands_in_the_table_once() -> None:
     answered = set(re.findall(r'\bproblem\(\s*\d+, "(\w+)"', serving))
     answered |= set(re.findall(r'\b\d{3}: "(\w+)"', serving))
     assert len(answered) > 8
+    assert issubclass(ModelUnreachable, CodeModeError), "what stands outside of errors.py is known once it is imported"
     assert sorted(table) == sorted({*codes_of(CodeModeError), *answered})

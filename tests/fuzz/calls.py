@@ -321,7 +321,7 @@ class Walk:
             if isinstance(item, _FORBIDDEN):
                 message = f"{call} hands out a {type(item).__name__}"
                 raise Found(message)
-            if isinstance(item, type) and issubclass(item, type):
+            if isinstance(item, type) and issubclass(item, type) and item is not self._run._variables["Meta"]:
                 message = f"{call} hands out the class of classes {item}"
                 raise Found(message)
             if self._shared.is_live(item):
