@@ -9,12 +9,14 @@ import csv
 import ctypes
 import enum
 import functools
+import inspect
 import re
 import struct
 import sys
 import textwrap
 import typing
 import zoneinfo
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ _enums: list[tuple[Any, Any]] = []
 
 def freeze_shared(modules: Collection[str]) -> None:
     """Make unchangeable what programs share of these modules. Again is no error."""
+    _bind_to_own_objects({name.partition(".")[0] for name in modules})
     wrapper: Any = textwrap.TextWrapper
     spaces = wrapper.unicode_whitespace_trans
     if isinstance(spaces, dict):
@@ -44,11 +47,41 @@ def freeze_shared(modules: Collection[str]) -> None:
     roots = {name.partition(".")[0] for name in modules}
     for kind in _subclasses(object):
         module = str(kind.__module__)
-        if module.partition(".")[0] in roots or module.startswith("sandbox.guest."):
+        is_stand_in = module == "builtins" and not kind.__flags__ & _IMMUTABLE
+        if is_stand_in or module.partition(".")[0] in roots or module.startswith("sandbox.guest."):
             freeze_class(kind)
     _caches[:] = [*_library_caches(), re.purge, struct._clearcache, zoneinfo.ZoneInfo.clear_cache]  # type: ignore[attr-defined]
     _abstract[:] = [kind for kind in _subclasses(object) if isinstance(kind, abc.ABCMeta)]
     _enums[:] = [(kept, kept.copy()) for kind in _subclasses(enum.Enum) for kept in _tables_of(kind)]
+
+
+def _bind_to_own_objects(roots: Collection[str]) -> None:
+    """Let methods that make something of `self.__class__` be called on objects of their class alone.
+
+    Public names are decided at compile time: `Counter.copy(int)` would give the class of classes, unguarded.
+    """
+    for kind in _subclasses(object):
+        if str(kind.__module__).partition(".")[0] not in roots or kind.__flags__ & _IMMUTABLE:
+            continue
+        for name, found in list(vars(kind).items()):
+            if type(found) is FunctionType and name[0] != "_" and _makes_of_its_class(found):
+                setattr(kind, name, _on_objects_of(kind, found))
+
+
+def _makes_of_its_class(function: FunctionType) -> bool:
+    code = function.__code__
+    return not code.co_flags & inspect.CO_COROUTINE and not {"__class__", "type"}.isdisjoint(code.co_names)
+
+
+def _on_objects_of(kind: type, function: FunctionType) -> Any:
+    @functools.wraps(function)
+    def method(self: Any, /, *arguments: Any, **options: Any) -> Any:
+        if kind not in type.__getattribute__(type(self), "__mro__"):
+            message = f"a method of {kind.__name__!r} was called on a {type(self).__name__!r} object"
+            raise TypeError(message)
+        return function(self, *arguments, **options)
+
+    return method
 
 
 def restore_shared() -> None:

@@ -9,6 +9,7 @@ import textwrap
 
 import pytest
 
+from sandbox import Sandbox
 from sandbox.guest import program
 from sandbox.guest.names.shared import freeze_class, restore_shared
 from tests.sandbox.guest.host_double import run_guest
@@ -23,6 +24,16 @@ def warm() -> None:
 def test_a_class_of_the_library_takes_no_attribute(kind: type) -> None:
     with pytest.raises(TypeError, match="immutable type"):
         kind.made_by_a_program = 1  # type: ignore[attr-defined]
+
+
+async def test_the_stand_in_for_type_takes_none_either() -> None:
+    code = (
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "try:\n    ThreadPoolExecutor.shutdown(type)\nexcept TypeError as error:\n    said = str(error)\nsaid"
+    )
+    async with Sandbox() as sandbox:
+        outcome = await sandbox.run(code)
+    assert outcome.value == "cannot set '_closed' attribute of immutable type 'type'"
 
 
 def test_freezing_a_class_leaves_its_objects_as_they_are() -> None:
