@@ -16,6 +16,7 @@ from sandbox.guest.language.policy import LanguagePolicy
 from sandbox.guest.language.refusals import Refusals
 from sandbox.guest.language.sites import call_sites, shadowing_imports
 from sandbox.guest.language.source import SourceRefused, parse
+from sandbox.guest.language.top_level import declare_global
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -63,6 +64,7 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
     LanguagePolicy(refusals, bound=bound, deferred=deferred).visit(tree)
     if refusals:
         return Program(text=source.text, code=None, sites=sites, refusals=refusals.sorted())
+    declare_global(tree, kinds)
     compiled = _named(compile(tree, FILENAME, "exec", flags=flags, dont_inherit=True))
     return Program(
         text=source.text,
