@@ -17,6 +17,7 @@ from sandbox.guest.language.refusals import Refusals
 from sandbox.guest.language.sites import call_sites, shadowing_imports
 from sandbox.guest.language.source import SourceRefused, parse
 from sandbox.guest.language.top_level import declare_global
+from sandbox.guest.language.unused import UnusedFunctions
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -62,6 +63,9 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
         await_calls(tree, bound)
     returns = keep_value(tree, bound=bound, kinds=kinds)
     LanguagePolicy(refusals, bound=bound, deferred=deferred).visit(tree)
+    if refusals.has("builtin"):
+        unused = UnusedFunctions(source.text)
+        refusals.leave_out("builtin", unused.hold)
     if refusals:
         return Program(text=source.text, code=None, sites=sites, refusals=refusals.sorted())
     declare_global(tree, kinds)

@@ -96,18 +96,20 @@ class LanguagePolicy(RestrictingNodeTransformer):
         if isinstance(node.ctx, ast.Load):
             if node.id == "__import__" and node.id not in self._bound:
                 return _load(".call_import", node)
-            self._check_read(node)
-        else:
-            self._check_bound(node, node.id)
+            return self._read(node)
+        self._check_bound(node, node.id)
         return node
 
-    def _check_read(self, node: ast.Name) -> None:
+    def _read(self, node: ast.Name) -> ast.expr:
         name = node.id
         advice = UNAVAILABLE.get(name)
         if advice is not None and name not in self._bound:
-            self.refusals.add(node, "name", f"{name} is not available: {advice.reason}", advice.instead)
-        elif is_dunder(name) and name not in READABLE and not (name in self._bound and name in BINDABLE | DEFINABLE):
+            rule = "name" if is_dunder(name) else "builtin"
+            self.refusals.add(node, rule, f"{name} is not available: {advice.reason}", advice.instead)
+            return _call(".unavailable", [ast.Constant(name)], node)
+        if is_dunder(name) and name not in READABLE and not (name in self._bound and name in BINDABLE | DEFINABLE):
             self._refuse_name(node, name)
+        return node
 
     def _check_bound(self, node: ast.AST, name: str | None) -> None:
         """Check a name that is bound here: assigned, imported, a parameter, a loop variable …"""

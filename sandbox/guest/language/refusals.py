@@ -8,6 +8,7 @@ from sandbox.outcome import Refusal
 
 if TYPE_CHECKING:
     import ast
+    from collections.abc import Callable
 
 #: More than this many help nobody.
 MOST = 20
@@ -27,6 +28,15 @@ class Refusals:
             return
         self._seen.add((rule, line, column))
         self._found.append(Refusal(rule=rule, message=message, line=line, column=column, hint=hint))
+
+    def has(self, rule: str) -> bool:
+        """Tell whether anything is refused by this rule."""
+        return any(refusal.rule == rule for refusal in self._found)
+
+    def leave_out(self, rule: str, is_meant: Callable[[Refusal], bool]) -> None:
+        """Forget those of a rule that are meant. Where there are too many, some were not noted: then none."""
+        if len(self._found) < MOST:
+            self._found = [each for each in self._found if each.rule != rule or not is_meant(each)]
 
     def sorted(self) -> tuple[Refusal, ...]:
         """Return them in the order of the source."""

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.compilation import FILENAME
+from sandbox.guest.language.variables import UNAVAILABLE
 from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.inspection import visible
 from sandbox.guest.runtime.own import MARK_NAME
@@ -43,6 +44,7 @@ def static_builtins() -> dict[str, Any]:
         "exit": leave,
         "quit": leave,
         "locals": program_locals,
+        ".unavailable": unavailable,
     }
 
 
@@ -88,6 +90,13 @@ def import_for_c(name: str, *_: Any) -> Any:
         message = f"no module {name} here"
         raise ImportError(message)
     return import_module(name)
+
+
+def unavailable(name: str) -> Any:
+    """Stand where a program reads a builtin that is left out, in a function that nothing seemed to call."""
+    advice = UNAVAILABLE[name]
+    message = f"{name} is not available: {advice.reason}; {advice.instead}"
+    raise NameError(message, name=name)
 
 
 def leave(code: Any = None) -> None:
