@@ -24,6 +24,7 @@ from sandbox.guest.report import Reporter
 from sandbox.guest.runtime.access import Access
 from sandbox.guest.runtime.classes import Classes
 from sandbox.guest.runtime.identities import IDENTITIES
+from sandbox.guest.runtime.loose import loose
 from sandbox.guest.runtime.metaclasses import hook
 from sandbox.guest.runtime.own import MARK, OwnClasses
 from sandbox.guest.tools import Tool, ToolCalls, ToolError, ToolRejected
@@ -146,7 +147,7 @@ class Run:
                 ".import": self._modules.import_module,
                 ".from": self._modules.import_from,
                 ".star": self._modules.import_all,
-                ".call_import": self._modules.import_by_call,
+                ".call_import": loose(self._modules.import_by_call),
                 ".later": self._calls.later,
                 ".awaitable": awaitable,
                 ".return": TopLevelReturn,

@@ -26,6 +26,7 @@ sys.path += sys.argv[2:]
 import collections
 import csv
 import dataclasses
+import ipaddress
 import logging
 import math
 import re
@@ -242,6 +243,8 @@ def _state() -> list:
         sorted(vars(json.JSONEncoder)),
         sorted(vars(collections.Counter)),
         isinstance(collections.Counter.most_common(collections.Counter("a")), list),
+        str(ipaddress.ip_network("10.0.0.0/25")),
+        ipaddress.ip_address("10.0.0.1").is_private,
     ]
 
 

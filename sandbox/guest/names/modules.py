@@ -25,6 +25,7 @@ from sandbox.guest.names.shared import freeze_shared
 from sandbox.guest.names.vetted import VETTED
 from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.copying import restrict_copies
+from sandbox.guest.runtime.library import restrict_library
 from sandbox.guest.runtime.made_from_data import restrict_enums, restrict_fields, restrict_forward_references
 from sandbox.guest.runtime.tables import Table, explain_missing, table_names
 
@@ -81,13 +82,14 @@ def vetted_names(module: str) -> dict[str, Any]:
 
 def load_all() -> None:
     """Read all stateless tables, so that no import is left for when files are out of reach."""
-    for module in VETTED:
-        _STATELESS.setdefault(module, vetted_names(module))
-    BASES.update(inheritable())
+    restrict_library()  # first: tables hold functions as they are when they are read
     restrict_copies()
     restrict_enums()
     restrict_fields()
     restrict_forward_references()
+    for module in VETTED:
+        _STATELESS.setdefault(module, vetted_names(module))
+    BASES.update(inheritable())
     freeze_shared([*VETTED, "inspect", "operator", "random", "types", "typing", "uuid"])
 
 

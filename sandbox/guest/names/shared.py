@@ -16,7 +16,7 @@ import sys
 import textwrap
 import typing
 import zoneinfo
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -31,8 +31,9 @@ _FLAGS_OFFSET = object.__basicsize__ + 19 * ctypes.sizeof(ctypes.c_void_p)
 _caches: list[Callable[[], None]] = []
 #: Abstract classes: they remember what was asked of them.
 _abstract: list[abc.ABCMeta] = []
-#: What the classes of Enum keep, and what it was before any program ran.
-_enums: list[tuple[Any, Any]] = []
+#: What modules and classes of the library keep (members of an Enum, what a call found), and what it was before any
+#: program ran.
+_kept: list[tuple[Any, Any]] = []
 
 
 def freeze_shared(modules: Collection[str]) -> None:
@@ -52,7 +53,7 @@ def freeze_shared(modules: Collection[str]) -> None:
             freeze_class(kind)
     _caches[:] = [*_library_caches(), re.purge, struct._clearcache, zoneinfo.ZoneInfo.clear_cache]  # type: ignore[attr-defined]
     _abstract[:] = [kind for kind in _subclasses(object) if isinstance(kind, abc.ABCMeta)]
-    _enums[:] = [(kept, kept.copy()) for kind in _subclasses(enum.Enum) for kept in _tables_of(kind)]
+    _kept[:] = [(table, table.copy()) for table in _tables(roots)]
 
 
 def _bind_to_own_objects(roots: Collection[str]) -> None:
@@ -92,9 +93,10 @@ def restore_shared() -> None:
     _strptime._regex_cache.clear()
     for kind in _abstract:
         abc._reset_caches(kind)  # type: ignore[attr-defined]
-    for table, before in _enums:
-        table.clear()
-        table.update(before) if isinstance(table, dict) else table.extend(before)
+    for table, before in _kept:
+        if _parts(table) != _parts(before):
+            table.clear()
+            table.extend(before) if isinstance(table, list) else table.update(before)
 
 
 def freeze_class(kind: type) -> None:
@@ -118,15 +120,36 @@ def _subclasses(kind: type) -> set[type]:
     return found
 
 
-def _tables_of(kind: type) -> Iterator[Any]:
-    return (table for table in vars(kind).values() if type(table) in (dict, list))
+def _spaces(is_wanted: Callable[[str], bool]) -> Iterator[Any]:
+    """Give the names of all modules of the library whose root is wanted, and those of their classes."""
+    for name, module in list(sys.modules.items()):
+        if is_wanted(name.partition(".")[0]) and isinstance(module, ModuleType):
+            yield vars(module)
+    for kind in _subclasses(object):
+        if is_wanted(str(kind.__module__).partition(".")[0]):
+            yield vars(kind)
+
+
+def _tables(roots: Collection[str]) -> list[Any]:
+    spaces = [*_spaces({*roots, "copyreg"}.__contains__), *map(vars, _subclasses(enum.Enum))]
+    found = {
+        id(table): table
+        for space in spaces
+        for name, table in space.items()
+        if isinstance(table, dict | list | set) and not name.startswith("__")
+    }
+    return list(found.values())
+
+
+def _parts(table: Any) -> list[int]:
+    """Return what is in a table, without asking it whether it equals anything."""
+    return [*map(id, table), *(map(id, table.values()) if isinstance(table, dict) else ())]
 
 
 def _library_caches() -> Iterator[Callable[[], None]]:
-    for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] not in sys.stdlib_module_names:
-            continue
-        for value in list(getattr(module, "__dict__", {}).values()):
-            if isinstance(value, functools._lru_cache_wrapper):
-                yield value.cache_clear
+    for space in _spaces(sys.stdlib_module_names.__contains__):
+        for value in list(space.values()):
+            function = value.fget if isinstance(value, property) else value
+            if isinstance(function, functools._lru_cache_wrapper):
+                yield function.cache_clear
     yield from typing._cleanups  # type: ignore[attr-defined]

@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.names.zones import zones
+from sandbox.guest.runtime.loose import loose
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +47,7 @@ def clock_now(clock: Clock) -> Callable[[type, str], Callable[..., Any]]:
 
 def _time(scene: Scene) -> dict[str, Any]:
     clock = scene.clock
+    elapsed = loose(clock.elapsed)
 
     def sleep(seconds: float, /) -> None:
         if seconds < 0:
@@ -69,15 +71,15 @@ def _time(scene: Scene) -> dict[str, Any]:
         return time.strftime(form, gmtime() if moment is None else moment)
 
     return {
-        "time": clock.read,
+        "time": loose(clock.read),
         "time_ns": lambda: clock.read_us() * 1000,
-        "perf_counter": clock.elapsed,
+        "perf_counter": elapsed,
         "perf_counter_ns": lambda: int(clock.elapsed() * 1e9),
-        "monotonic": clock.elapsed,
+        "monotonic": elapsed,
         "monotonic_ns": lambda: int(clock.elapsed() * 1e9),
-        "process_time": clock.elapsed,
+        "process_time": elapsed,
         "process_time_ns": lambda: int(clock.elapsed() * 1e9),
-        "thread_time": clock.elapsed,
+        "thread_time": elapsed,
         "sleep": sleep,
         "gmtime": gmtime,
         "localtime": gmtime,
@@ -127,7 +129,7 @@ def _timeit(scene: Scene) -> dict[str, Any]:
     ) -> list[float]:
         return [timeit(stmt, setup, number=number) for _ in range(repeat)]
 
-    return {"timeit": timeit, "repeat": repeat, "default_timer": clock.elapsed}
+    return {"timeit": timeit, "repeat": repeat, "default_timer": loose(clock.elapsed)}
 
 
 BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {

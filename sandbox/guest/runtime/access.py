@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sandbox.guest.language.attributes import DEFINABLE, NOT_METHODS, Decision, decide
 from sandbox.guest.runtime.formatting import Formatting
 from sandbox.guest.runtime.inspection import Inspection
+from sandbox.guest.runtime.loose import loose
 from sandbox.guest.runtime.metaclasses import is_program_type, may_judge
 from sandbox.guest.runtime.own import MARK_NAME
 from sandbox.guest.runtime.setting import Setter
@@ -46,6 +47,9 @@ class Access:
 
     def __init__(self, own: OwnClasses, clock_now: Callable[[type, str], Callable[..., Any]]) -> None:
         self.own = own
+        #: What `getattr` and its like are for the program: functions, since a method has this object in its `__self__`.
+        self.get, self.has = self._reader(), loose(self._has)
+        self.set, self.delete = loose(self._set), loose(self._delete)
         self.formatting = Formatting(self.get)
         self._inspection = Inspection(own, self.get)
         self._clock_now = clock_now
@@ -96,9 +100,9 @@ class Access:
         if type(found) is types.MethodType and found.__func__ is ABCMeta.register:
             return self._register(found.__self__)
         if type(found) is types.MethodDescriptorType and found.__objclass__ is str:
-            return getattr(self.formatting, name)
+            return loose(getattr(self.formatting, name))
         if type(found) is types.MethodDescriptorType and found.__objclass__ is BaseException:
-            return self._with_traceback
+            return loose(self._with_traceback)
         return types.MappingProxyType(dict(found)) if type(found) is types.MappingProxyType else found
 
     def _instead_of_builtin(self, found: Any, owner: Any, name: str) -> Any:
@@ -144,17 +148,23 @@ class Access:
 
     # --- builtins ---------------------------------------------------------------------------------
 
-    def get(self, value: Any, name: str, default: Any = _MISSING, /) -> Any:
-        """Do what `getattr` does, by the same decisions as compiled code."""
-        name = _exact_name(name)
-        try:
-            return self._get(value, name)
-        except AttributeError:
-            if default is _MISSING:
-                raise
-            return default
+    def _reader(self) -> Callable[..., Any]:
+        read = self._get
 
-    def has(self, value: Any, name: str, /) -> bool:
+        def getattr(value: Any, name: str, default: Any = _MISSING, /) -> Any:  # noqa: A001  # its name is what it is
+            """Do what `getattr` does, by the same decisions as compiled code."""
+            name = _exact_name(name)
+            try:
+                return read(value, name)
+            except AttributeError:
+                if default is _MISSING:
+                    raise
+                return default
+
+        getattr.__qualname__ = "getattr"
+        return getattr
+
+    def _has(self, value: Any, name: str, /) -> bool:
         """Do what `hasattr` does."""
         try:
             self._get(value, _exact_name(name))
@@ -162,12 +172,12 @@ class Access:
             return False
         return True
 
-    def set(self, value: Any, name: str, new: Any, /) -> None:
+    def _set(self, value: Any, name: str, new: Any, /) -> None:
         """Do what `setattr` does, on objects that may be written."""
         name = self._writable_name(value, name)
         setattr(self.writable(value, name), name, new)
 
-    def delete(self, value: Any, name: str, /) -> None:
+    def _delete(self, value: Any, name: str, /) -> None:
         """Do what `delattr` does, on objects that may be written."""
         name = self._writable_name(value, name)
         delattr(self.writable(value, name), name)

@@ -50,6 +50,10 @@ def restrict_copies() -> None:
         reducing._slotnames = _slot_names
 
 
+#: What the library makes a copy with, given a class.
+_MAKERS: tuple[Any, ...] = (copyreg.__newobj__, copyreg.__newobj_ex__, copyreg._reconstructor)  # type: ignore[attr-defined]
+
+
 class _Library:
     """What stood in the place of ours."""
 
@@ -81,11 +85,23 @@ def _reconstruct(value: Any, memo: Any, *reduced: Any, **options: Any) -> Any:
 
 def _may_copy(value: object, reduced: tuple[Any, ...]) -> bool:
     kind = type(value)
-    if any(type.__getattribute__(base, "__dict__").get(MARK_NAME) is MARK for base in kind.__mro__):
-        return not _changes_class(value, reduced)
+    is_own = any(type.__getattribute__(base, "__dict__").get(MARK_NAME) is MARK for base in kind.__mro__)
+    if (
+        is_own or kind is types.SimpleNamespace
+    ):  # these may have a `__reduce_ex__` of the program's among their attributes
+        return _makes_same_kind(kind, reduced) and not _changes_class(value, reduced)
     if is_of_sandbox(kind):
         return kind in COPIED
     return isinstance(value, _DATA) or kind.__module__ in _DATA_MODULES
+
+
+def _makes_same_kind(kind: type, reduced: tuple[Any, ...]) -> bool:
+    """Tell whether a copy is made by the class itself: state would be set on whatever another function gives."""
+    make: Any = reduced[0]
+    if make is kind:
+        return True
+    arguments = reduced[1]
+    return any(make is each for each in _MAKERS) and type(arguments) is tuple and arguments[:1] == (kind,)
 
 
 def _changes_class(value: object, reduced: tuple[Any, ...]) -> bool:

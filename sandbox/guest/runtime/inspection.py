@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sandbox.guest.language.attributes import Decision, decide
 from sandbox.guest.language.variables import UNAVAILABLE
 from sandbox.guest.runtime.classes import is_vetted
+from sandbox.guest.runtime.loose import loose
 from sandbox.guest.runtime.metaclasses import ProgramType, is_program_type
 from sandbox.guest.runtime.own import MARK_NAME, Object, is_of_sandbox
 from sandbox.guest.runtime.tables import Table, table_name
@@ -165,15 +166,15 @@ class Inspection:
         """`object.__setattr__` and `x.__getattribute__`, by the same decisions as `setattr` and `getattr`."""
         if self._own_hook(value, name):
             return getattr(value, name)
-        function = {
+        function: Any = {
             "__getattribute__": self._get,
             "__getattr__": self._get,
             "__setattr__": self._plain_set,
             "__delattr__": self._plain_delete,
         }[name]
         if isinstance(value, type):
-            return self._plain_get if name == "__getattribute__" else function
-        return lambda *arguments: function(value, *arguments)  # type: ignore[operator]
+            return loose(self._plain_get if name == "__getattribute__" else function)
+        return lambda *arguments: function(value, *arguments)
 
     def _own_hook(self, value: Any, name: str) -> bool:
         kind = value if isinstance(value, type) else type(value)
@@ -216,7 +217,9 @@ class Inspection:
         found = getattr(value, name)
         if isinstance(value, type):
             return self._for_objects_of(value, found)
-        if type(found) is types.FunctionType and name != "__wrapped__" and not self._own.is_function(found):
+        if name == "__wrapped__" and value in self._own:
+            return found  # what the program itself has put there
+        if type(found) is types.FunctionType and not self._own.is_function(found):
             raise self._missing(value, name)  # an alias or a proxy of a class: its methods would take any object
         return found
 

@@ -1,0 +1,142 @@
+"""Methods of the library that read, raw, what names do not reach, and hand it on: restricted where they stand.
+
+A policy of names sees what a program writes. It does not see `meth.__self__` in `weakref`, `type(error)` in
+`contextlib`, or a name that `enum` was told earlier.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import enum
+import functools
+import weakref
+from types import MethodType
+from typing import Any
+
+from sandbox.guest.language.attributes import Decision, decide
+from sandbox.guest.runtime.own import MARK, MARK_NAME
+
+_FIELDS = "__dataclass_fields__"
+
+
+def restrict_library() -> None:
+    """Restrict all of them. Again is no error."""
+    if not _done:
+        _done.append(True)
+        _restrict_weak_methods()
+        _restrict_partial_methods()
+        _restrict_exits()
+        _restrict_field_readers()
+        _restrict_cached_properties()
+        _restrict_enum_properties()
+
+
+_done: list[bool] = []
+
+
+def _is_own(kind: type) -> bool:
+    return type.__getattribute__(kind, "__dict__").get(MARK_NAME) is MARK
+
+
+def _restrict_weak_methods() -> None:
+    """`WeakMethod(method)` is a reference to the object behind the method, too: `ref.__call__` hands it over."""
+    library: Any = weakref.WeakMethod
+    make = library.__new__
+
+    def new(cls: Any, meth: Any, callback: Any = None) -> Any:
+        owner = meth.__self__ if type(meth) is MethodType else None
+        if not (_is_own(type(owner)) or (isinstance(owner, type) and _is_own(owner))):
+            raise TypeError("WeakMethod() takes bound methods of this program's objects")
+        return make(cls, meth, callback)
+
+    library.__new__ = staticmethod(new)
+
+
+def _restrict_partial_methods() -> None:
+    """`partialmethod` notes the object behind a method on what it makes, where a copy shows it."""
+    library: Any = functools.partialmethod
+    get = library.__get__
+
+    def bind(self: Any, obj: Any, cls: Any = None) -> Any:
+        found = get(self, obj, cls)
+        if type(found) is functools.partial:
+            found.__dict__.pop("__self__", None)
+        return found
+
+    library.__get__ = bind
+
+
+def _restrict_exits() -> None:
+    """Exits of a stack get `type(error)`: of a class, called by hand, that would be the class of classes."""
+    for library, name in ((contextlib.ExitStack, "__exit__"), (contextlib.AsyncExitStack, "__aexit__")):
+        setattr(library, name, _exit_of_errors(getattr(library, name)))
+
+
+def _exit_of_errors(leave: Any) -> Any:
+    def leave_with(self: Any, kind: Any, error: Any, traceback: Any, /) -> Any:
+        if error is not None and not issubclass(type(error), BaseException):
+            raise TypeError("an exit takes the class of an error, the error and its traceback, or three times None")
+        return leave(self, kind, error, traceback)
+
+    return leave_with
+
+
+def _restrict_field_readers() -> None:
+    """Fields of a dataclass are those of its class: an object with a field list of its own would have any read."""
+    library: Any = dataclasses
+
+    def fields(class_or_instance: Any) -> tuple[Any, ...]:
+        kind = type(class_or_instance)
+        if issubclass(kind, type):
+            if hasattr(kind, _FIELDS):
+                raise TypeError("a class whose metaclass is a dataclass has no fields that can be read")
+            kind = class_or_instance
+        for base in type.__getattribute__(kind, "__mro__"):
+            found = type.__getattribute__(base, "__dict__").get(_FIELDS)
+            if found is not None:
+                return tuple(each for each in found.values() if each._field_type is library._FIELD)
+        raise TypeError("must be called with a dataclass type or instance")
+
+    def checked(replace: Any) -> Any:
+        def replaced(obj: Any, /, **changes: Any) -> Any:
+            fields(obj)
+            if _FIELDS in getattr(obj, "__dict__", ()):
+                raise TypeError("replace() takes objects whose fields are those of their class")
+            return replace(obj, **changes)
+
+        return replaced
+
+    library.fields = fields
+    name = "_replace" if hasattr(library, "_replace") else "replace"
+    setattr(library, name, checked(getattr(library, name)))
+
+
+def _restrict_cached_properties() -> None:
+    """A cached property of a metaclass looks for its name in the class, where our mark is."""
+    library: Any = functools.cached_property
+    name_it = library.__set_name__
+
+    def set_name(self: Any, owner: Any, name: Any) -> None:
+        if type(name) is not str or name == MARK_NAME:
+            raise TypeError("a cached property has the name of an attribute")
+        name_it(self, owner, name)
+
+    library.__set_name__ = set_name
+
+
+def _restrict_enum_properties() -> None:
+    """A member that a base class has as a method reads it on the value, by a name that could be told by hand."""
+    library: Any = enum.property
+    read = library.__get__
+
+    def get(self: Any, instance: Any, ownerclass: Any = None) -> Any:
+        if instance is not None:
+            if self.fget is not None:  # `member.value`, as fast as in the library
+                return self.fget(instance)
+            if decide(str.__str__(self.name)) is not Decision.PLAIN:
+                message = f"{ownerclass!r} has no attribute {self.name!r}"
+                raise AttributeError(message)
+        return read(self, instance, ownerclass)
+
+    library.__get__ = get
