@@ -76,9 +76,12 @@ class Scorer:
 
     def _merge(self, lists: Sequence[Worths]) -> Worths:
         best = np.zeros(self._postings.size, np.float32)
+        added = []
         for documents, values, share in lists:
-            best[documents] = np.maximum(best[documents], values * np.float32(share))
-        held = best.nonzero()[0].astype(np.int32)
+            before = best[documents]
+            added.append(documents[before == 0])
+            best[documents] = np.maximum(before, values * np.float32(share))
+        held = np.concatenate(added)
         return held, best[held], 1.0
 
 

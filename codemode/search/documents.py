@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from codemode.search.text import raw_words, surface_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,11 +64,24 @@ def squashed(name: str) -> str:
 
 
 def _home(tool: Tool) -> str:
-    words = [tool.namespace]
-    for word in (tool.source, *tool.tags):
-        if word and squashed(word) not in squashed(" ".join(words)):
-            words.append(word)
-    return " ".join(words)
+    return _distinct((tool.namespace, tool.source, *tool.tags))
+
+
+@lru_cache(maxsize=4_096)
+def _distinct(names: tuple[str, ...]) -> str:
+    """Names in a row, without those that bring no word of their own."""
+    kept = [names[0]]
+    known = set(_words(names[0]))
+    for name in names[1:]:
+        words = _words(name)
+        if not known.issuperset(words):
+            kept.append(name)
+            known.update(words)
+    return " ".join(kept)
+
+
+def _words(name: str) -> list[str]:
+    return [form for raw in raw_words(name) for form in surface_forms(raw)]
 
 
 def _summary_and_text(tool: Tool) -> tuple[str, str]:

@@ -80,7 +80,7 @@ class Index:
         is_named[documents.terms[documents.fields == Field.NAME]] = True
         self._interpreter = Interpreter(vocabulary, postings, self.spelling, compounds, is_named, weights)
         self._scorer = Scorer(postings)
-        self._ranked_closely = round(weights.ranked * math.log10(max(len(tools), 10)))
+        self._ranked_closely = min(max(weights.ranked, math.isqrt(len(tools))), _CANDIDATES)
         self._rarest = float(rarity_of(np.zeros(1, np.int64), postings.size, weights)[0])
         self._ranker = Ranker(documents, postings, self.profile, vocabulary)
 
@@ -220,7 +220,9 @@ class Index:
 
     def _question(self, text: str) -> Question:
         reading = read(text, self.weights)
-        return Question(tuple(self._interpreter.groups(reading.words)), reading.leading, reading.actions)
+        return Question(
+            tuple(self._interpreter.groups(reading.words)), reading.leading, reading.actions, reading.left_out
+        )
 
     def _hits(
         self, page: Sequence[tuple[int, int, int]], lists: Sequence[_Found], questions: Sequence[Question]

@@ -43,7 +43,20 @@ def build_profile(tools: Sequence[Tool], documents: Segment, postings: Postings,
         rarity[:, column] = np.bincount(holders[rows], worth, minlength=len(documents))
     numbers: dict[str, int] = {}
     namespaces = [numbers.setdefault(tool.namespace, len(numbers)) for tool in tools]
-    return Profile(rarity, _actions(documents, _kinds_of_surfaces(vocabulary)), np.array(namespaces, np.int32))
+    actions = _of_many(documents, vocabulary, _actions(documents, _kinds_of_surfaces(vocabulary)))
+    return Profile(rarity, actions, np.array(namespaces, np.int32))
+
+
+def _of_many(documents: Segment, vocabulary: Vocabulary, kinds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The kinds with that of listing added where a name says that many things are read."""
+    pairs = zip(vocabulary.surfaces, vocabulary.term_of_surface.tolist(), strict=True)
+    terms = vocabulary.terms
+    plural = np.array([form.endswith("s") and not terms[term].endswith("s") for form, term in pairs], bool)
+    owners = np.repeat(np.arange(len(documents)), np.diff(documents.name_starts))
+    many = np.zeros(len(documents), bool)
+    many[owners[plural[documents.names]]] = True
+    read, listed = np.uint64(wordlists.kind("read")), np.uint64(wordlists.kind("list"))
+    return np.where(many & ((kinds & read) > 0), kinds | listed, kinds)
 
 
 def _kinds_of_surfaces(vocabulary: Vocabulary) -> NDArray[np.uint64]:

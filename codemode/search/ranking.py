@@ -16,7 +16,7 @@ from codemode.search.profile import COVERED
 from codemode.search.segment import FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     Column = NDArray[np.floating]
 
+_LEAST_RARITY = 0.01  # of what is left of a name; one that would lose all its words keeps them
 _LEAST = 1e-6  # keeps a share of nothing from dividing by zero
 _STEEPNESS = np.float32(2.0)  # of the logarithm that the sum goes through: how soon more of it counts for less
 _TEXTS = [Field.TEXT, Field.PARAMETER_TEXT]  # the longer, the more of a query they hold by chance
@@ -36,11 +37,13 @@ _HEAD = slice(Field.NAME, Field.SUMMARY + 1)  # what says what a tool is for
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query as ranking sees it: its groups, the kinds of action it opens with, and all kinds in it (bits)."""
+    """A query as ranking sees it: its groups, the kinds of action it opens with, and all kinds in it (bits); the words
+    that are in no group because they say nothing."""
 
     groups: tuple[Group, ...]
     leading: int
     actions: int
+    left_out: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ class Ranker:
 
     def look(self, question: Question, candidates: NDArray[np.int32], sums: Column) -> Look:
         """Look closely at some candidates."""
-        answered = self._answered(question.groups, candidates)
+        answered = self._answered(question.groups, candidates, question.left_out)
         total = np.float32(max(float(answered.rarity.sum()), _LEAST))
         shares = answered.rarity / total
         anywhere, headed = answered.cover.max(axis=0), answered.cover[_HEAD].max(axis=0)
@@ -93,8 +96,10 @@ class Ranker:
             if answers.any()
         )
 
-    def _answered(self, groups: Sequence[Group], candidates: NDArray[np.int32]) -> _Answered:
-        """Which fields of which candidates answer which groups."""
+    def _answered(
+        self, groups: Sequence[Group], candidates: NDArray[np.int32], left_out: Iterable[str] = ()
+    ) -> _Answered:
+        """Which fields of which candidates answer which groups; what the query leaves out, it leaves out of names."""
         rows_of = self._rows()
         group_of, worth_of = rows_of.group_of, rows_of.worth_of
         rarity, entered = self._enter(groups, rows_of)
@@ -110,10 +115,14 @@ class Ranker:
         explained = np.bincount(slots, worth * self._rarity[terms], minlength=FIELDS * count)
         names, owners = _ranges(documents.name_starts, candidates)
         surfaces = documents.names[names]
+        says_nothing = self._among(left_out, surfaces)
         of_names = self._term_of_surface[surfaces]
+        rarity_of_names = self._rarity[of_names]
+        passed_over = np.bincount(owners, rarity_of_names * says_nothing, minlength=count).astype(np.float32)
+        kept = ~says_nothing
         answered = _Answered(
             rarity, cover.reshape(FIELDS, count, len(groups)), explained.reshape(FIELDS, count).astype(np.float32),
-            surfaces, owners, group_of[of_names], self._rarity[of_names],
+            passed_over, surfaces[kept], owners[kept], group_of[of_names[kept]], rarity_of_names[kept],
         )  # fmt: skip
         group_of[entered] = -1
         worth_of[entered] = 0
@@ -142,7 +151,10 @@ class Ranker:
 
     def _covered(self, answered: _Answered, candidates: NDArray[np.int32]) -> dict[str, Column]:
         """How much of a field the query explains, by the rarity of its terms."""
-        whole = np.maximum(self._profile.rarity[candidates], _LEAST)
+        whole = self._profile.rarity[candidates]
+        rest = whole[:, Field.NAME] - answered.passed_over
+        whole[:, Field.NAME] = np.where(rest > _LEAST_RARITY, rest, whole[:, Field.NAME])
+        whole = np.maximum(whole, _LEAST)
         return {
             f"{field.name.lower()}_covered": answered.explained[field] / whole[:, column]
             for column, field in enumerate(COVERED)
@@ -157,18 +169,18 @@ class Ranker:
         (first,) = _changes(owners).nonzero()
         opens[owners[first]] = places[first] >= 0
         whole = np.maximum(np.bincount(owners, answered.rarity_of_names, minlength=count), _LEAST)
-        said = answered.rarity_of_names * self._said(groups, answered.surfaces)
+        said = self._among((group.corrected or group.surface for group in groups), answered.surfaces)
         return {
             "name_in_order": np.bincount(owners[1:][paired], minlength=count) / np.maximum(lengths - 1, 1),
             "name_opens": opens,
             "name_length": np.log1p(lengths),
-            "name_verbatim": np.bincount(owners, said, minlength=count) / whole,
+            "name_verbatim": np.bincount(owners, answered.rarity_of_names * said, minlength=count) / whole,
         }
 
-    def _said(self, groups: Sequence[Group], surfaces: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Which surface forms are in the query as they stand."""
+    def _among(self, words: Iterable[str], surfaces: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Which surface forms are among some words."""
         is_said = self._rows().is_said
-        numbers = [self._vocabulary.surface(group.corrected or group.surface) for group in groups]
+        numbers = map(self._vocabulary.surface, words)
         known = [number for number in numbers if number is not None and number < len(is_said)]
         is_said[known] = True
         found = is_said[surfaces]
@@ -200,13 +212,15 @@ class _Rows:
 class _Answered:
     """`cover` is fields x candidates x groups: how well a field answers a group; `rarity` is of the groups.
 
-    `explained` is fields x candidates: the rarity of the terms that answer. The rest are the words of all names in a
-    row: surface forms, whose they are (`owners`), which group they answer (`places`, or -1), and their rarity.
+    `explained` is fields x candidates: the rarity of the terms that answer. `passed_over` is for each candidate the
+    rarity of the words of its name that the query leaves out. The rest are the other words of all names in a row:
+    surface forms, whose they are (`owners`), which group they answer (`places`, or -1), and their rarity.
     """
 
     rarity: NDArray[np.float32]
     cover: NDArray[np.float32]
     explained: Column
+    passed_over: Column
     surfaces: NDArray[np.int32]
     owners: NDArray[np.intp]
     places: NDArray[np.int16]

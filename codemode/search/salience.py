@@ -50,11 +50,12 @@ class Word(NamedTuple):
 
 class Reading(NamedTuple):
     """A query as read: the words that tell something, or all if none does; the kinds of action (bits) of the word that
-    it opens with, and of all its words."""
+    it opens with, and of all its words; the surface forms of the words that were left out."""
 
     words: list[Word]
     leading: int
     actions: int
+    left_out: frozenset[str]
 
 
 def read(query: str, weights: Weights) -> Reading:
@@ -72,7 +73,8 @@ def read(query: str, weights: Weights) -> Reading:
         words.append(Word(form.surface, form.term, share * weight, place, is_name))
     if weights.implied and not actions and _names_several(words, query):
         words.append(Word(_LIST, _LIST, weights.implied, len(query), is_name=False))
-    return Reading(words, leading, actions)
+    left_out = frozenset(form.surface for form, *_ in said if form.is_stop and not form.actions)
+    return Reading(words, leading, actions, left_out if telling else frozenset())
 
 
 def _names_several(words: list[Word], query: str) -> bool:

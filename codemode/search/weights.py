@@ -67,6 +67,6 @@ class Weights:
     #: What a standard deviation of nearness in meaning adds to a score, where there are embeddings.
     meaning: float = 0.15
 
-    #: How many candidates are looked at closely, for each power of ten of tools.
-    ranked: int = 20
+    #: How many candidates are looked at closely at least; among many tools, the square root of their number.
+    ranked: int = 60
     ranking: Mapping[str, float] = field(default_factory=lambda: RANKING)

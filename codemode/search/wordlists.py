@@ -36,6 +36,13 @@ def actions() -> Mapping[str, int]:
 
 
 @cache
+def kind(name: str) -> int:
+    """The bit of a kind of action by its name, the word that begins its line."""
+    names = [line.partition(":")[0] for line in lines("actions.txt")]
+    return 1 << names.index(name)
+
+
+@cache
 def synonyms() -> Mapping[str, tuple[str, ...]]:
     """Term -> terms that may stand for it, best first."""
     found: defaultdict[str, dict[str, None]] = defaultdict(dict)

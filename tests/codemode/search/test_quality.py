@@ -80,3 +80,38 @@ def test_a_word_that_no_name_has_is_searched_by_what_it_is_about() -> None:
         ]
     )
     assert "tools.weather" in [hit.tool.id for hit in index.search("umbrella or not").hits]
+
+
+def test_a_title_in_words_is_searched_beside_the_same_namespace_in_one_piece() -> None:
+    index = Index.build(
+        [
+            make_tool("networkflowmonitor.list_monitors", summary="Lists what there is").changed(
+                tags=("Network Flow Monitor",)
+            ),
+            make_tool("network_firewall.list_flow_operations", summary="Lists what there is"),
+        ]
+    )
+    assert index.search("list monitors in Network Flow Monitor").hits[0].tool.namespace == "networkflowmonitor"
+
+
+@pytest.mark.parametrize("word", ["in", "by"])
+def test_function_words_of_a_name_that_the_query_says_are_no_missing_words(word: str) -> None:
+    index = Index.build(
+        [
+            make_tool("shop.list_shelves_in_room", summary="Lists shelves"),
+            make_tool("shop.list_shelves_by_room", summary="Lists shelves"),
+            *(make_tool(f"shop.get_{thing}", summary="Gets it") for thing in ("room", "bill", "lamp", "door", "key")),
+        ]
+    )
+    assert index.search(f"list shelves {word} room").hits[0].tool.id == f"shop.list_shelves_{word}_room"
+
+
+def test_a_getter_of_many_things_lists_them() -> None:
+    index = Index.build(
+        [
+            make_tool("shop.create_canary", summary="Canaries"),
+            make_tool("shop.describe_canary", summary="Canaries"),
+            make_tool("shop.describe_canaries", summary="Canaries"),
+        ]
+    )
+    assert index.search("list canary").hits[0].tool.id == "shop.describe_canaries"
