@@ -43,7 +43,7 @@ def _dumps(value: Any) -> bytes | None:
         marshalled = marshal.dumps(value, _WITHOUT_REFERENCES)
         if len(marshalled) < _LARGE:
             return None
-        bytearray(len(marshalled) * _ROOM)  # or MemoryError; no page of it is touched
+        bytes(len(marshalled) * _ROOM)  # or MemoryError; no page of it is touched
         data = orjson.dumps(value)
     except (TypeError, ValueError, MemoryError):
         return None

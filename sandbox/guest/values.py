@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
 #: Items of an iterator that is returned; one that never ends is cut off with an error.
 MOST_ITEMS = 1_000_000
-#: Items in each part of a long list: of small records, about what a socket takes at once.
-PART_ITEMS = 2_000
+#: Items in the first part of a long list; how many are in the next one follows from how large it was.
+PART_ITEMS = 250
+#: JSON of one part, in bytes: about what a socket takes at once.
+_PART_BYTES = 160_000
 ARGUMENT_DEPTH = 64
 
 
@@ -73,14 +75,17 @@ def encode_in_parts(
     then is taken back.
     """
     size = start = 0
-    for start in range(0, len(value), PART_ITEMS):
-        part = _encode_part(value[start : start + PART_ITEMS], limit_depth)
+    items = PART_ITEMS
+    while True:
+        part = _encode_part(value[start : start + items], limit_depth)
         size += limit_bytes if part is None else max(weight(part), LEAST_PART)
         if part is None or len(part) > part_bytes or size > limit_bytes:
             break
-        if start + PART_ITEMS >= len(value):
+        start += items
+        if start >= len(value):
             return part
         send(frame(part))
+        items = min(max(1, _PART_BYTES * items // len(part)), 8 * items)
     if start:
         send(frame(NO_PARTS))
     return None

@@ -208,6 +208,18 @@ async def test_a_long_list_that_cannot_be_sent_leaves_nothing_of_it(sandbox: San
     assert "result[9999] is the function print" in outcome.failure.message
 
 
+async def test_a_long_list_of_items_of_any_size_arrives_whole(sandbox: Sandbox) -> None:
+    outcome = await sandbox.run("sizes = [1, 9, 90_000]\n['x' * sizes[n % 400 // 399 + n // 600] for n in range(700)]")
+    assert [len(item) for item in outcome.value] == [[1, 9, 90_000][n % 400 // 399 + n // 600] for n in range(700)]
+
+
+async def test_a_large_result_takes_memory_for_a_few_copies_of_it_and_no_more(sandbox: Sandbox) -> None:
+    least = (await sandbox.run("1")).usage.peak_memory_bytes
+    outcome = await sandbox.run("'x' * 8_000_000", limits=replace(LIMITS, memory_bytes=1 << 30))
+    assert outcome.ok
+    assert outcome.usage.peak_memory_bytes - least < 8 * 8_000_000
+
+
 @pytest.mark.parametrize("part", [b"[[", b"[NaN]", b"[1]"], ids=repr)
 async def test_parts_that_a_guest_forges_end_it(part: bytes) -> None:
     code = f"import os\nos.write(rpc_fd, {frame(part)!r})\nresult = 1"
