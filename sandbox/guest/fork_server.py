@@ -1,7 +1,8 @@
 """The fork server: imports everything once, locks itself, and forks one single-use worker for each request.
 
 It is started by exec with an empty environment and one socket to the host, so no page of it, and of no worker, was
-ever the host's. It runs no program itself and reads nothing but the host's requests.
+ever the host's. It runs no program itself and reads nothing but the host's requests. One dress rehearsal in a child
+shows, before the lockdown, which pages of memory it and its workers use: those alone are copied at a fork.
 """
 
 from __future__ import annotations
@@ -12,21 +13,27 @@ import os
 import select
 import socket
 import sys
+from array import array
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from traceback import format_exception
 from typing import Protocol, cast
 
+from sandbox.guest.heap import HeapFile
 from sandbox.guest.immortal import make_immortal
+from sandbox.isolation import rlimits
 from sandbox.isolation.descriptors import CHANNEL, keep_only, silence
 from sandbox.isolation.kernel import fork
 from sandbox.isolation.lockdown import Lock, lock_server, lock_worker
 from sandbox.isolation.probe import probe
+from sandbox.limits import Limits
 from sandbox.protocol.control import FORK_BYTES, Fork, Kind, Purpose, pack_report
 from sandbox.protocol.framing import frame
 from sandbox.protocol.guest_messages import encode_final
+from sandbox.protocol.host_messages import encode_run
 
+_REHEARSAL_CPU_S = 5
 _KIBIBYTE = 1024
 _DESCRIPTOR_BYTES = 4
 _ONE_DESCRIPTOR = socket.CMSG_SPACE(_DESCRIPTOR_BYTES)
@@ -53,11 +60,51 @@ def main(channel: int, program_name: str) -> None:
     program.warm_up()
     silence()  # so far standard error was a pipe to the host, for what goes wrong while importing
     _settle()
+    heap, in_use = _dress_rehearsal(program)
     report: dict[str, str] = {}
     lock = lock_server(report)
     control = socket.socket(fileno=CHANNEL)
     control.send(pack_report(Kind.READY, 0) + json.dumps(report).encode())
-    _Server(program, lock, control).run()
+    server = _Server(program, lock, control)
+    if heap is not None:
+        heap.take_over(in_use)  # last of all: what is touched from here on is mapped with its neighbours
+    server.run()
+
+
+def _dress_rehearsal(program: Program) -> tuple[HeapFile | None, array[int]]:
+    """Return the heap as a file, and the pages of it that are in use while programs are served.
+
+    No file where the heap cannot be one: the child tries it first, and if it ends too early to tell, that was why.
+    """
+    in_use = array("Q")
+    try:
+        heap = HeapFile()
+    except OSError:
+        return None, in_use
+    reading, writing = os.pipe()
+    child = fork()
+    if not child:
+        try:
+            os.write(writing, array("Q", _pages_in_use(program, heap)).tobytes())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as told:
+        in_use.frombytes(told.read())
+    os.waitpid(child, 0)
+    if not in_use:
+        heap.close()
+    return heap if in_use else None, in_use
+
+
+def _pages_in_use(program: Program, heap: HeapFile) -> set[int]:
+    host, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    server = _Server(program, Lock(os.getpid(), rlimits.measure(), None), control)
+    frames = encode_run("1 + 1", names=["name"], seed=bytes(32), now=0, limits=Limits(), inputs={}, asks=False)
+    heap.take_over_page_by_page()  # nothing but what a server does until the entries are read: all of it is seen
+    entries = server.rehearse(host, frames, heap)
+    entries += heap.entries(os.getpid())
+    return {*heap.pages(entries[: len(heap.regions)]), *heap.pages(entries[len(heap.regions) :])}
 
 
 def _settle() -> None:
@@ -86,6 +133,22 @@ class _Server:
                     self._reap(descriptor)
                 elif not self._take_request():
                     os._exit(0)  # the host is gone; the workers go with this process
+
+    def rehearse(self, host: socket.socket, frames: bytes, heap: HeapFile) -> list[bytes]:
+        """Serve one program in the host's stead; returns the entries of the worker's pages in the end."""
+        channel, its_end = socket.socketpair()
+        request = Fork(0, 1 << 30, _REHEARSAL_CPU_S, Purpose.SERVE_LATER)
+        socket.send_fds(host, [request.pack()], [its_end.fileno()])
+        its_end.close()
+        self._take_request()
+        channel.settimeout(_REHEARSAL_CPU_S)
+        channel.sendall(frames)
+        channel.recv(1 << 16)
+        ((pidfd, (_, process)),) = self.workers.items()
+        entries = heap.entries(process)
+        channel.close()
+        self._reap(pidfd)
+        return entries
 
     def _take_request(self) -> bool:
         datagram, ancillary, _, _ = self.control.recvmsg(FORK_BYTES, _ONE_DESCRIPTOR, socket.MSG_CMSG_CLOEXEC)

@@ -15,22 +15,23 @@ from typing import Any
 
 
 def make_immortal() -> None:
-    """Give everything that the collector knows, and all code, the count of None. Before Python 3.12 do nothing."""
+    """Give everything that is in reach of the collector the count of None. Before Python 3.12 do nothing."""
     if sys.version_info < (3, 12) or not getattr(sys, "_is_gil_enabled", lambda: True)():
         return
     objects: list[Any] = gc.get_objects()
     functions = (found.__code__ for found in objects if type(found) is FunctionType)
     forever = _count(None).value
-    for found in (*objects, *_all_code(list(functions))):
+    for found in (*objects, *gc.get_referents(*objects), *_all_code(list(functions))):
         _count(found).value = forever
 
 
-def _all_code(codes: list[CodeType]) -> list[CodeType]:
-    """Return this code and what is nested in it."""
-    found = []
+def _all_code(codes: list[CodeType]) -> list[Any]:
+    """Return this code, what is nested in it, and their constants and names, of which the collector knows nothing."""
+    found: list[Any] = []
     while codes:
-        found += codes
-        codes = [inner for code in codes for inner in code.co_consts if type(inner) is CodeType]
+        constants = [constant for code in codes for constant in code.co_consts]
+        found += (*codes, *constants, *(name for code in codes for name in (*code.co_names, *code.co_varnames)))
+        codes = [constant for constant in constants if type(constant) is CodeType]
     return found
 
 

@@ -1,0 +1,53 @@
+"""Calls of C functions one right after the other, with no Python between them that would touch what they change."""
+
+from __future__ import annotations
+
+from ctypes import CDLL, c_int, c_size_t, c_void_p, cast
+
+from sandbox.isolation.kernel import map_memory, unmap_memory
+
+#: Bytes for one call: its context (5 KiB on aarch64) and its stack, of which a system call needs next to nothing.
+_SLOT, _STACK = 8 * 1024, 2 * 1024
+# Where the fields of `ucontext_t` are, on both machines.
+_LINK, _STACK_START, _STACK_SIZE = 8, 16, 32
+
+
+class CallSequence:
+    """Functions of the C library with their arguments, integers that fit into a register: `add` them, then `run`.
+
+    Each is a context (getcontext(3), makecontext(3)) that the one before it goes on to when it returns; the last goes
+    back to where it began. What the functions return is lost. Raises AttributeError where the C library has no
+    contexts, as musl has none.
+    """
+
+    def __init__(self) -> None:
+        self._libc = CDLL(None)
+        self._get, self._make, self._swap = self._libc.getcontext, self._libc.makecontext, self._libc.swapcontext
+        self._get.argtypes = [c_size_t]
+        self._swap.argtypes = [c_size_t, c_size_t]
+        self._calls: list[tuple[c_void_p, tuple[int, ...]]] = []
+        self._functions: dict[str, c_void_p] = {}
+
+    def add(self, function: str, *arguments: int) -> None:
+        """Put one call at the end."""
+        if function not in self._functions:
+            self._functions[function] = cast(getattr(self._libc, function), c_void_p)
+        self._calls.append((self._functions[function], arguments))
+
+    def run(self) -> None:
+        """Make all calls, in the order in which they were added."""
+        size = (1 + len(self._calls)) * _SLOT
+        here = map_memory(size)
+        for number, (function, arguments) in enumerate(self._calls, 1):
+            following = here + (number + 1) * _SLOT if number < len(self._calls) else here
+            self._prepare(here + number * _SLOT, following, function, arguments)
+        if self._calls:
+            self._swap(here, here + _SLOT)
+        unmap_memory(here, size)
+
+    def _prepare(self, context: int, following: int, function: c_void_p, arguments: tuple[int, ...]) -> None:
+        self._get(context)
+        c_size_t.from_address(context + _LINK).value = following
+        c_size_t.from_address(context + _STACK_START).value = context + _SLOT - _STACK
+        c_size_t.from_address(context + _STACK_SIZE).value = _STACK
+        self._make(c_void_p(context), function, c_int(len(arguments)), *map(c_size_t, arguments))

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sandbox import Sandbox
+
+_ROOT = str(Path(__file__).parents[3])
+
+
+def _run(program: str) -> str:
+    done = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+_TAKEN_OVER = """
+import os
+from sandbox.guest.heap import HeapFile
+
+things = [{"n": n, "text": str(n)} for n in range(50_000)]
+heap = HeapFile()
+size = sum(region.size for region in heap.regions)
+pages = list(heap.pages(heap.entries(os.getpid())))
+heap.{how}
+after = list(heap.pages(heap.entries(os.getpid())))
+print(len(after) < len(pages) / 2, "/memfd:heap" in open("/proc/self/maps").read())
+
+child = os.fork()
+if not child:
+    things[7]["n"] = "changed"
+    os._exit(things[49_999] != {"n": 49_999, "text": "49999"})
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+print(all(thing == {"n": n, "text": str(n)} for n, thing in enumerate(things)))
+things += [{"more": n} for n in range(100_000)]
+big = bytearray(200_000)
+for _ in range(40):
+    big += bytes(100_000)  # what the C library enlarges where it is
+print(len(things), not any(big), len(big))
+"""
+
+
+@pytest.mark.parametrize("how", ["take_over(())", "take_over(pages[::40])", "take_over_page_by_page()"])
+def test_a_heap_that_is_a_file_holds_what_it_held_and_goes_on(how: str) -> None:
+    done = _run(_TAKEN_OVER.replace("{how}", how))
+    assert done.splitlines() == ["True True", "0", "True", "150000 True 4200000"]
+
+
+def test_pages_that_are_wanted_are_private_copies_at_once() -> None:
+    program = """
+import os
+from sandbox.guest.heap import HeapFile
+things = [str(n) for n in range(50_000)]
+heap = HeapFile()
+wanted = set(list(heap.pages(heap.entries(os.getpid())))[::10])
+heap.take_over(wanted)
+print(wanted <= set(heap.pages(heap.entries(os.getpid()))), len(wanted) > 50)
+"""
+    assert _run(program) == "True True"
+
+
+async def test_a_worker_has_the_part_of_the_heap_that_it_uses() -> None:
+    async with Sandbox(workers=1) as sandbox:
+        assert (await sandbox.run("1 + 1")).value == 2
+        found = [entry for entry in _descendants(os.getpid()) if "/memfd:heap" in entry]
+    assert found
+    mapped = [_kilobytes(mappings, "Size") for mappings in found]
+    resident = [_kilobytes(mappings, "Rss") for mappings in found]
+    assert max(resident) < 0.6 * min(mapped)
+
+
+def _descendants(process: int) -> list[str]:
+    """Return smaps of the living processes below this one."""
+    found = []
+    for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
+        found += [Path(f"/proc/{child}/smaps").read_text(), *_descendants(int(child))]
+    return found
+
+
+def _kilobytes(mappings: str, field: str) -> int:
+    total, counts = 0, False
+    for line in mappings.splitlines():
+        name, _, rest = line.partition(":")
+        if "-" in name.split(" ")[0]:
+            counts = "/memfd:heap" in line
+        elif counts and name == field:
+            total += int(rest.split()[0])
+    return total
+
+
+def test_where_the_heap_cannot_be_a_file_programs_run_all_the_same() -> None:
+    program = """
+import asyncio, resource
+from sandbox import Sandbox
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))  # a file of a megabyte at most
+async def main():
+    async with Sandbox() as sandbox:
+        print((await sandbox.run("1 + 1")).value)
+asyncio.run(main())
+"""
+    assert _run(program) == "2"
