@@ -150,9 +150,6 @@ class Meta(type):
     def __new__(mcls, name, bases, namespace, **options):
         heard.extend(item for name, item in namespace.items() if name != '__classcell__')
         return super().__new__(mcls, name, bases, namespace)
-    def __eq__(cls, other):
-        heard.append(other)
-        return True
     def __hash__(cls): return hash(dict)
     def __instancecheck__(cls, value):
         heard.append(value)

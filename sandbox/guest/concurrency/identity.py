@@ -36,3 +36,7 @@ class Place:
 
 
 PLACE: ContextVar[Place] = ContextVar("place")
+#: The innermost `asyncio.run` that a task was started in. Jobs may be in several of them at a time.
+RUN: ContextVar[int] = ContextVar("run", default=0)
+#: What the scheduler keeps among the variables of a context.
+OURS = frozenset({PLACE, RUN})

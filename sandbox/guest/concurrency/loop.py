@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import events
-from contextvars import Context, ContextVar, copy_context
+from contextvars import Context, copy_context
 from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest.concurrency.awaitables import is_awaitable, wrapped
 from sandbox.guest.concurrency.hub import Hub, Slot, child_context
+from sandbox.guest.concurrency.identity import RUN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from sandbox.guest.concurrency.hub import Timer
-
-
-#: The innermost `asyncio.run` that a task was started in. Jobs may be in several of them at a time.
-_RUN: ContextVar[int] = ContextVar("run", default=0)
 
 
 class Handle:
@@ -162,7 +159,7 @@ class Loop:
         inner = child_context() if context is None else context
         name = f"Task-{next(self._names)}" if name is None else str(name)
         task = Task(coro, loop=self, number=next(self._numbers), name=name, context=inner)
-        self._tasks[task._number] = (task, _RUN.get())
+        self._tasks[task._number] = (task, RUN.get())
         task.add_done_callback(self._forget)
         return task
 
@@ -180,12 +177,12 @@ class Loop:
     def run_main(self, coroutine: Any) -> Any:
         """Do what `asyncio.run` does: run to the end, then cancel the tasks that are left."""
         number = next(self._runs)
-        outer = _RUN.set(number)
+        outer = RUN.set(number)
         try:
             return self.run_until_complete(coroutine)
         finally:
             self._cancel_tasks(number)
-            _RUN.reset(outer)
+            RUN.reset(outer)
 
     def _cancel_tasks(self, run: int) -> None:
         """Cancel the tasks of a run that are left, and wait for them."""

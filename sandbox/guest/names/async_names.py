@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest.concurrency.awaitables import Ready, awaitable, is_awaitable
-from sandbox.guest.concurrency.identity import PLACE
+from sandbox.guest.concurrency.identity import OURS
 from sandbox.guest.names.kinds import stand_in
 from sandbox.guest.tools import PendingCall, Record
 
@@ -194,6 +194,10 @@ def _wrap(loop: Loop, future: Any) -> asyncio.Future[Any]:
     return wrapped
 
 
+def _is_ours(variable: object) -> bool:
+    return any(variable is each for each in OURS)  # `==` would ask the other side
+
+
 class Context:
     """A copy of the program's context variables. What the scheduler keeps there stays with it."""
 
@@ -201,7 +205,7 @@ class Context:
 
     def __init__(self, context: Any = None) -> None:
         self._context = context = contextvars.Context() if context is None else context
-        self._shown = {variable: value for variable, value in context.items() if variable is not PLACE}
+        self._shown = {variable: value for variable, value in context.items() if not _is_ours(variable)}
 
     def run(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
         """Call a function with these values; what it sets stays in here."""

@@ -22,7 +22,7 @@ from sandbox.guest.runtime.classes import ABC_META, ENUM_META, Classes
 from sandbox.guest.runtime.metaclasses import check_fields
 from sandbox.guest.runtime.own import MARK, MARK_NAME
 from sandbox.guest.runtime.signatures import full_argument_specification, signature_of
-from sandbox.guest.runtime.types_seen import SeenType
+from sandbox.guest.runtime.types_seen import SeenType, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -133,7 +133,7 @@ class SingleDispatch:
         """Call the function for the class of the first argument."""
         if not args:
             raise TypeError("a single-dispatch function needs at least one positional argument")
-        return self.dispatch(type(args[0]))(*args, **kwargs)
+        return self.dispatch(kind_of(args[0]))(*args, **kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -153,7 +153,7 @@ class SingleDispatchMethod:
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         def call(*args: Any, **kwargs: Any) -> Any:
-            return self._choose.dispatch(type(args[0])).__get__(instance, owner)(*args, **kwargs)
+            return self._choose.dispatch(kind_of(args[0])).__get__(instance, owner)(*args, **kwargs)
 
         return call
 

@@ -16,7 +16,7 @@ import sys
 import textwrap
 import typing
 import zoneinfo
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -65,13 +65,21 @@ def _bind_to_own_objects(roots: Collection[str]) -> None:
         if str(kind.__module__).partition(".")[0] not in roots or kind.__flags__ & _IMMUTABLE:
             continue
         for name, found in list(vars(kind).items()):
-            if type(found) is FunctionType and name[0] != "_" and _makes_of_its_class(found):
+            if name[0] == "_":
+                continue
+            if type(found) is FunctionType and _makes_of_its_class(found):
                 setattr(kind, name, _on_objects_of(kind, found))
+            elif type(found) is property and type(found.fget) is FunctionType and _makes_of_its_class(found.fget):
+                setattr(kind, name, property(_on_objects_of(kind, found.fget), found.fset, found.fdel, found.__doc__))
 
 
 def _makes_of_its_class(function: FunctionType) -> bool:
-    code = function.__code__
-    return not code.co_flags & inspect.CO_COROUTINE and not {"__class__", "type"}.isdisjoint(code.co_names)
+    return not function.__code__.co_flags & inspect.CO_COROUTINE and _names_a_class(function.__code__)
+
+
+def _names_a_class(code: CodeType) -> bool:
+    inner = any(_names_a_class(each) for each in code.co_consts if isinstance(each, CodeType))
+    return inner or not {"__class__", "type"}.isdisjoint(code.co_names)
 
 
 def _on_objects_of(kind: type, function: FunctionType) -> Any:

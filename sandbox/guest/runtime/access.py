@@ -13,7 +13,7 @@ from sandbox.guest.language.attributes import DEFINABLE, NOT_METHODS, Decision, 
 from sandbox.guest.runtime.formatting import Formatting
 from sandbox.guest.runtime.inspection import Inspection
 from sandbox.guest.runtime.loose import loose
-from sandbox.guest.runtime.metaclasses import is_program_type, may_judge
+from sandbox.guest.runtime.metaclasses import COMPARISONS, is_in_metaclass, is_program_type, may_judge
 from sandbox.guest.runtime.own import MARK_NAME
 from sandbox.guest.runtime.setting import Setter
 from sandbox.guest.runtime.tables import Table
@@ -204,6 +204,8 @@ class Access:
         name = _exact_name(name)
         allowed = _SETTABLE if self.own.is_class(value) else ("__name__", "__qualname__", "__doc__")
         if decide(name) in (Decision.REFUSED, Decision.DUNDER) and name not in allowed:
+            raise _not_writable(value, name)
+        if name in COMPARISONS and is_in_metaclass(value):
             raise _not_writable(value, name)
         return name
 

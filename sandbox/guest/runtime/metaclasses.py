@@ -78,6 +78,24 @@ def _check_metaclass(kind: type) -> None:
             raise TypeError("a metaclass cannot define mro() here: name the bases in their order")
         if "__getattribute__" in names and _is_marked(base):
             raise TypeError("a metaclass cannot define __getattribute__ here: use __getattr__")
+        if not COMPARISONS.isdisjoint(names) and _is_marked(base) and not _are_generated(names):
+            raise TypeError("a metaclass cannot define __eq__ here: compare names, or objects of the class")
+
+
+#: What is asked wherever classes are compared, of the class of classes, too.
+COMPARISONS = frozenset({"__eq__", "__ne__"})
+
+
+def _are_generated(names: Any) -> bool:
+    """Tell whether a class has comparisons that `dataclass` wrote: these look at nothing but their own class."""
+    found = [names[name] for name in COMPARISONS if name in names]
+    return all(type(each) is FunctionType and each.__code__.co_filename == "<string>" for each in found)
+
+
+def is_in_metaclass(kind: type) -> bool:
+    """Tell whether a class of the program is a metaclass, or one of those that a metaclass inherits from."""
+    below: list[type] = type.__subclasses__(kind)
+    return is_program_type(kind) or any(is_in_metaclass(each) for each in below)
 
 
 def check_patterns(bases: tuple[Any, ...]) -> None:

@@ -1,0 +1,80 @@
+# ruff: noqa: E501 - programs stand as they are sent
+"""What is restricted in the library still does what programs use it for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.guest import program
+from tests.sandbox.guest.host_double import run_guest
+
+ORDINARY: list[tuple[str, Any]] = [
+    (
+        "import weakref\nclass A:\n    def m(self): return 1\na = A()\nweak = weakref.WeakMethod(a.m)\n"
+        "[weak()(), weak == weakref.WeakMethod(a.m)]",
+        [1, True],
+    ),
+    (
+        "from functools import partialmethod\nclass A:\n    def m(self, x, y): return [x, y]\n    half = partialmethod(m, 1)\n"
+        "    @classmethod\n    def c(cls, x): return [cls.__name__, x]\n    made = partialmethod(c, 2)\n[A().half(2), A.made()]",
+        [[1, 2], ["A", 2]],
+    ),
+    (
+        "from contextlib import ExitStack\nlog = []\nclass M:\n    def __enter__(self): return self\n"
+        "    def __exit__(self, kind, error, trace):\n        log.append(kind and kind.__name__)\n        return True\n"
+        "with ExitStack() as stack:\n    stack.enter_context(M())\n    stack.callback(log.append, 'called')\n    1 / 0\n"
+        "stack.__exit__(None, None, None)\nlog",
+        ["called", "ZeroDivisionError"],
+    ),
+    (
+        "from dataclasses import dataclass, fields, asdict, astuple, replace\n@dataclass(frozen=True)\nclass A:\n    x: int\n"
+        "    y: list\na = A(1, [2])\n[[f.name for f in fields(A)], len(fields(a)), asdict(a), astuple(a), replace(a, x=3).x]",
+        [["x", "y"], 2, {"x": 1, "y": [2]}, [1, [2]], 3],
+    ),
+    (
+        "from enum import Enum, IntEnum\nclass Mixed:\n    def label(self): return self.name.title()\n"
+        "class Text(str, Enum):\n    upper = 'x'\n    b = 'y'\nclass Other(Mixed, Enum):\n    ONE = 1\n"
+        "[Text.upper.value, Text.b.value, Other.ONE.label(), Other(1).name]",
+        ["x", "y", "One", "ONE"],
+    ),
+    (
+        "import copy, types, uuid, enum\nfrom collections import Counter, OrderedDict, UserDict\nfrom datetime import date\n"
+        "class D(dict): pass\nclass S(str): pass\nclass E(Exception): pass\nclass C(Counter): pass\nclass U(UserDict): pass\n"
+        "class T(date): pass\nclass I(uuid.UUID): pass\nclass P:\n    __slots__ = ('x',)\nclass K(enum.Enum):\n    A = [1]\n"
+        "p = P()\np.x = [1]\nd = D(a=[1])\nd.more = 2\ne = E('a')\ne.note = 3\n"
+        "values = [d, S('a'), e, C('aab'), U(a=1), T(2020, 1, 2), I(int=5), p, types.SimpleNamespace(a=[1]), K.A]\n"
+        "made = [copy.copy(v) for v in values] + [copy.deepcopy(v) for v in values]\n"
+        "[[type(m).__name__ for m in made[:10]], made[0].more, made[2].note, made[17].x is not p.x, made[18].a, made[9] is K.A]",
+        [["D", "S", "E", "C", "U", "T", "I", "P", "SimpleNamespace", "K"], 2, 3, True, [1], True],
+    ),
+    (
+        "from functools import cached_property, singledispatch, wraps, lru_cache\nclass A:\n    @cached_property\n"
+        "    def x(self): return [1]\na = A()\n@singledispatch\ndef f(value): return 'other'\n"
+        "@f.register(type)\ndef _(value): return 'class'\n@lru_cache\ndef g(): pass\n@wraps(len)\ndef h(): pass\n"
+        "[a.x is a.x, f(int), f(1), g.__wrapped__.__name__, h.__wrapped__ is len]",
+        [True, "class", "other", "g", True],
+    ),
+    (
+        "from collections import ChainMap\nfrom ipaddress import ip_address\n"
+        "[ChainMap({'a': 1}, {'b': 2}).parents['b'], ip_address('10.0.0.1').is_private]",
+        [2, True],
+    ),
+    (
+        "getattr.__name__, [getattr('a', 'upper')(), getattr(1, 'none', 2), hasattr(1, 'real'), str.format('{}', 1)]",
+        ["getattr", ["A", 2, True, "1"]],
+    ),
+]
+
+
+@pytest.fixture(autouse=True)
+def warm() -> None:
+    program.warm_up()
+
+
+@pytest.mark.parametrize(("code", "value"), ORDINARY)
+def test_ordinary_use_is_as_ever(code: str, value: object) -> None:
+    ended = run_guest(code)
+
+    assert ended.value == value, ended.message
