@@ -80,6 +80,12 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
     )
 
 
+def _inherited(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """Return the names of classes that others are below."""
+    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
+    return frozenset(base.id for node in classes for base in node.bases if isinstance(base, ast.Name))
+
+
 def _named(code: CodeType) -> CodeType:
     """Let the function that a program was made into show as the program itself."""
     if MAIN not in code.co_names:

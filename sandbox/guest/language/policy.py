@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, cast
 from RestrictedPython.transformer import RestrictingNodeTransformer
 
 from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, HOOKS, NOT_DEFINABLE, NOT_METHODS, Decision, decide
+from sandbox.guest.language.fields import walks_plainly
+from sandbox.guest.language.guards import call, check_receiver_first, is_own, load, located
 from sandbox.guest.language.imports import import_bindings, is_star
 from sandbox.guest.language.receivers import is_untouched, receiver
 from sandbox.guest.language.variables import BINDABLE, READABLE, UNAVAILABLE, is_dunder, is_reserved
@@ -35,16 +37,26 @@ _LEAVES = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 class LanguagePolicy(RestrictingNodeTransformer):
     """Walks a program once, refuses what may not be, and puts guards where the run time must decide.
 
-    `bound` are the names that the program binds itself, `deferred` the calls that are handed over un-run.
+    `bound` are the names that the program binds itself, `deferred` the calls that are handed over un-run, `inherited`
+    the names of classes that others are below.
     """
 
-    def __init__(self, refusals: Refusals, *, bound: Collection[str], deferred: Collection[int] = ()) -> None:
+    def __init__(
+        self,
+        refusals: Refusals,
+        *,
+        bound: Collection[str],
+        deferred: Collection[int] = (),
+        inherited: Collection[str] = (),
+    ) -> None:
         super().__init__()
         self.refusals = refusals
         self._bound = bound
         self._deferred = deferred
+        self._inherited = inherited
         self._trusted: frozenset[str] = frozenset()  # receivers that were looked at when their method began
         self._in_class = False  # directly in the body of a class
+        self._class = ""  # the innermost one around
 
     # --- frame -----------------------------------------------------------------------------------------------
 
@@ -95,7 +107,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         """Allow variables; refuse the interpreter's own names, and builtins that are left out."""
         if isinstance(node.ctx, ast.Load):
             if node.id == "__import__" and node.id not in self._bound:
-                return _load(".call_import", node)
+                return load(".call_import", node)
             return self._read(node)
         self._check_bound(node, node.id)
         return node
@@ -106,7 +118,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         if advice is not None and name not in self._bound:
             rule = "name" if is_dunder(name) else "builtin"
             self.refusals.add(node, rule, f"{name} is not available: {advice.reason}", advice.instead)
-            return _call(".unavailable", [ast.Constant(name)], node)
+            return call(".unavailable", [ast.Constant(name)], node)
         if is_dunder(name) and name not in READABLE and not (name in self._bound and name in BINDABLE | DEFINABLE):
             self._refuse_name(node, name)
         return node
@@ -165,8 +177,10 @@ class LanguagePolicy(RestrictingNodeTransformer):
             return node
         if decision is Decision.PRIVATE:
             return self._guard_owner(node, ".private")
+        if _is_harmless_format(node):
+            return node
         guard = ".dunder" if decision is Decision.DUNDER else ".guarded"
-        return _call(guard, [node.value, ast.Constant(node.attr)], node)
+        return call(guard, [node.value, ast.Constant(node.attr)], node)
 
     def _refuse_attribute(self, node: ast.Attribute) -> None:
         name = node.attr
@@ -178,7 +192,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         if decision is Decision.DUNDER:
             if node.attr not in ASSIGNABLE | DEFINABLE:
                 self._refuse_attribute(node)
-            node.value = _call(".setter", [node.value], node.value)
+            node.value = call(".setter", [node.value], node.value)
             return node
         return self._guard_owner(node, ".writable")
 
@@ -189,10 +203,10 @@ class LanguagePolicy(RestrictingNodeTransformer):
         if isinstance(value, ast.Name):
             if value.id in self._trusted:
                 return node
-            slow = _call(guard, [_load(value.id, value), ast.copy_location(name, value)], value)
-            checked: ast.expr = ast.IfExp(test=_is_own(value.id, value), body=value, orelse=slow)
+            slow = call(guard, [load(value.id, value), ast.copy_location(name, value)], value)
+            checked: ast.expr = ast.IfExp(test=is_own(value.id, value), body=value, orelse=slow)
         else:
-            checked = _call(guard, [value, ast.copy_location(name, value)], value)
+            checked = call(guard, [value, ast.copy_location(name, value)], value)
         node.value = ast.copy_location(checked, value)
         return node
 
@@ -204,13 +218,13 @@ class LanguagePolicy(RestrictingNodeTransformer):
         node = self.node_contents_visit(node)
         if deferred:
             node.args.insert(0, node.func)
-            node.func = _load(".later", node)
+            node.func = load(".later", node)
         return node
 
     def visit_Await(self, node: ast.Await) -> Any:
         """Allow `await`, also of a plain value, which gives the value."""
         node = self.node_contents_visit(node)
-        node.value = _call(".awaitable", [node.value], node.value)
+        node.value = call(".awaitable", [node.value], node.value)
         return node
 
     # --- imports ---------------------------------------------------------------------------------------------
@@ -227,7 +241,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
             self.refusals.add(node, "import", "relative imports need a package", "import the module by its full name")
             return node
         if is_star(node):  # only at the top level, as the grammar has it: the names go among the program's variables
-            return _located(ast.Expr(_call(".star", [ast.Constant(node.module)], node)), node)
+            return located(ast.Expr(call(".star", [ast.Constant(node.module)], node)), node)
         return self._import(node)
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> Any:
@@ -235,10 +249,10 @@ class LanguagePolicy(RestrictingNodeTransformer):
             self.refusals.add(node, "import", "lazy imports are not available", "leave out `lazy`")
             return node
         statements = []
-        for target, call in import_bindings(node):
+        for target, steps in import_bindings(node):
             self._check_bound(node, target)
-            value = _call(call[0], [ast.Constant(argument) for argument in call[1:]], node)
-            statements.append(_located(ast.Assign(targets=[ast.Name(target, ast.Store())], value=value), node))
+            value = call(steps[0], [ast.Constant(argument) for argument in steps[1:]], node)
+            statements.append(located(ast.Assign(targets=[ast.Name(target, ast.Store())], value=value), node))
         return statements
 
     # --- functions -------------------------------------------------------------------------------------------
@@ -259,10 +273,10 @@ class LanguagePolicy(RestrictingNodeTransformer):
         node.body = self._visit_all(node.body)
         self._in_class, self._trusted = in_class, trusted
         if trust and first:
-            _check_receiver_first(node, first)
+            check_receiver_first(node, first, is_inherited=self._class in self._inherited)
         if in_class and node.name in HOOKS:
             # outermost: another decorator may put anything in the place of the function
-            node.decorator_list.insert(0, _call(".hook", [ast.Constant(node.name)], node))
+            node.decorator_list.insert(0, call(".hook", [ast.Constant(node.name)], node))
         return node
 
     visit_AsyncFunctionDef = visit_FunctionDef
@@ -292,25 +306,25 @@ class LanguagePolicy(RestrictingNodeTransformer):
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         """Allow classes over vetted bases, marked as the program's own."""
         self._check_bound(node, node.name)
-        in_class = self._in_class
+        in_class, around = self._in_class, self._class
         self._in_class = False
         node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
         self._visit_type_params(node)
         node.keywords = [self.visit(keyword) for keyword in node.keywords]
         for keyword in node.keywords:
             if keyword.arg == "metaclass":
-                keyword.value = _call(".metaclass", [keyword.value], keyword.value)
+                keyword.value = call(".metaclass", [keyword.value], keyword.value)
             elif keyword.arg is None:  # `**options` may name a metaclass, whose namespace answers for the guards
                 self.refusals.add(keyword.value, "class", "a class statement takes no ** here", "write out the names")
-        bases = _call(".bases", [self.visit(base) for base in node.bases], node)
-        node.bases = [_located(ast.Starred(value=bases, ctx=ast.Load()), node)]
-        self._in_class = True
+        bases = call(".bases", [self.visit(base) for base in node.bases], node)
+        node.bases = [located(ast.Starred(value=bases, ctx=ast.Load()), node)]
+        self._in_class, self._class = True, node.name
         if "__match_args__" in self._bound:
             _check_match_args(node, self.refusals)
         node.body = self._visit_all(node.body)
-        self._in_class = in_class
-        mark = ast.Assign(targets=[ast.Name("_abc_.own", ast.Store())], value=_load(".mark", node))
-        node.body.insert(1 if ast.get_docstring(node, clean=False) is not None else 0, _located(mark, node))
+        self._in_class, self._class = in_class, around
+        mark = ast.Assign(targets=[ast.Name("_abc_.own", ast.Store())], value=load(".mark", node))
+        node.body.insert(1 if ast.get_docstring(node, clean=False) is not None else 0, located(mark, node))
         return node
 
     # --- statements and patterns that bind names --------------------------------------------------------------
@@ -329,7 +343,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         catches_all = node.type is None or (isinstance(node.type, ast.Name) and node.type.id == "BaseException")
         node = self.node_contents_visit(node)
         if catches_all:
-            node.type = _load(".everything", node.type or node)
+            node.type = load(".everything", node.type or node)
         return node
 
     def visit_TryStar(self, node: ast.AST) -> Any:
@@ -421,45 +435,12 @@ def _is_super_call(node: ast.AST) -> bool:
     return isinstance(node.func, ast.Name) and node.func.id == "super"
 
 
-def _load(name: str, at: ast.AST) -> ast.Name:
-    return ast.copy_location(ast.Name(name, ast.Load()), at)
-
-
-def _call(name: str, arguments: list[Any], at: ast.AST) -> ast.Call:
-    """Call a guard. The arguments have their locations; constants get that of the call."""
-    for argument in arguments:
-        if isinstance(argument, ast.Constant) and not hasattr(argument, "lineno"):
-            ast.copy_location(argument, at)
-    return ast.copy_location(ast.Call(func=_load(name, at), args=arguments, keywords=[]), at)
-
-
-def _located(node: Any, at: ast.AST) -> Any:
-    """Give a statement, and all that is new in it, the location of another."""
-    ast.copy_location(node, at)
-    for child in ast.iter_child_nodes(node):
-        if "lineno" in child._attributes and not hasattr(child, "lineno"):
-            ast.copy_location(child, at)
-    return node
-
-
-def _is_own(name: str, at: ast.AST, *, negated: bool = False) -> ast.Compare:
-    kind = ast.copy_location(ast.Call(func=_load(".type", at), args=[_load(name, at)], keywords=[]), at)
-    operator: ast.cmpop = ast.NotIn() if negated else ast.In()
-    return ast.copy_location(ast.Compare(left=kind, ops=[operator], comparators=[_load(".own", at)]), at)
-
-
-def _check_receiver_first(node: FunctionNode, name: str) -> None:
-    """Look at the receiver once, where the method begins, instead of at each use.
-
-    if type(self) is not __class__ and type(self) not in OWN: receiver(self)
-    """
-    at = node.body[0]
-    kind = ast.copy_location(ast.Call(func=_load(".type", at), args=[_load(name, at)], keywords=[]), at)
-    other = ast.copy_location(ast.Compare(left=kind, ops=[ast.IsNot()], comparators=[_load("__class__", at)]), at)
-    test = ast.copy_location(ast.BoolOp(op=ast.And(), values=[other, _is_own(name, at, negated=True)]), at)
-    refuse = ast.copy_location(ast.Expr(_call(".receiver", [_load(name, at)], at)), at)
-    check = ast.copy_location(ast.If(test=test, body=[refuse], orelse=[]), at)
-    node.body.insert(1 if ast.get_docstring(node, clean=False) is not None else 0, check)
+def _is_harmless_format(node: ast.Attribute) -> bool:
+    """Tell whether this is the `format` of a text that stands here, and that walks to plain names alone."""
+    text = node.value
+    if node.attr not in ("format", "format_map") or not isinstance(text, ast.Constant):
+        return False
+    return isinstance(text.value, str) and walks_plainly(text.value)
 
 
 def _check_match_args(node: ast.ClassDef, refusals: Refusals) -> None:

@@ -47,6 +47,7 @@ class Access:
 
     def __init__(self, own: OwnClasses, clock_now: Callable[[type, str], Callable[..., Any]]) -> None:
         self.own = own
+        self._known = own.known
         #: What `getattr` and its like are for the program: functions, since a method has this object in its `__self__`.
         self.get, self.has = self._reader(), loose(self._has)
         self.set, self.delete = loose(self._set), loose(self._delete)
@@ -58,12 +59,16 @@ class Access:
 
     def private(self, value: Any, name: str) -> Any:
         """Let `value._name` be read."""
+        if type(value) in self._known and name != MARK_NAME:
+            return value
         if name != MARK_NAME and (value in self.own or self._is_listed_private(value, name)):
             return value
         raise _missing(value, name)
 
     def writable(self, value: Any, name: str) -> Any:
         """Let `value.name` be assigned or deleted."""
+        if type(value) in self._known:
+            return value
         if value in self.own or type(value) is types.SimpleNamespace:
             return value
         if (type(value) in WRITABLE or isinstance(value, BaseException)) and decide(name) is Decision.PLAIN:

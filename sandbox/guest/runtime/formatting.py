@@ -6,7 +6,7 @@ import _string  # type: ignore[import-not-found]  # the parser that str.format i
 import string
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.language.attributes import Decision, decide
+from sandbox.guest.language.fields import walks_plainly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ class Formatting:
     def format(self, text: str, /, *args: Any, **kwargs: Any) -> str:
         """Do what `text.format(*args, **kwargs)` does."""
         text = _exact(text)
-        if _walks_plainly(text):
+        if walks_plainly(text):
             return text.format(*args, **kwargs)
         made: str = self._walker.vformat(text, args, kwargs)
         return made
@@ -31,7 +31,7 @@ class Formatting:
     def format_map(self, text: str, mapping: Mapping[str, Any], /) -> str:
         """Do what `text.format_map(mapping)` does."""
         text = _exact(text)
-        if _walks_plainly(text):
+        if walks_plainly(text):
             return text.format_map(mapping)
         made: str = self._walker.vformat(text, (), mapping)
         return made
@@ -98,21 +98,3 @@ class _GuardedFormatter:
 def _exact(text: str) -> str:
     """Return the characters of a text, whatever a subclass says that they are."""
     return text if type(text) is str else str.__str__(text)
-
-
-def _walks_plainly(text: str) -> bool:
-    """Tell whether all attributes that the fields name are plain, so that C may walk them."""
-    try:
-        for _, field, spec, _ in _string.formatter_parser(text):
-            if field and ("." in field or "[" in field) and not _is_plain_field(field):
-                return False
-            if spec and "{" in spec and not _walks_plainly(spec):
-                return False
-    except ValueError:
-        return True  # str.format raises the same
-    return True
-
-
-def _is_plain_field(field: str) -> bool:
-    _, rest = _string.formatter_field_name_split(field)
-    return all(not is_attribute or decide(key) is Decision.PLAIN for is_attribute, key in rest)

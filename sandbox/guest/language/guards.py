@@ -1,0 +1,53 @@
+"""Guards as the policy writes them into a program: called by names that begin with a dot, which nobody can spell."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+
+def load(name: str, at: ast.AST) -> ast.Name:
+    """Read a name."""
+    return ast.copy_location(ast.Name(name, ast.Load()), at)
+
+
+def call(name: str, arguments: list[Any], at: ast.AST) -> ast.Call:
+    """Call a guard. The arguments have their locations; constants get that of the call."""
+    for argument in arguments:
+        if isinstance(argument, ast.Constant) and not hasattr(argument, "lineno"):
+            ast.copy_location(argument, at)
+    return ast.copy_location(ast.Call(func=load(name, at), args=arguments, keywords=[]), at)
+
+
+def located(node: Any, at: ast.AST) -> Any:
+    """Give a statement, and all that is new in it, the location of another."""
+    ast.copy_location(node, at)
+    for child in ast.iter_child_nodes(node):
+        if "lineno" in child._attributes and not hasattr(child, "lineno"):
+            ast.copy_location(child, at)
+    return node
+
+
+def is_own(name: str, at: ast.AST, *, negated: bool = False) -> ast.Compare:
+    """Ask whether the class of a variable's value is among those known as the program's own."""
+    kind = ast.copy_location(ast.Call(func=load(".type", at), args=[load(name, at)], keywords=[]), at)
+    operator: ast.cmpop = ast.NotIn() if negated else ast.In()
+    return ast.copy_location(ast.Compare(left=kind, ops=[operator], comparators=[load(".own", at)]), at)
+
+
+def check_receiver_first(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str, *, is_inherited: bool) -> None:
+    """Look at the receiver once, where the method begins, instead of at each use.
+
+    if type(self) is not __class__ and type(self) not in OWN: receiver(self)
+
+    Where classes below share the method the first test is left out: it would mostly be in vain.
+    """
+    at = node.body[0]
+    test: ast.expr = is_own(name, at, negated=True)
+    if not is_inherited:
+        kind = ast.copy_location(ast.Call(func=load(".type", at), args=[load(name, at)], keywords=[]), at)
+        other = ast.copy_location(ast.Compare(left=kind, ops=[ast.IsNot()], comparators=[load("__class__", at)]), at)
+        test = ast.copy_location(ast.BoolOp(op=ast.And(), values=[other, test]), at)
+    refuse = ast.copy_location(ast.Expr(call(".receiver", [load(name, at)], at)), at)
+    check = ast.copy_location(ast.If(test=test, body=[refuse], orelse=[]), at)
+    node.body.insert(1 if ast.get_docstring(node, clean=False) is not None else 0, check)
