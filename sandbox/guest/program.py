@@ -158,10 +158,14 @@ def _read_late_imports() -> None:
     import encodings.hex_codec  # noqa: PLC0415
     import encodings.idna  # noqa: PLC0415
     import encodings.latin_1  # noqa: PLC0415
+    import encodings.raw_unicode_escape  # noqa: PLC0415
     import encodings.rot_13  # noqa: PLC0415
     import encodings.unicode_escape  # noqa: PLC0415
     import encodings.utf_8_sig  # noqa: PLC0415
-    import encodings.utf_16  # noqa: F401, PLC0415
+    import encodings.utf_16  # noqa: PLC0415
+    import encodings.utf_16_be  # noqa: PLC0415
+    import encodings.utf_16_le  # noqa: PLC0415
+    import encodings.utf_32  # noqa: F401, PLC0415
     import unicodedata  # noqa: F401, PLC0415  # used for names of characters in literals
 
 

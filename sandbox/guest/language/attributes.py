@@ -87,7 +87,8 @@ DUNDERS = _names("""
     __class__ __dict__ __doc__ __name__ __qualname__ __module__ __annotations__ __wrapped__ __slots__
     __bases__ __base__ __mro__ __subclasses__ __members__ __fields__ __match_args__ __dataclass_fields__ __args__
     __origin__ __metadata__ __total__ __required_keys__ __optional_keys__ __type_params__ __value__ __bound__
-    __constraints__ __supertype__ __parameters__ __defaults__ __kwdefaults__ __isabstractmethod__ __version__ __func__
+    __constraints__ __default__ __supertype__ __parameters__ __orig_bases__ __orig_class__ __defaults__ __kwdefaults__
+    __isabstractmethod__ __version__ __func__
     __self__ __cause__ __context__ __suppress_context__ __notes__ __traceback__
     __new__ __init__ __del__ __post_init__ __init_subclass__ __set_name__ __class_getitem__
     __setattr__ __delattr__ __getattribute__ __getattr__ __get__ __set__ __delete__
@@ -108,7 +109,8 @@ _FACTS = _names("""
     __class__ __dict__ __bases__ __base__ __mro__ __subclasses__ __members__ __fields__ __dataclass_fields__
     __func__ __self__ __cause__ __context__ __traceback__ __suppress_context__ __notes__ __wrapped__ __annotations__
     __args__ __origin__ __metadata__ __total__ __required_keys__ __optional_keys__ __type_params__ __value__ __bound__
-    __constraints__ __supertype__ __parameters__ __defaults__ __kwdefaults__ __name__
+    __constraints__ __default__ __supertype__ __parameters__ __orig_bases__ __orig_class__ __defaults__ __kwdefaults__
+    __name__
     __abstractmethods__ __code__
     """)
 

@@ -7,7 +7,7 @@ This decides when a mistake is told, not what may happen: called after all, such
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sandbox.guest.language.variables import is_dunder
 
@@ -17,55 +17,70 @@ if TYPE_CHECKING:
     from sandbox.outcome import Refusal
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+#: Decorators that call nothing.
+_DECORATORS = frozenset({"staticmethod", "classmethod", "property"})
+
+
+class _Body(NamedTuple):
+    """What of the source a call of the function runs."""
+
+    name: str
+    start: tuple[int, int]
+    end: tuple[int, int]
+
+    def holds(self, line: int, column: int) -> bool:
+        return self.start <= (line, column) <= self.end
 
 
 class UnusedFunctions:
-    """The bodies of functions whose names stand nowhere outside of themselves, neither in the code nor as text."""
+    """The bodies of functions whose names stand nowhere outside of such bodies, neither in the code nor as text."""
 
     def __init__(self, text: str) -> None:
         tree = ast.parse(text)  # once more: the policy has rewritten the tree that it looked at
         mentions = [mention for node in ast.walk(tree) if (mention := _mention(node)) is not None]
-        self._bodies = [
-            (_start(function.body[0]), _end(function))
-            for function in _candidates(tree)
-            if all(name != function.name or _is_within(node, function) for name, node in mentions)
-        ]
+        unused, used = list(_candidates(tree)), True
+        while used:
+            called = {name for name, line, column in mentions if not any(each.holds(line, column) for each in unused)}
+            used = any(each.name in called for each in unused)
+            unused = [each for each in unused if each.name not in called]
+        self._bodies = unused
 
     def hold(self, refusal: Refusal) -> bool:
         """Tell whether what is refused stands in one of them."""
-        return any(start <= (refusal.line, refusal.column) <= end for start, end in self._bodies)
+        return any(each.holds(refusal.line, refusal.column) for each in self._bodies)
 
 
-def _candidates(tree: ast.Module) -> Iterator[Function]:
+def _candidates(tree: ast.Module) -> Iterator[_Body]:
     """Functions at the top level, and methods of classes that inherit nothing: a library calls what it inherits."""
     for statement in tree.body:
-        is_plain = not getattr(statement, "decorator_list", None)
-        if isinstance(statement, Function) and is_plain:
-            yield statement
-        elif isinstance(statement, ast.ClassDef) and is_plain and not statement.bases and not statement.keywords:
+        if isinstance(statement, Function) and not statement.decorator_list:
+            yield _body(statement)
+        elif isinstance(statement, ast.ClassDef) and not (
+            statement.decorator_list or statement.bases or statement.keywords
+        ):
             yield from (
-                method
+                _body(method)
                 for method in statement.body
-                if isinstance(method, Function) and not method.decorator_list and not is_dunder(method.name)
+                if isinstance(method, Function)
+                and not is_dunder(method.name)
+                and all(map(_calls_nothing, method.decorator_list))
             )
 
 
-def _mention(node: ast.AST) -> tuple[str, ast.expr] | None:
+def _calls_nothing(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Name) and decorator.id in _DECORATORS
+
+
+def _body(node: Function) -> _Body:
+    first, end = node.body[0], (node.end_lineno or 0, node.end_col_offset or 0)
+    return _Body(node.name, (first.lineno, first.col_offset), end)
+
+
+def _mention(node: ast.AST) -> tuple[str, int, int] | None:
     if isinstance(node, ast.Name):
-        return node.id, node
+        return node.id, node.lineno, node.col_offset
     if isinstance(node, ast.Attribute):
-        return node.attr, node
-    return (node.value, node) if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
-
-
-def _is_within(node: ast.expr, function: Function) -> bool:
-    return _start(function) <= _start(node) <= _end(function)
-
-
-def _start(node: ast.expr | ast.stmt) -> tuple[int, int]:
-    return node.lineno, node.col_offset
-
-
-def _end(node: Function) -> tuple[int, int]:
-    assert node.end_lineno is not None and node.end_col_offset is not None  # noqa: S101  # it was parsed
-    return node.end_lineno, node.end_col_offset
+        return node.attr, node.lineno, node.col_offset
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value, node.lineno, node.col_offset
+    return None

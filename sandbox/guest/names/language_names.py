@@ -213,13 +213,14 @@ _TYPING = """
 def _typing(scene: Scene) -> dict[str, Any]:
     """get_type_hints is ours: the library's evaluates text."""
 
-    def get_type_hints(value: Any, *_: Any, **__: Any) -> dict[str, Any]:
+    def get_type_hints(value: Any, *_: Any, include_extras: bool = False, **__: Any) -> dict[str, Any]:
         kinds = reversed(value.__mro__) if isinstance(value, type) else (value,)
         hints: dict[str, Any] = {}
         for kind in kinds:
             if kind in scene.own:
                 hints |= scene.access.get(kind, "__annotations__", {})
-        return {name: _named(scene, hint) if isinstance(hint, str) else hint for name, hint in hints.items()}
+        found = {name: _named(scene, hint) if isinstance(hint, str) else hint for name, hint in hints.items()}
+        return {name: _hint(hint, include_extras=include_extras) for name, hint in found.items()}
 
     names = {name: getattr(typing, name) for name in _TYPING.split() if hasattr(typing, name)}
     names["override"] = lambda function: function
@@ -234,6 +235,13 @@ def _typing(scene: Scene) -> dict[str, Any]:
         "get_args": lambda tp: tuple(_seen(each) for each in typing.get_args(tp)),
         "reveal_type": lambda value: value,
     }
+
+
+def _hint(hint: Any, *, include_extras: bool) -> Any:
+    """Return `int` for `Annotated[int, …]`, and for fields that are marked as required or not; a class for None."""
+    while not include_extras and typing.get_origin(hint) in (typing.Annotated, typing.Required, typing.NotRequired):
+        hint = hint.__origin__ if typing.get_origin(hint) is typing.Annotated else typing.get_args(hint)[0]
+    return types.NoneType if hint is None else hint
 
 
 def _seen(value: Any) -> Any:

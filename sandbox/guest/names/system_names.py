@@ -59,6 +59,7 @@ def _sys(scene: Scene) -> dict[str, Any]:
         "__stdout__": stdout,
         "__stderr__": stderr,
         "getsizeof": getsizeof,
+        "getrefcount": sys.getrefcount,
         "getrecursionlimit": sys.getrecursionlimit,
         "setrecursionlimit": setrecursionlimit,
         "getdefaultencoding": sys.getdefaultencoding,

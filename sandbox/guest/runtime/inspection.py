@@ -56,6 +56,8 @@ class Inspection:
             "__func__": self._function,
             "__defaults__": self._of_own,
             "__kwdefaults__": self._of_own,
+            "__orig_bases__": self._of_own,
+            "__orig_class__": self._of_own,
             "__getattribute__": self._accessor,
             "__getattr__": self._accessor,
             "__setattr__": self._accessor,

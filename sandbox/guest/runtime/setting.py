@@ -56,7 +56,7 @@ def _set_class(access: Access, value: Any, new: Any) -> None:
 
 
 def _set_dict(access: Access, value: Any, new: Any) -> None:
-    if isinstance(value, type) or not access.own.is_instance(value) or type(new) is not dict:
+    if isinstance(value, type) or not access.own.is_instance(value) or not isinstance(new, dict):
         raise TypeError("__dict__ can be set on objects of this program, to a dict")
     object.__setattr__(value, "__dict__", new)
 
@@ -71,6 +71,19 @@ def _set_module(access: Access, value: Any, new: Any) -> None:
     if value not in access.own or isinstance(value, BaseException) or type(new) is not str:
         raise TypeError("__module__ can be set on classes and functions of this program, to text")
     value.__module__ = new
+
+
+def _set_name(name: str) -> Any:
+    def set_it(access: Access, value: Any, new: Any) -> None:
+        if not access.own.is_class(value):
+            access.set(value, name, new)
+        elif type(new) is not str:
+            message = f"can only assign string to {value.__name__}.{name}, not {type(new).__name__!r}"
+            raise TypeError(message)
+        else:
+            setattr(value, name, new)
+
+    return set_it
 
 
 def _set_of_error(name: str) -> Any:
@@ -93,5 +106,6 @@ _RULES: dict[str, Any] = {
     "__traceback__": _set_traceback,
     "__module__": _set_module,
     "__wrapped__": _set_wrapped,
+    **{name: _set_name(name) for name in ("__name__", "__qualname__")},
     **{name: _set_of_error(name) for name in ("__cause__", "__context__", "__suppress_context__")},
 }

@@ -18,7 +18,7 @@ class Trace:
     def __init__(self, error: BaseException) -> None:
         self._error = error
         lines = program_lines(error.__traceback__)
-        self.tb_lineno = lines[-1][0] if lines else 0
+        self.tb_lineno = lines[0][0] if lines else 0  # of the frame that handles the error
 
     def __eq__(self, other: object) -> bool:
         return type(other) is Trace and other._error is self._error

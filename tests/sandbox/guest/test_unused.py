@@ -19,8 +19,15 @@ class Store:
         open("state.json", "w").write(eval("1"))
         return self.save() if again else None
 
+    @staticmethod
+    def restore():
+        return load("state.json")
+
     def total(self):
         return 5
+
+def main():
+    print(ask())
 
 Store().total()
 """
@@ -42,6 +49,9 @@ def test_a_builtin_that_is_left_out_is_no_reason_to_refuse_it_in_a_function_that
         "class A:\n    def f(self):\n        return open('x')\nprint(A().f)",
         "class A:\n    def __init__(self):\n        open('x')\nA()",
         "class A:\n    x = open('x')",
+        "def f():\n    return open('x')\ndef g(x=f):\n    return x()\ng()",
+        "def f():\n    return open('x')\ndef g():\n    return f()\ng()",
+        "class A:\n    @property\n    def f(self):\n        return open('x')\nA().f",
         "import json\nclass A(json.JSONEncoder):\n    def default(self, value):\n        open('x')",
         "print\n@print\ndef f():\n    return open('x')",
         "def f():\n    return [].__globals__",
