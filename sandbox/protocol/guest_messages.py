@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from sandbox.errors import GuestProtocolError
 from sandbox.outcome import Call, CallSite, Failure, Refusal
 from sandbox.protocol.framing import HEADER_BYTES, frame
-from sandbox.protocol.strict_json import InvalidJson, JsonValue, dumps, encode, loads
+from sandbox.protocol.strict_json import MESSAGE_DEPTH, InvalidJson, JsonValue, dumps, encode, loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -174,6 +174,10 @@ def decode_guest_message(body: bytes) -> GuestMessage:
     usual = _USUAL.get(body)
     if usual is not None:
         return usual
+    one = _ONE_CALL.fullmatch(body)
+    call = None if one is None else _read_one_call(*one.groups())
+    if call is not None:
+        return Calls((call,), wake=None, delay=None)
     try:
         message = loads(body)
     except InvalidJson as error:
@@ -184,6 +188,23 @@ def decode_guest_message(body: bytes) -> GuestMessage:
     if read is None:
         _breach("a message of an unknown type")
     return read(message)
+
+
+#: One call and nothing to wait for, as most messages are: only the arguments have to be parsed.
+_ONE_CALL = re.compile(
+    rb'\{"t":"calls","calls":\[\[([1-9][0-9]{0,16}),"([0-9a-f.~]{1,160})","([A-Za-z0-9_.]{1,512})",(\{.*\})\]\],'
+    rb'"wake":null,"delay":null\}',
+    re.DOTALL,
+)
+_AROUND_ARGUMENTS = 3
+
+
+def _read_one_call(call_id: bytes, path: bytes, tool: bytes, arguments: bytes) -> Call | None:
+    try:
+        found = loads(arguments, depth=MESSAGE_DEPTH - _AROUND_ARGUMENTS)
+    except InvalidJson:
+        return None  # more than one call, or what the whole message will be refused for
+    return Call(int(call_id), path.decode(), tool.decode(), found)
 
 
 def _read_sites(message: dict[str, Any]) -> Sites:

@@ -32,6 +32,23 @@ def test_calls_cross_unchanged() -> None:
     assert messages.decode_guest_message(body(frame)) == messages.Calls((Call(7, "3.1", "a.b", {"x": [1]}),), 10, 20)
 
 
+@pytest.mark.parametrize("arguments", [{}, {"x": 1}, {"x": [{"y": "]],["}], "ü": '"}'}], ids=repr)
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_calls_without_timers_cross_unchanged(arguments: dict[str, Any], count: int) -> None:
+    calls = [Call(n, f"3.{n}", "a.b", arguments) for n in range(1, count + 1)]
+    frame = messages.encode_calls([(call.id, call.path, call.tool, call.arguments) for call in calls])
+    assert messages.decode_guest_message(body(frame)) == messages.Calls(tuple(calls), None, None)
+
+
+@pytest.mark.parametrize(
+    "arguments", [b'{"x":1},{}', b'{"x":1,"x":2}', b'{"x":NaN}', b'{"x":1}}', b"{" * 80 + b"}" * 80, b'{"x":"\xff"}']
+)
+def test_one_call_with_arguments_that_are_none_is_a_breach(arguments: bytes) -> None:
+    message = b'{"t":"calls","calls":[[1,"1","a",%s]],"wake":null,"delay":null}' % arguments
+    with pytest.raises(GuestProtocolError):
+        messages.decode_guest_message(message)
+
+
 def test_output_crosses_with_halves_of_surrogates_replaced() -> None:
     frame = messages.encode_output("a\ud800b", cut=True)
     assert messages.decode_guest_message(body(frame)) == messages.Output("a?b", cut=True)
