@@ -12,6 +12,7 @@ Guards are called by names that begin with a dot (`.private`), which no program 
 from __future__ import annotations
 
 import ast
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, cast
 
 from RestrictedPython.transformer import RestrictingNodeTransformer
@@ -21,10 +22,11 @@ from sandbox.guest.language.fields import walks_plainly
 from sandbox.guest.language.guards import call, check_receiver_first, is_own, load, located
 from sandbox.guest.language.imports import import_bindings, is_star
 from sandbox.guest.language.receivers import is_untouched, receiver
+from sandbox.guest.language.steady import comprehension_names, steady_names
 from sandbox.guest.language.variables import BINDABLE, READABLE, UNAVAILABLE, is_dunder, is_reserved
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from sandbox.guest.language.refusals import Refusals
 
@@ -55,6 +57,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         self._deferred = deferred
         self._inherited = inherited
         self._trusted: frozenset[str] = frozenset()  # receivers that were looked at when their method began
+        self._steady: Callable[[], frozenset[str]] = frozenset  # variables that nothing else binds, when asked for
         self._in_class = False  # directly in the body of a class
         self._class = ""  # the innermost one around
 
@@ -197,14 +200,19 @@ class LanguagePolicy(RestrictingNodeTransformer):
         return self._guard_owner(node, ".writable")
 
     def _guard_owner(self, node: ast.Attribute, guard: str) -> ast.AST:
-        """Replace `x.a` by `(x if type(x) in OWN else guard(x, "a")).a`: no call for the program's own objects."""
+        """Replace `x.a` by `(x if type(x) in OWN else guard(x, "a")).a`: no call for the program's own objects.
+
+        Where something else may bind `x` between the two, the guard is called with it.
+        """
         value = node.value
         name = ast.Constant(node.attr)
         if isinstance(value, ast.Name):
             if value.id in self._trusted:
                 return node
             slow = call(guard, [load(value.id, value), ast.copy_location(name, value)], value)
-            checked: ast.expr = ast.IfExp(test=is_own(value.id, value), body=value, orelse=slow)
+            checked: ast.expr = slow
+            if value.id in self._steady():
+                checked = ast.IfExp(test=is_own(value.id, value), body=value, orelse=slow)
         else:
             checked = call(guard, [value, ast.copy_location(name, value)], value)
         node.value = ast.copy_location(checked, value)
@@ -268,10 +276,11 @@ class LanguagePolicy(RestrictingNodeTransformer):
         self._visit_parameters(node.args)
         first = receiver(node) if in_class else None
         trust = first is not None and is_untouched(first, node)
-        parameters = _parameter_names(node.args)
+        parameters, steady = _parameter_names(node.args), self._steady
         self._trusted = (trusted - parameters) | ({first} if trust and first else frozenset())
+        self._steady = cache(partial(steady_names, parameters, node.body))
         node.body = self._visit_all(node.body)
-        self._in_class, self._trusted = in_class, trusted
+        self._in_class, self._trusted, self._steady = in_class, trusted, steady
         if trust and first:
             check_receiver_first(node, first, is_inherited=self._class in self._inherited)
         if in_class and node.name in HOOKS:
@@ -286,10 +295,23 @@ class LanguagePolicy(RestrictingNodeTransformer):
         trusted, in_class = self._trusted, self._in_class
         self._in_class = False
         self._visit_parameters(node.args)
-        self._trusted = trusted - _parameter_names(node.args)
+        parameters, steady = _parameter_names(node.args), self._steady
+        self._trusted = trusted - parameters
+        self._steady = lambda: parameters
         node.body = self.visit(node.body)
-        self._trusted, self._in_class = trusted, in_class
+        self._trusted, self._in_class, self._steady = trusted, in_class, steady
         return node
+
+    def visit_ListComp(self, node: Any) -> Any:
+        """Allow comprehensions; their variables are their own."""
+        names, steady = comprehension_names(node.generators), self._steady
+        is_later = isinstance(node, ast.GeneratorExp)  # runs when the function around it may have gone on
+        self._steady = (lambda: names) if is_later else (lambda: steady() | names)
+        node = self.node_contents_visit(node)
+        self._steady = steady
+        return node
+
+    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
 
     def _visit_parameters(self, arguments: ast.arguments) -> None:
         for argument in _parameters(arguments):
@@ -318,11 +340,11 @@ class LanguagePolicy(RestrictingNodeTransformer):
                 self.refusals.add(keyword.value, "class", "a class statement takes no ** here", "write out the names")
         bases = call(".bases", [self.visit(base) for base in node.bases], node)
         node.bases = [located(ast.Starred(value=bases, ctx=ast.Load()), node)]
-        self._in_class, self._class = True, node.name
+        self._in_class, self._class, steady, self._steady = True, node.name, self._steady, frozenset
         if "__match_args__" in self._bound:
             _check_match_args(node, self.refusals)
         node.body = self._visit_all(node.body)
-        self._in_class, self._class = in_class, around
+        self._in_class, self._class, self._steady = in_class, around, steady
         mark = ast.Assign(targets=[ast.Name("_abc_.own", ast.Store())], value=load(".mark", node))
         node.body.insert(1 if ast.get_docstring(node, clean=False) is not None else 0, located(mark, node))
         return node

@@ -35,7 +35,7 @@ def is_untouched(name: str, node: ast.FunctionDef | ast.AsyncFunctionDef) -> boo
             kind: Any = type(child)
             if kind is ast.Attribute:
                 guarded = guarded or _is_guarded(child, name)
-            elif _may_bind(kind) and name in _bindings(child):
+            elif _may_bind(kind) and name in bindings(child):
                 return False
         level = children(level)
     return guarded
@@ -53,7 +53,7 @@ def _may_bind(kind: Any) -> bool:
     return not {"id", "name", "names", "rest", "arg"}.isdisjoint(kind._fields)
 
 
-def _bindings(node: ast.AST) -> tuple[str | None, ...]:
+def bindings(node: ast.AST) -> tuple[str | None, ...]:
     """Return the names that this one node binds, deletes or declares."""
     if isinstance(node, ast.Name):
         return () if isinstance(node.ctx, ast.Load) else (node.id,)

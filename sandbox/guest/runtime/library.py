@@ -101,7 +101,8 @@ def _restrict_field_readers() -> None:
     def checked(replace: Any) -> Any:
         def replaced(obj: Any, /, **changes: Any) -> Any:
             fields(obj)
-            if _FIELDS in getattr(obj, "__dict__", ()):
+            variables = getattr(obj, "__dict__", None)
+            if isinstance(variables, dict) and dict.__contains__(variables, _FIELDS):
                 raise TypeError("replace() takes objects whose fields are those of their class")
             return replace(obj, **changes)
 

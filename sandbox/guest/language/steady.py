@@ -1,0 +1,57 @@
+"""Variables that no other code can bind meanwhile: those of a function itself, which nothing inside of it rebinds.
+
+A guard that asks a variable for its class and then reads it again must be about the same object. Between the two the
+collector may run (from Python 3.12 on), and with it the `finally` of a generator, which can bind globals and variables
+of functions around it.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from sandbox.guest.language.receivers import bindings
+from sandbox.guest.language.source import children
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+#: Have variables of their own. What they bind for the function around (`:=`) is left out, which is only slower.
+_INNER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def steady_names(parameters: frozenset[str], body: Sequence[ast.AST]) -> frozenset[str]:
+    """Return the variables of a function that it alone can bind."""
+    bound = set(parameters)
+    shared: set[str] = set()
+    level: list[ast.AST] = [*body]
+    while level:
+        inside = []
+        for node in level:
+            if isinstance(node, ast.Global | ast.Nonlocal):
+                shared.update(node.names)
+            elif isinstance(node, _NESTED):
+                bound.add(node.name)
+                shared |= _declared_inside(node)
+            elif not isinstance(node, _INNER):
+                bound.update(name for name in bindings(node) if name)
+                inside.append(node)
+        level = children(inside)
+    return frozenset(bound - shared)
+
+
+def _declared_inside(node: ast.AST) -> set[str]:
+    level = [node]
+    found: set[str] = set()
+    while level := children(level):
+        for each in level:
+            if isinstance(each, ast.Nonlocal):
+                found.update(each.names)
+    return found
+
+
+def comprehension_names(generators: Sequence[ast.comprehension]) -> frozenset[str]:
+    """Return the variables of a comprehension, without those that its first iterable reads from around it."""
+    targets = {name for each in generators for node in ast.walk(each.target) for name in bindings(node) if name}
+    return frozenset(targets - {node.id for node in ast.walk(generators[0].iter) if isinstance(node, ast.Name)})
