@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sandbox.guest.concurrency.hub import child_context
 from sandbox.guest.concurrency.identity import PLACE
@@ -25,13 +25,26 @@ if TYPE_CHECKING:
     from sandbox.guest.concurrency.hub import Hub
 
 
+class _Shared(NamedTuple):
+    """What the threads of one program share."""
+
+    hub: Hub
+    numbers: Iterator[int]
+    by_place: dict[Any, Any]
+    failed: Callable[[str, BaseException], None] | None
+
+
+#: Where a class of threads keeps it: under a name that no class of the program can spell, to put its own there.
+_SHARED = "_sandbox_.shared"
+
+
+def _shared(thread: object) -> _Shared:
+    found: _Shared = getattr(type(thread), _SHARED)
+    return found
+
+
 class Thread:
     """A job with a name."""
-
-    _sandbox_hub: ClassVar[Hub]
-    _sandbox_numbers: ClassVar[Iterator[int]]
-    _sandbox_by_place: ClassVar[dict[Any, Any]]
-    _sandbox_failed: ClassVar[Any]
 
     def __init__(
         self,
@@ -43,14 +56,15 @@ class Thread:
         *,
         daemon: bool | None = None,
     ) -> None:
-        number = next(self._sandbox_numbers)
+        shared = _shared(self)
+        number = next(shared.numbers)
         self.name = name or f"Thread-{number}"
         self.ident: int | None = None
         self.daemon = bool(daemon)
         self._number = number
         self._target, self._args, self._kwargs = target, tuple(args), dict(kwargs or {})
         self._state = "new"
-        self._gate = Gate(self._sandbox_hub, f"{self.name}.join()")
+        self._gate = Gate(shared.hub, f"{self.name}.join()")
 
     def run(self) -> None:
         if self._target is not None:
@@ -60,9 +74,9 @@ class Thread:
         if self._state != "new":
             raise RuntimeError("threads can only be started once")
         self._state, self.ident = "alive", self._number
-        context = child_context()
-        self._sandbox_by_place[context[PLACE]] = self
-        self._sandbox_hub.ready.append(lambda: context.run(self._work))
+        context, shared = child_context(), _shared(self)
+        shared.by_place[context[PLACE]] = self
+        shared.hub.ready.append(lambda: context.run(self._work))
 
     def join(self, timeout: float | None = None) -> None:
         if self._state == "new":
@@ -77,7 +91,7 @@ class Thread:
         try:
             self.run()
         except Exception as error:  # noqa: BLE001  # as in the library: told, and the others go on
-            note = self._sandbox_failed
+            note = _shared(self).failed
             if note is not None:
                 note(self.name, error)
         finally:
@@ -98,7 +112,7 @@ class Timer(Thread):
         self._gate.open_all()
 
     def run(self) -> None:
-        self._sandbox_hub.sleep(self.interval)
+        _shared(self).hub.sleep(self.interval)
         if not self._off:
             super().run()
 
@@ -111,23 +125,18 @@ def make_threading(
     names["BoundedSemaphore"] = bound(BoundedSemaphore, "threading", _hub=hub)
     names["RLock"] = bound(RLock, "threading", _hub=hub)
     names["Condition"] = bound(Condition, "threading", _hub=hub, _new_lock=names["RLock"])
-    shared: dict[str, Any] = {
-        "_sandbox_hub": hub,
-        "_sandbox_numbers": numbers,
-        "_sandbox_by_place": {},
-        "_sandbox_failed": staticmethod(failed) if failed is not None else None,
-    }
-    thread = bound(Thread, "threading", **shared)
+    shared = _Shared(hub, numbers, {}, failed)
+    thread = bound(Thread, "threading", **{_SHARED: shared})
     main = thread(name="MainThread")
     main.ident = 0
 
     def current_thread() -> Any:
-        return shared["_sandbox_by_place"].get(PLACE.get(), main)
+        return shared.by_place.get(PLACE.get(), main)
 
     return {
         **names,
         "Thread": thread,
-        "Timer": bound(Timer, "threading", **shared),
+        "Timer": bound(Timer, "threading", **{_SHARED: shared}),
         "current_thread": current_thread,
         "main_thread": lambda: main,
         "get_ident": lambda: current_thread().ident,
