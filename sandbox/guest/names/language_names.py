@@ -19,7 +19,7 @@ from sandbox.guest.language.attributes import Decision, decide
 from sandbox.guest.names.builtin_names import seen_names
 from sandbox.guest.names.kinds import KINDS
 from sandbox.guest.runtime.classes import ABC_META, ENUM_META, Classes
-from sandbox.guest.runtime.metaclasses import check_fields
+from sandbox.guest.runtime.metaclasses import NOT_OF_METACLASSES, check_fields
 from sandbox.guest.runtime.own import MARK, MARK_NAME
 from sandbox.guest.runtime.signatures import full_argument_specification, signature_of
 from sandbox.guest.runtime.types_seen import SeenType, kind_of
@@ -89,6 +89,8 @@ def _functools(scene: Scene) -> dict[str, Any]:
 
 
 def _try_set(target: Any, name: str, value: Any) -> None:
+    if name in NOT_OF_METACLASSES and isinstance(target, type):
+        return
     if name == "__doc__" or value is not None:
         try:
             setattr(target, name, value)

@@ -9,7 +9,7 @@ from datetime import date
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.language.attributes import DEFINABLE, NOT_METHODS, Decision, decide
+from sandbox.guest.language.attributes import DEFINABLE, ENUM, NAMED_TUPLE, NOT_METHODS, Decision, decide
 from sandbox.guest.runtime.formatting import Formatting
 from sandbox.guest.runtime.inspection import Inspection
 from sandbox.guest.runtime.loose import loose
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sandbox.guest.runtime.own import OwnClasses
-
-#: `_x` attributes that are public by convention.
-_NAMED_TUPLE = frozenset({"_asdict", "_replace", "_fields", "_make", "_field_defaults"})
-_ENUM = frozenset({"_value_", "_name_"})  # the maps of members are the program's where the class is
 
 #: Kinds besides the program's own whose attributes may be written; `names` adds those of vetted modules.
 WRITABLE: set[type] = {types.SimpleNamespace, decimal.Context}
@@ -69,6 +65,8 @@ class Access:
         """Let `value.name` be assigned or deleted."""
         if type(value) in self._known:
             return value
+        if name == "mro":
+            _check_no_metaclass(value, name)
         if value in self.own or type(value) is types.SimpleNamespace:
             return value
         if (type(value) in WRITABLE or isinstance(value, BaseException)) and decide(name) is Decision.PLAIN:
@@ -147,6 +145,8 @@ class Access:
             attribute = _exact_name(attribute)
             if attribute.startswith("__") and attribute.endswith("__"):
                 raise _not_writable(value.__self__, attribute)
+            if attribute == "mro":
+                _check_no_metaclass(value.__self__, attribute)
             found(attribute, *new)
 
         return write
@@ -210,16 +210,16 @@ class Access:
         allowed = _SETTABLE if self.own.is_class(value) else ("__name__", "__qualname__", "__doc__")
         if decide(name) in (Decision.REFUSED, Decision.DUNDER) and name not in allowed:
             raise _not_writable(value, name)
-        if name in COMPARISONS and is_in_metaclass(value):
-            raise _not_writable(value, name)
+        if name in COMPARISONS:
+            _check_no_metaclass(value, name)
         return name
 
     def _is_listed_private(self, value: Any, name: str) -> bool:
         kind = value if isinstance(value, type) else type(value)
         if issubclass(kind, tuple):
-            return name in _NAMED_TUPLE and hasattr(kind, "_fields")
+            return name in NAMED_TUPLE and hasattr(kind, "_fields")
         if issubclass(kind, Enum):
-            return name in _ENUM
+            return name in ENUM
         if type(value) is super:
             return self._is_own_super(value)
         return type(value) in DATA or type(value) is types.SimpleNamespace
@@ -255,6 +255,11 @@ def _exact_name(name: Any) -> str:
         return str.__str__(name)
     message = f"attribute name must be string, not {type(name).__name__!r}"
     raise TypeError(message)
+
+
+def _check_no_metaclass(value: object, name: str) -> None:
+    if isinstance(value, type) and is_in_metaclass(value):
+        raise _not_writable(value, name)
 
 
 def _kind(value: object) -> str:

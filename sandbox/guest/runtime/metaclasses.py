@@ -84,6 +84,8 @@ def _check_metaclass(kind: type) -> None:
 
 #: What is asked wherever classes are compared, of the class of classes, too.
 COMPARISONS = frozenset({"__eq__", "__ne__"})
+#: What a metaclass cannot get later either.
+NOT_OF_METACLASSES = COMPARISONS | {"mro"}
 
 
 def _are_generated(names: Any) -> bool:
@@ -155,6 +157,9 @@ def checked_namespace(namespace: Any) -> dict[str, Any]:
     annotations = names.get("__annotations__")
     if annotations is not None:
         names["__annotations__"] = dict(annotations)  # the program holds the old one
+    slots = names.get("__slots__")
+    if slots is not None and not isinstance(slots, str):
+        names["__slots__"] = tuple(slots)  # code of the program: not to be run in the middle of making the class
     names[MARK_NAME] = MARK
     return names
 
