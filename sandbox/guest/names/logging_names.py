@@ -1,76 +1,108 @@
-# ruff: noqa: A002, D102, N802 - names and methods are the library's
-"""`logging`, small: levels, loggers by name, `%` formatting; records go to the output."""
+# ruff: noqa: A002, D102, N802, N803 - names, methods and parameters are the library's
+"""`logging`: loggers by name, over the library's handlers, formatters and filters as `logging_kinds` has them.
+
+There are no files to write to: what has no stream goes to standard error.
+"""
 
 from __future__ import annotations
 
-import time
+import sys
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.runtime.traces import program_lines
+from sandbox.guest.names.kinds import stand_in
+from sandbox.guest.names.logging_kinds import (
+    KNOWN_LEVELS,
+    LEVELS,
+    PLAIN,
+    Filter,
+    Filterer,
+    Formatter,
+    Handler,
+    LogRecord,
+    NullHandler,
+    take_own_objects,
+)
+from sandbox.guest.names.traceback_names import format_exception
+from sandbox.guest.output import Stream
+from sandbox.guest.runtime.access import WRITABLE
+from sandbox.guest.runtime.classes import BASES
+from sandbox.guest.runtime.copying import COPIED
+from sandbox.guest.runtime.traces import Trace
 
 if TYPE_CHECKING:
     from sandbox.guest.names.scene import Scene
 
-LEVELS = {"NOTSET": 0, "DEBUG": 10, "INFO": 20, "WARNING": 30, "ERROR": 40, "CRITICAL": 50, "WARN": 30, "FATAL": 50}
-_NAMES = {0: "NOTSET", 10: "DEBUG", 20: "INFO", 30: "WARNING", 40: "ERROR", 50: "CRITICAL"}
+BASIC_FORMAT = "%(levelname)s:%(name)s:%(message)s"
 
 
-class _Settings:
-    """What `basicConfig` sets, shared by the loggers of one program."""
+class Core:
+    """What the loggers of one program share."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
-        self.level = LEVELS["WARNING"]
-        self.form: str | None = None
-        self.date_form: str | None = None
-        self.stream: Any = None
-        self.is_set = False
+        self.disabled_below = -1
+        self.loggers: dict[str, Logger] = {}
+        self.root = Logger(self, "root", LEVELS["WARNING"])
+
+    def logger(self, name: str | None = None) -> Logger:
+        if name is None or name == "root":
+            return self.root
+        return self.loggers.setdefault(name, Logger(self, name, 0))
+
+    def parent(self, logger: Logger) -> Logger | None:
+        if logger is self.root:
+            return None
+        name = logger.name
+        while "." in name:
+            name = name.rpartition(".")[0]
+            if name in self.loggers:
+                return self.loggers[name]
+        return self.root
 
 
-class Logger:
-    """Writes records of its level and above."""
+class Logger(Filterer):
+    """Hands records of its level and above to its handlers, and to those of the loggers above it."""
 
-    __slots__ = ("_level", "_settings", "disabled", "name", "propagate")
-
-    def __init__(self, name: str, settings: _Settings) -> None:
-        self.name = name
-        self._settings = settings
-        self._level = 0
-        self.disabled = False
-        self.propagate = True
+    def __init__(self, core: Core, name: str, level: int | str = 0) -> None:
+        super().__init__()
+        self._core = core
+        self.name, self.level = name, KNOWN_LEVELS.number(level)
+        self.propagate, self.disabled = True, False
+        self.handlers: list[Any] = []
 
     @property
-    def level(self) -> int:
-        return self._level
+    def parent(self) -> Logger | None:
+        return self._core.parent(self)
 
     @property
-    def handlers(self) -> list[Any]:
-        return []
+    def root(self) -> Logger:
+        return self._core.root
 
     def setLevel(self, level: int | str) -> None:
-        self._level = _level(level)
+        self.level = KNOWN_LEVELS.number(level)
 
     def getEffectiveLevel(self) -> int:
-        return self._level or self._settings.level
+        logger: Logger | None = self
+        while logger is not None and not logger.level:
+            logger = logger.parent
+        return logger.level if logger is not None else 0
 
     def isEnabledFor(self, level: int) -> bool:
-        return not self.disabled and level >= self.getEffectiveLevel()
+        return not self.disabled and level > self._core.disabled_below and level >= self.getEffectiveLevel()
+
+    def addHandler(self, hdlr: Any) -> None:
+        if hdlr not in self.handlers:
+            self.handlers.append(hdlr)
+
+    def removeHandler(self, hdlr: Any) -> None:
+        if hdlr in self.handlers:
+            self.handlers.remove(hdlr)
 
     def hasHandlers(self) -> bool:
-        return self._settings.is_set
-
-    def addHandler(self, handler: Any) -> None:
-        """Take part in what a handler asks for: its form and its stream."""
-        self._settings.is_set = True
-        if isinstance(handler, Handler):
-            self._settings.form = handler.form or self._settings.form
-            self._settings.stream = handler.stream
-
-    def removeHandler(self, handler: Any) -> None:
-        """Do nothing: records go to the output."""
+        return any(True for _ in self._all_handlers())
 
     def getChild(self, suffix: str) -> Logger:
-        return Logger(f"{self.name}.{suffix}", self._settings)
+        return self._core.logger(suffix if self is self._core.root else f"{self.name}.{suffix}")
 
     def debug(self, msg: Any, *args: Any, **options: Any) -> None:
         self.log(10, msg, *args, **options)
@@ -86,141 +118,176 @@ class Logger:
     def error(self, msg: Any, *args: Any, **options: Any) -> None:
         self.log(40, msg, *args, **options)
 
-    def exception(self, msg: Any, *args: Any, **options: Any) -> None:
-        self.log(40, msg, *args, **{"exc_info": True, **options})
+    def exception(self, msg: Any, *args: Any, exc_info: Any = True, **options: Any) -> None:
+        self.log(40, msg, *args, exc_info=exc_info, **options)
 
     def critical(self, msg: Any, *args: Any, **options: Any) -> None:
         self.log(50, msg, *args, **options)
 
     fatal = critical
 
-    def log(self, level: int, msg: Any, *args: Any, exc_info: Any = None, **options: Any) -> None:
+    def log(self, level: int, msg: Any, *args: Any, exc_info: Any = None, extra: Any = None, **_: Any) -> None:
+        if not isinstance(level, int):
+            raise TypeError("level must be an integer")
         if self.isEnabledFor(level):
-            _write(self._settings, self.name, level, _message(msg, args), exc_info)
+            record = LogRecord(
+                self.name, level, str(KNOWN_LEVELS.name(level)), msg, args, self._core.scene.clock.read()
+            )
+            record.exc_info = _exc_info(exc_info)
+            for key, value in dict(extra or {}).items():
+                if key in ("message", "asctime") or key in vars(record):
+                    message = f"Attempt to overwrite {key!r} in LogRecord"
+                    raise KeyError(message)
+                vars(record)[key] = value
+            self.handle(record)
+
+    def handle(self, record: Any) -> None:
+        record = not self.disabled and self.filter(record)
+        if not record:
+            return
+        handlers = list(self._all_handlers())
+        for handler in handlers:
+            if record.levelno >= handler.level:
+                handler.handle(record)
+        if not handlers and record.levelno >= LEVELS["WARNING"]:
+            self._core.scene.errors.write(PLAIN.format(record) + "\n")
+
+    def _all_handlers(self) -> Any:
+        logger: Logger | None = self
+        while logger is not None:
+            yield from logger.handlers
+            logger = logger.parent if logger.propagate else None
+
+    def __repr__(self) -> str:
+        return f"<Logger {self.name} ({KNOWN_LEVELS.name(self.getEffectiveLevel())})>"
 
 
-class Handler:
-    """Keeps what a handler is told; records are written by the loggers."""
+class LoggerAdapter:
+    """Adds what it was given to each record of a logger."""
 
-    __slots__ = ("form", "level", "stream")
+    def __init__(self, logger: Any, extra: Any = None, **_: Any) -> None:
+        self.logger, self.extra = logger, extra
 
-    def __init__(self, stream: Any = None) -> None:
-        self.stream = stream
-        self.form: str | None = None
-        self.level = 0
+    def process(self, msg: Any, kwargs: Any) -> tuple[Any, Any]:
+        return msg, {**kwargs, "extra": self.extra}
 
-    def setFormatter(self, formatter: Any) -> None:
-        self.form = formatter.form if isinstance(formatter, Formatter) else None
+    def log(self, level: int, msg: Any, *args: Any, **options: Any) -> None:
+        msg, options = self.process(msg, options)
+        self.logger.log(level, msg, *args, **options)
 
-    def setLevel(self, level: int | str) -> None:
-        self.level = _level(level)
+    def exception(self, msg: Any, *args: Any, exc_info: Any = True, **options: Any) -> None:
+        self.log(40, msg, *args, exc_info=exc_info, **options)
+
+    debug, info, warning, error, critical = Logger.debug, Logger.info, Logger.warning, Logger.error, Logger.critical
 
 
-class Formatter:
-    """Keeps a form."""
+def _exc_info(given: Any) -> Any:
+    error = given if isinstance(given, BaseException) else sys.exc_info()[1] if given else None
+    return None if error is None else (type(error), error, Trace.of(error))
 
-    __slots__ = ("datefmt", "form")
 
-    def __init__(self, fmt: str | None = None, datefmt: str | None = None, style: str = "%", **_: Any) -> None:
-        self.form = fmt if style == "%" else None
-        self.datefmt = datefmt
+def _stream_handler(scene: Scene) -> type:
+    standard_error = Stream(scene.errors, "stderr")
+
+    class StreamHandler(Handler):
+        """Writes records to a stream."""
+
+        terminator = "\n"
+
+        def __init__(self, stream: Any = None) -> None:
+            super().__init__()
+            self.stream = standard_error if stream is None else stream
+
+        def setStream(self, stream: Any) -> Any:
+            before, self.stream = self.stream, stream
+            return before
+
+        def emit(self, record: Any) -> None:
+            try:
+                self.stream.write(self.format(record) + self.terminator)
+            except RecursionError:
+                raise
+            except Exception as error:  # noqa: BLE001  # as the library does: a bad record ends no program
+                standard_error.write(f"--- Logging error ---\n{''.join(format_exception(error))}")
+
+    StreamHandler.__qualname__, StreamHandler.__module__ = "StreamHandler", "logging"
+    take_own_objects(StreamHandler)
+    WRITABLE.add(StreamHandler)
+    BASES.add(StreamHandler)
+    return StreamHandler
+
+
+for _kind in (Filterer, LogRecord, Filter, Formatter, Handler, NullHandler, Logger, LoggerAdapter):
+    _kind.__module__ = "logging"
+    take_own_objects(_kind)
+    WRITABLE.add(_kind)
+COPIED.add(LogRecord)
+BASES.update((Filter, Formatter, Handler, NullHandler, LoggerAdapter))
 
 
 def logging_names(scene: Scene) -> dict[str, Any]:
     """Return the names of the module for one program."""
-    settings = _Settings(scene)
-    root = Logger("root", settings)
-    loggers = {"root": root}
+    KNOWN_LEVELS.begin()
+    core = Core(scene)
+    root = core.root
+    stream_handler = _stream_handler(scene)
 
-    def getLogger(name: str | None = None) -> Logger:
-        return loggers.setdefault(name or "root", Logger(name or "root", settings))
+    def basicConfig(*, force: bool = False, **options: Any) -> None:
+        if force:
+            root.handlers.clear()
+        if not root.handlers:
+            handlers = options.get("handlers") or [stream_handler(options.get("stream"))]
+            _configure(root, handlers, **options)
 
-    def basicConfig(
-        *,
-        level: int | str | None = None,
-        format: str | None = None,
-        datefmt: str | None = None,
-        stream: Any = None,
-        force: bool = False,
-        style: str = "%",
-        **_: Any,
-    ) -> None:
-        if settings.is_set and not force:
-            return
-        settings.is_set = True
-        settings.level = LEVELS["WARNING"] if level is None else _level(level)
-        settings.form = format if style == "%" else None
-        settings.date_form, settings.stream = datefmt, stream
+    def by_root(name: str) -> Any:
+        def write(*args: Any, **options: Any) -> None:
+            if not root.handlers:
+                basicConfig()
+            getattr(root, name)(*args, **options)
+
+        write.__name__ = write.__qualname__ = name
+        return write
+
+    def disable(level: int | str = 50) -> None:
+        core.disabled_below = KNOWN_LEVELS.number(level)
 
     methods = ("debug", "info", "warning", "warn", "error", "exception", "critical", "fatal", "log")
     return {
         **LEVELS,
-        **{name: getattr(root, name) for name in methods},
-        "getLogger": getLogger,
+        **{name: by_root(name) for name in methods},
+        **{kind.__name__: kind for kind in (Filter, Formatter, Handler, NullHandler, LoggerAdapter)},
+        "BASIC_FORMAT": BASIC_FORMAT,
+        "LogRecord": stand_in("LogRecord", "logging", LogRecord),
+        "Logger": stand_in("Logger", "logging", Logger, make=lambda name, level=0: Logger(core, name, level)),
+        "StreamHandler": stream_handler,
+        "addLevelName": lambda level, levelName: KNOWN_LEVELS.add(level, levelName),
         "basicConfig": basicConfig,
-        "getLevelName": lambda level: (
-            _NAMES.get(level, f"Level {level}") if isinstance(level, int) else LEVELS.get(level)
-        ),
-        "StreamHandler": Handler,
-        "NullHandler": Handler,
-        "Formatter": Formatter,
-        "Logger": Logger,
-        "Handler": Handler,
-        "disable": lambda level=50: setattr(root, "disabled", True),
+        "captureWarnings": lambda capture: None,
+        "disable": disable,
+        "getLevelName": lambda level: KNOWN_LEVELS.name(level),
+        "getLogger": lambda name=None: core.logger(name),
+        "root": root,
+        "shutdown": lambda: None,
     }
 
 
-def _level(level: int | str) -> int:
-    if isinstance(level, int):
-        return level
-    found = LEVELS.get(level)
-    if found is None:
-        message = f"Unknown level: {level!r}"
-        raise ValueError(message)
-    return found
+def _configure(
+    root: Logger,
+    handlers: Any,
+    *,
+    format: Any = None,
+    datefmt: Any = None,
+    style: Any = "%",
+    level: Any = None,
+    **_: Any,
+) -> None:
+    form = Formatter(format or _BASIC.get(style), datefmt, style)
+    for handler in handlers:
+        if handler.formatter is None:
+            handler.setFormatter(form)
+        root.addHandler(handler)
+    if level is not None:
+        root.setLevel(level)
 
 
-def _message(msg: Any, args: tuple[Any, ...]) -> str:
-    text = str(msg)
-    if not args:
-        return text
-    return text % (args[0] if len(args) == 1 and isinstance(args[0], dict) and args[0] else args)
-
-
-def _write(settings: _Settings, name: str, level: int, message: str, exc_info: Any) -> None:
-    form = settings.form or ("%(levelname)s:%(name)s:%(message)s" if settings.is_set else "%(message)s")
-    line = form % _fields(settings, name, level, message)
-    if exc_info:
-        line += _error_lines(exc_info)
-    if settings.stream is None:
-        settings.scene.errors.write(line + "\n")
-    else:
-        settings.stream.write(line + "\n")
-
-
-def _fields(settings: _Settings, name: str, level: int, message: str) -> dict[str, Any]:
-    """Return what a form may name, as plain data: the form is the program's, and may be more than text."""
-    fields: dict[str, Any] = dict.fromkeys(_OTHER_FIELDS, 0)
-    fields |= {"name": name, "levelname": _NAMES.get(level, str(level)), "levelno": level, "message": message}
-    fields |= {"threadName": "MainThread", "filename": "program", "module": "program", "funcName": "<module>"}
-    form = str.__str__(settings.form or "")
-    if "created" in form or "relativeCreated" in form or "msecs" in form:
-        fields |= dict.fromkeys(("created", "relativeCreated", "msecs"), settings.scene.clock.read())
-    if "asctime" in form:
-        moment = time.gmtime(settings.scene.clock.read())
-        date_form = settings.date_form
-        fields["asctime"] = time.strftime(date_form or "%Y-%m-%d %H:%M:%S", moment) + ("" if date_form else ",000")
-    return {**fields, "process": 1}
-
-
-_OTHER_FIELDS = ("lineno", "pathname", "processName", "thread", "taskName", "msg", "args", "asctime")
-
-
-def _error_lines(exc_info: Any) -> str:
-    import sys  # noqa: PLC0415  # read where the error is being handled
-
-    error = exc_info if isinstance(exc_info, BaseException) else sys.exc_info()[1]
-    if error is None:
-        return ""
-    lines = [f'\n  File "<program>", line {line}, in {name}' for line, name in program_lines(error.__traceback__)]
-    return "\nTraceback (most recent call last):" + "".join(lines) + f"\n{type(error).__name__}: {error}"
+_BASIC = {"%": BASIC_FORMAT, "{": "{levelname}:{name}:{message}", "$": "${levelname}:${name}:${message}"}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import sys
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.names.logging_names import logging_names
 from sandbox.guest.names.traceback_names import traceback_names
+from sandbox.guest.names.warnings_names import warnings_names
 from sandbox.guest.output import Stream
 from sandbox.guest.runtime.tables import Table
 from sandbox.guest.runtime.traces import Trace
@@ -70,27 +70,9 @@ def _sys(scene: Scene) -> dict[str, Any]:
     }
 
 
-def _warnings(scene: Scene) -> dict[str, Any]:
-    def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **_: Any) -> None:
-        kind = type(message) if isinstance(message, Warning) else category or UserWarning
-        scene.errors.write(f"{kind.__name__}: {message}\n")
-
-    return {
-        "warn": warn,
-        "catch_warnings": nullcontext_of_warnings,
-        "filterwarnings": lambda *_, **__: None,
-        "simplefilter": lambda *_, **__: None,
-    }
-
-
-def nullcontext_of_warnings(**_: Any) -> contextlib.nullcontext[list[Any]]:
-    """Stand for `warnings.catch_warnings`: no warning is kept here."""
-    return contextlib.nullcontext([])
-
-
 BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {
     "sys": _sys,
     "traceback": traceback_names,
-    "warnings": _warnings,
+    "warnings": warnings_names,
     "logging": logging_names,
 }

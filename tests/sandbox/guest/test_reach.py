@@ -33,7 +33,7 @@ SAMPLES = """
 import array, asyncio, calendar, collections, contextlib, copy, csv, dataclasses, datetime, decimal, difflib, email.utils
 import enum, fractions, functools, graphlib, hashlib, hmac, html.parser, inspect, io, ipaddress, itertools, json, logging
 import math, numbers, operator, pprint, queue, random, re, statistics, string, struct, sys, textwrap, threading, time
-import traceback, types, typing, urllib.parse, uuid, xml.etree.ElementTree, zlib, zoneinfo, concurrent.futures, abc
+import traceback, types, typing, urllib.parse, uuid, warnings, xml.etree.ElementTree, zlib, zoneinfo, concurrent.futures, abc
 samples = {}
 def function(a, b=1): return a
 def generator():
@@ -74,6 +74,12 @@ with Manager():
 def dispatched(x): return x
 @contextlib.contextmanager
 def managed(): yield 1
+class Seen(logging.Handler):
+    records = []
+    def emit(self, record): self.records.append(record)
+seen = Seen()
+logging.getLogger("y").addHandler(seen)
+logging.getLogger("y").error("bad", exc_info=errors[0])
 pending = coroutine()
 task = asyncio.create_task(asyncio.sleep(0))
 samples.update(
@@ -86,7 +92,9 @@ samples.update(
     text=io.StringIO(), raw=io.BytesIO(), reader=csv.reader([]), writer=csv.writer(io.StringIO()),
     dict_reader=csv.DictReader(io.StringIO("a")), sha=hashlib.sha256(), mac=hmac.new(b"k", b"m", "sha256"), uuid=uuid.uuid4(),
     net=ipaddress.ip_network("10.0.0.0/30"), element=xml.etree.ElementTree.fromstring("<a/>"), url=urllib.parse.urlparse("http://a/"),
-    logger=logging.getLogger("x"), thread=threading.Thread(target=function), lock=threading.Lock(), local=threading.local(),
+    logger=logging.getLogger("x"), handler=logging.StreamHandler(), form=logging.Formatter(), records=seen.records,
+    adapter=logging.LoggerAdapter(logging.getLogger("x")), told=traceback.TracebackException.from_exception(errors[0]),
+    frames=traceback.extract_tb(errors[0].__traceback__), catching=warnings.catch_warnings(record=True), thread=threading.Thread(target=function), lock=threading.Lock(), local=threading.local(),
     queue=queue.Queue(), pool=concurrent.futures.ThreadPoolExecutor(2), job=concurrent.futures.ThreadPoolExecutor(1).submit(function, 1),
     loop=asyncio.get_event_loop(), task=task, future=asyncio.get_event_loop().create_future(), alock=asyncio.Lock(),
     aqueue=asyncio.Queue(), sem=asyncio.Semaphore(1), event=asyncio.Event(), group=asyncio.TaskGroup(), cond=asyncio.Condition(),

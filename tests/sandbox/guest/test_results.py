@@ -118,7 +118,7 @@ def test_standard_error_is_no_output_and_its_beginning_a_note() -> None:
 
     assert ended.output == "kept\n"
     (note,) = ended.notes
-    assert note.startswith("on standard error: low disk\nUserWarning: old\nTraceback (most recent")
+    assert note.startswith("on standard error: WARNING:root:low disk\nUserWarning: old\nTraceback (most recent")
     assert note.endswith("xxx …")
     assert len(note) < 1_000
 
