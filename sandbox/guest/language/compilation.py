@@ -13,6 +13,7 @@ from sandbox.guest.language.ending import MAIN, await_calls, keep_value
 from sandbox.guest.language.examples import Example, examples_of, show_values
 from sandbox.guest.language.imports import future_flags
 from sandbox.guest.language.policy import LanguagePolicy
+from sandbox.guest.language.proven import NOTHING_PROVEN, follow
 from sandbox.guest.language.refusals import Refusals
 from sandbox.guest.language.sites import call_sites, shadowing_imports
 from sandbox.guest.language.source import SourceRefused, parse
@@ -62,7 +63,9 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
     if ast.AsyncFunctionDef in kinds and "asyncio.run" not in code and "run_until_complete" not in code:
         await_calls(tree, bound)
     returns = keep_value(tree, bound=bound, kinds=kinds)
-    LanguagePolicy(refusals, bound=bound, deferred=deferred).visit(tree)
+    inherited = _inherited(source.nodes) if ast.ClassDef in kinds else ()
+    proven = NOTHING_PROVEN if examples else follow(tree, source.nodes)  # examples bind what they like
+    LanguagePolicy(refusals, bound=bound, deferred=deferred, inherited=inherited, proven=proven).visit(tree)
     if refusals.has("builtin"):
         unused = UnusedFunctions(source.text)
         refusals.leave_out("builtin", unused.hold)

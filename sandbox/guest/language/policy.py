@@ -21,6 +21,7 @@ from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, HOOKS, NOT_
 from sandbox.guest.language.fields import walks_plainly
 from sandbox.guest.language.guards import call, check_receiver_first, is_own, load, located
 from sandbox.guest.language.imports import import_bindings, is_star
+from sandbox.guest.language.proven import NOTHING_PROVEN
 from sandbox.guest.language.receivers import is_untouched, receiver
 from sandbox.guest.language.steady import comprehension_names, steady_names
 from sandbox.guest.language.variables import BINDABLE, READABLE, UNAVAILABLE, is_dunder, is_reserved
@@ -28,6 +29,7 @@ from sandbox.guest.language.variables import BINDABLE, READABLE, UNAVAILABLE, is
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from sandbox.guest.language.proven import Proven
     from sandbox.guest.language.refusals import Refusals
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -40,7 +42,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
     """Walks a program once, refuses what may not be, and puts guards where the run time must decide.
 
     `bound` are the names that the program binds itself, `deferred` the calls that are handed over un-run, `inherited`
-    the names of classes that others are below.
+    the names of classes that others are below, `proven` what is known of variables.
     """
 
     def __init__(
@@ -50,14 +52,16 @@ class LanguagePolicy(RestrictingNodeTransformer):
         bound: Collection[str],
         deferred: Collection[int] = (),
         inherited: Collection[str] = (),
+        proven: Proven = NOTHING_PROVEN,
     ) -> None:
         super().__init__()
         self.refusals = refusals
         self._bound = bound
         self._deferred = deferred
         self._inherited = inherited
+        self._proven = proven.attributes
         self._trusted: frozenset[str] = frozenset()  # receivers that were looked at when their method began
-        self._steady: Callable[[], frozenset[str]] = frozenset  # variables that nothing else binds, when asked for
+        self._steady: Callable[[], frozenset[str]] = lambda: proven.steady  # variables that nothing else binds
         self._in_class = False  # directly in the body of a class
         self._class = ""  # the innermost one around
 
@@ -207,7 +211,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         value = node.value
         name = ast.Constant(node.attr)
         if isinstance(value, ast.Name):
-            if value.id in self._trusted and node.attr != "mro":
+            if id(node) in self._proven or (value.id in self._trusted and node.attr != "mro"):
                 return node
             slow = call(guard, [load(value.id, value), ast.copy_location(name, value)], value)
             checked: ast.expr = slow

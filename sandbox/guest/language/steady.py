@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-#: Have variables of their own. What they bind for the function around (`:=`) is left out, which is only slower.
+#: Have variables of their own.
 _INNER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -34,7 +34,11 @@ def steady_names(parameters: frozenset[str], body: Sequence[ast.AST]) -> frozens
             elif isinstance(node, _NESTED):
                 bound.add(node.name)
                 shared |= _declared_inside(node)
-            elif not isinstance(node, _INNER):
+            elif isinstance(
+                node, _INNER
+            ):  # what a generator binds for the function around it, it binds whenever it runs
+                shared.update(each.target.id for each in ast.walk(node) if isinstance(each, ast.NamedExpr))
+            else:
                 bound.update(name for name in bindings(node) if name)
                 inside.append(node)
         level = children(inside)

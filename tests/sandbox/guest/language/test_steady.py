@@ -28,6 +28,7 @@ def steady(code: str) -> set[str]:
             {"C"},
         ),
         ("def f():\n    [a for a in b]\n    return lambda c: c", set()),
+        ("def f():\n    a = 1\n    b = ((a := 2) for c in d)", {"b"}),
         (
             "def f(a):\n    try:\n        pass\n    except E as e:\n        import c as d\n    with a as (g, h): pass",
             set("aedgh"),
