@@ -67,7 +67,7 @@ def ideas() -> dict[str, tuple[Weights, Callable[[], AbstractContextManager[None
         ),
         "names in pieces alone": (PLAIN, partial(_changed, documents, "_HUMP", re.compile("(?!)"))),
         "words that keep their endings": (PLAIN, partial(_changed, text, "_WHOLE", frozenset())),
-        "sums that saturate": (PLAIN, partial(_changed, ranking, "_saturated", lambda sums: sums)),
+        "sums that saturate": (PLAIN, partial(_changed, ranking, "saturated", lambda sums: sums)),
         "clauses": (PLAIN, partial(_changed, index, "clause_heads", lambda *_: [])),
         **{f"field: {field.name.lower()}": (_without(field), as_is) for field in Field},
     }

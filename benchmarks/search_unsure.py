@@ -1,17 +1,19 @@
 """How well search knows that it has not found it, each set judged by a fit on the others.
 
-    python -m benchmarks.search_unsure --data DIR [--queries 300]
+    python -m benchmarks.search_unsure --data DIR [--queries 300] [--parts 2]
 
-For each set and the gym: its queries, which are answerable; the same with the right tools taken out of the catalog
-(`taken`); queries of the other sets (`foreign`); and nonsense. Printed are the areas under the curve, what share of
-foreign queries and of nonsense is flagged where one in twenty answerable queries is, and the same shares, with that of
-false alarms, at the threshold of the other sets. Last the coefficients and the threshold that all sets together give.
+For each set and the gym: its queries, which are answerable; the same, each asked of a catalog without its right tools
+(`taken`; with `--parts`, without those of its part of the queries); queries of other sets (`foreign`); and nonsense.
+Printed are the areas under the curve, what share of foreign queries and of nonsense is flagged where one in twenty
+answerable queries is, and the same shares, with that of false alarms, at the threshold of the other sets. Last the
+coefficients and the threshold that all sets together give.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -22,9 +24,11 @@ from benchmarks.retrieval import labelled, read_rows, sets, tools_of
 from benchmarks.search import gym
 from codemode.search.confidence import COEFFICIENTS
 from codemode.search.index import Index
+from codemode.search.postings import build_postings
+from codemode.search.segment import join
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from codemode.catalog.tool import Tool
     from codemode.search.evaluation import LabelledQuery
@@ -50,7 +54,7 @@ def main() -> None:
     for name in names:
         tools, queries[name] = gym() if name == "gym" else _set(options.data / name, options.queries)
         indexes[name] = Index.build(tools)
-    rows = {name: dict(_rows(indexes[name], name, queries)) for name in names}
+    rows = {name: dict(_rows(indexes[name], name, queries, options.parts)) for name in names}
     print(
         "| set | taken AUC | foreign AUC | foreign flagged | nonsense flagged | by others: false | foreign | nonsense |"
     )
@@ -71,13 +75,33 @@ def _set(folder: Path, count: int) -> tuple[list[Tool], list[LabelledQuery]]:
     return tools, labelled(folder / "queries.jsonl", tools, count)
 
 
-def _rows(index: Index, name: str, queries: Mapping[str, Sequence[LabelledQuery]]) -> Iterator[tuple[str, Evidence]]:
+def _rows(
+    index: Index, name: str, queries: Mapping[str, Sequence[LabelledQuery]], parts: int
+) -> Iterator[tuple[str, Evidence]]:
     own = queries[name]
     yield "answerable", _evidence(index.evidence(each.query) for each in own)
-    yield "taken", _evidence(index.evidence(each.query, without=frozenset().union(*each.gold)) for each in own)
+    yield "taken", _evidence(_taken(index, own, parts or len(own)))
     foreign = [each.query for other in queries if other != name for each in queries[other][:FOREIGN]]
     yield "foreign", _evidence(index.evidence(query) for query in foreign)
     yield "nonsense", _evidence(index.evidence(query) for query in _nonsense())
+
+
+def _taken(index: Index, queries: Sequence[LabelledQuery], parts: int) -> Iterator[Mapping[str, float] | None]:
+    """The evidence of queries without the right tools of their part."""
+    for part in range(parts):
+        asked = queries[part::parts]
+        others = _without(index, {id_ for each in asked for gold in each.gold for id_ in gold})
+        yield from (others.evidence(each.query) for each in asked)
+
+
+def _without(index: Index, ids: Collection[str]) -> Index:
+    """The index of the tools but some, as if these had never been read."""
+    places = [place for place, tool in enumerate(index.tools) if tool.id in ids]
+    spans = [(start, end) for start, end in pairwise([-1, *places, len(index.tools)]) if start + 1 < end]
+    documents = join([index.documents.part(start + 1, end) for start, end in spans])
+    tools = tuple(tool for tool in index.tools if tool.id not in ids)
+    postings = build_postings(documents, index.weights, len(index.vocabulary))
+    return Index(tools, documents, index.vocabulary, postings, weights=index.weights, spelling=index.spelling)
 
 
 def _nonsense() -> Iterator[str]:
@@ -152,6 +176,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--queries", type=int, default=300)
+    parser.add_argument("--parts", type=int, default=0)
     return parser.parse_args()
 
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from codemode.search.ranking import saturated
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -21,41 +23,50 @@ if TYPE_CHECKING:
 
 COEFFICIENTS = MappingProxyType(
     {
-        "score": 1.1,
-        "name_verbatim": 0.64,
-        "sum": 0.75,
-        "within_reach": 3.8,
-        "within_reach_squared": -2.41,
+        "score": 1.05,
+        "name_verbatim": 0.75,
+        "beside": 0.63,
+        "in_texts": 1.81,
+        "evenness": 6.53,
+        "missing": -2.01,
+        "unknown": -0.64,
     }
 )
-INTERCEPT = -3.71
+INTERCEPT = -1.75
 
 #: Below this a search is said to be unsure: about one answerable query in twenty lies below.
-UNSURE = 0.208
+UNSURE = 0.2
 
 _LEAST = 1e-6  # keeps a share of nothing from dividing by zero
-_LEAST_SUM = 0.02  # in words that one tool alone has: a lower sum says no more
 
 
 def evidence(groups: Sequence[Group], look: Look, sums: Column, scores: Column, rarest: float) -> Mapping[str, float]:
     """What speaks for the best hit, by the names of `COEFFICIENTS`.
 
-    Of the hit: its `score`; how much of its name the query says as it stands. Of the query: the logarithm of the
-    highest `sum`, in words that one tool alone has; the share, by rarity, that any hit answers (`within_reach`).
-    `rarest` is the rarity of a word that one tool alone has, and of one that no tool has.
+    Its `score`, where words that no tool has count as much of the query as the rarest ones; how much of its name the
+    query says as it stands. Its name, namespace and first sentence explain some words of the query: those that stand
+    beside each other, by the rarer of the two (`beside`); how much more of all words than of their rarity (`evenness`:
+    who has a rare word but not the ordinary ones has it by chance); all but a largest share (`missing`). Its other
+    texts explain more (`in_texts`), but no words that no tool has (`unknown`). Rarities are shares of `rarest`, that of
+    a word that no tool has.
     """
     best = int(scores.argmax())
     weight = np.maximum(np.array([group.weight for group in groups]), _LEAST)
-    is_unknown = np.array([not group.alternatives for group in groups])
-    rarity = np.where(is_unknown, weight * rarest, look.rarity)
-    shares = rarity / max(float(rarity.sum()), _LEAST)
-    reach = float(np.minimum(look.found.max(axis=0) / weight, 1.0) @ shares)
+    is_known = np.array([group.known for group in groups])
+    rarity = np.where(is_known, look.rarity, weight * rarest) / max(rarest, _LEAST)
+    total = max(float(rarity.sum()), _LEAST)
+    headed = np.minimum(look.headed[best] / weight, 1.0)
+    found = np.minimum(look.found[best] / weight, 1.0)
+    explained = rarity * headed
+    saturates = saturated(sums[best] / (total * rarest)) - look.features["sum"][best]
     return {
-        "score": float(scores[best]),
+        "score": float(scores[best] + saturates),
         "name_verbatim": float(look.features["name_verbatim"][best]),
-        "sum": math.log(max(float(sums.max()) / max(rarest, _LEAST), _LEAST_SUM)),
-        "within_reach": reach,
-        "within_reach_squared": reach * reach,
+        "beside": float(np.minimum(explained[1:], explained[:-1]).sum()),
+        "in_texts": float((found - headed) @ rarity / math.sqrt(len(groups))),
+        "evenness": float(headed @ (weight / weight.sum() - rarity / total)),
+        "missing": float((rarity - explained).max()) / total,
+        "unknown": float((weight * (1 - found))[~is_known].sum() / weight.sum()),
     }
 
 

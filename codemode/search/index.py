@@ -33,7 +33,7 @@ from codemode.search.vocabulary import Reader, Vocabulary
 from codemode.search.weights import Weights
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -208,11 +208,10 @@ class Index:
         look = self._ranker.look(question, documents, sums)
         return tuple(self.tools[document].id for document in documents.tolist()), look.features
 
-    def evidence(self, text: str, without: Collection[str] = ()) -> Mapping[str, float] | None:
-        """What speaks for the best hit of a search among tools other than some, for fitting; None without a hit."""
+    def evidence(self, text: str) -> Mapping[str, float] | None:
+        """What speaks for the best hit of a search, for fitting; None without a hit."""
         question = self._question(text)
-        allowed = np.array([tool.id not in without for tool in self.tools]) if without else None
-        documents, sums = self._scorer.best(question.groups, self._ranked_closely, allowed)
+        documents, sums = self._scorer.best(question.groups, self._ranked_closely)
         if not len(documents):
             return None
         look = self._ranker.look(question, documents, sums)

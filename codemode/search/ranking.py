@@ -49,10 +49,11 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class Look:
     """What was seen: each feature by name, one number for each candidate; the rarity of the groups; and candidates x
-    groups, how well the name (`named`) and anything (`found`) answers."""
+    groups, how well the name (`named`), what says what a tool is for (`headed`) and anything (`found`) answers."""
 
     features: Mapping[str, Column]
     named: Column
+    headed: Column
     found: Column
     rarity: Column
 
@@ -75,7 +76,7 @@ class Ranker:
         shares = answered.rarity / total
         anywhere, headed = answered.cover.max(axis=0), answered.cover[_HEAD].max(axis=0)
         features = {
-            "sum": _saturated(sums / total),
+            "sum": saturated(sums / total),
             **self._covered(answered, candidates),
             "query_covered": anywhere @ shares,
             "head_covered": headed @ shares,
@@ -85,7 +86,7 @@ class Ranker:
             **self._acting(question, candidates),
             "text_length": np.log1p(self._documents.lengths[candidates][:, _TEXTS].sum(axis=1, dtype=np.float32)),
         }
-        return Look(features, answered.cover[Field.NAME], anywhere, answered.rarity)
+        return Look(features, answered.cover[Field.NAME], headed, anywhere, answered.rarity)
 
     def matched(self, groups: Sequence[Group], document: int) -> tuple[str, ...]:
         """The words of the query that a document answers, each with the fields that do."""
@@ -227,7 +228,7 @@ class _Answered:
     rarity_of_names: Column
 
 
-def _saturated(sums: Column) -> Column:
+def saturated(sums: Column) -> Column:
     """Sums of which more and more count for less and less."""
     saturated: Column = np.log1p(_STEEPNESS * sums)
     return saturated

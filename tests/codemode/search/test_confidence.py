@@ -57,3 +57,12 @@ def test_an_exact_name_is_certain(gym: Index) -> None:
 def test_without_the_right_tool_confidence_falls(gym: Index) -> None:
     others = Index.build([tool for tool in gym.tools if "freeze" not in tool.id])
     assert others.search("freeze membership").confidence < gym.search("freeze membership").confidence
+
+
+def test_words_that_no_tool_has_make_a_search_less_certain(gym: Index) -> None:
+    whole, some, few = (
+        gym.search(query).confidence[0]
+        for query in ("freeze membership", "freeze membership of a skyscraper", "freeze astronaut skyscraper")
+    )
+    assert some < whole - 0.05
+    assert few < some / 2
