@@ -7,15 +7,20 @@ A policy of names sees what a program writes. It does not see `meth.__self__` in
 from __future__ import annotations
 
 import contextlib
+import csv
 import dataclasses
 import enum
 import functools
+import io
 import weakref
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.attributes import Decision, decide
 from sandbox.guest.runtime.own import MARK, MARK_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _FIELDS = "__dataclass_fields__"
 
@@ -30,6 +35,7 @@ def restrict_library() -> None:
         _restrict_field_readers()
         _restrict_cached_properties()
         _restrict_enum_properties()
+        _restrict_readers()
 
 
 _done: list[bool] = []
@@ -141,3 +147,19 @@ def _restrict_enum_properties() -> None:
         return read(self, instance, ownerclass)
 
     library.__get__ = get
+
+
+def _restrict_readers() -> None:
+    """A reader of CSV does not survive that the lines it reads from read from it (CPython up to 3.13 at least)."""
+    library: Any = csv
+    make = library.reader
+
+    def reader(csvfile: Any, /, *arguments: Any, **options: Any) -> Any:
+        runs_no_code = type(csvfile) in (list, tuple, io.StringIO)
+        return make(csvfile if runs_no_code else _once_at_a_time(iter(csvfile)), *arguments, **options)
+
+    library.reader = reader
+
+
+def _once_at_a_time(lines: Iterator[Any]) -> Iterator[Any]:
+    yield from lines
