@@ -12,6 +12,7 @@ import dataclasses
 import enum
 import functools
 import io
+import traceback
 import weakref
 from types import MethodType
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,7 @@ def restrict_library() -> None:
         _restrict_cached_properties()
         _restrict_enum_properties()
         _restrict_readers()
+        _restrict_suggestions()
 
 
 _done: list[bool] = []
@@ -163,3 +165,13 @@ def _restrict_readers() -> None:
 
 def _once_at_a_time(lines: Iterator[Any]) -> Iterator[Any]:
     yield from lines
+
+
+def _restrict_suggestions() -> None:
+    """What tells of an ImportError imports the module that it names, to look for names like the one that is missing."""
+    library: Any = traceback
+    suggest = getattr(library, "_compute_suggestion_error", None)
+    if suggest is not None:
+        library._compute_suggestion_error = lambda error, *rest: (
+            None if isinstance(error, ImportError) else suggest(error, *rest)
+        )
