@@ -45,6 +45,7 @@ def _kinds(loop: Loop) -> dict[str, Any]:
 
     ours = loop
     return {
+        "AbstractEventLoop": stand_in("AbstractEventLoop", "asyncio", asyncio.AbstractEventLoop),
         "Future": stand_in("Future", "asyncio", asyncio.Future, make=future),
         "Task": stand_in("Task", "asyncio", asyncio.Task, make=task),
     }

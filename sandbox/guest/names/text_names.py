@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import codecs
 import json
 import pprint
@@ -11,7 +10,6 @@ import xml.etree.ElementTree as ElementTree  # not an alias that programs know
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
-from sandbox.guest.language.source import check_nesting
 from sandbox.guest.runtime.access import WRITABLE
 from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.formatting import formatter_class
@@ -20,10 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from sandbox.guest.names.scene import Scene
-
-#: Longest text for which a tree is built from a literal.
-LITERAL_CHARACTERS = 1_000_000
-LITERAL_DEPTH = 80
 
 
 def _json(scene: Scene) -> dict[str, Any]:
@@ -89,18 +83,6 @@ class _Collected:
             self._scene.output.write(text)
         else:
             self._stream.write(text)
-
-
-def _ast(scene: Scene) -> dict[str, Any]:
-    def literal_eval(text: str) -> Any:
-        if not isinstance(text, str):
-            raise TypeError("literal_eval() takes text here")
-        if len(text) > LITERAL_CHARACTERS:
-            raise ValueError("the text is too long")
-        check_nesting(text, LITERAL_DEPTH)
-        return ast.literal_eval(str.__str__(text))
-
-    return {"literal_eval": literal_eval}
 
 
 def _shlex(scene: Scene) -> dict[str, Any]:
@@ -225,7 +207,6 @@ BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {
     "json": _json,
     "string": _string,
     "pprint": _pprint,
-    "ast": _ast,
     "shlex": _shlex,
     "xml.etree.ElementTree": _element_tree,
     "xml.sax.saxutils": _saxutils,

@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.names.zones import zones
+from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.loose import loose
 
 if TYPE_CHECKING:
@@ -132,8 +133,48 @@ def _timeit(scene: Scene) -> dict[str, Any]:
     return {"timeit": timeit, "repeat": repeat, "default_timer": loose(clock.elapsed)}
 
 
+def _calendar(scene: Scene) -> dict[str, Any]:
+    """What prints goes to the output of the program, and its first day of the week is its own."""
+
+    class TextCalendar(calendar.TextCalendar):
+        def prweek(self, theweek: Any, width: int) -> None:
+            scene.output.write(self.formatweek(theweek, width))
+
+        def prmonth(self, theyear: int, themonth: int, w: int = 0, l: int = 0) -> None:  # noqa: E741
+            scene.output.write(self.formatmonth(theyear, themonth, w, l))
+
+        def pryear(self, theyear: int, w: int = 0, l: int = 0, c: int = 6, m: int = 3) -> None:  # noqa: E741
+            scene.output.write(self.formatyear(theyear, w, l, c, m))
+
+    TextCalendar.__module__, TextCalendar.__qualname__ = "calendar", "TextCalendar"
+    BASES.add(TextCalendar)
+    text = TextCalendar()
+
+    def setfirstweekday(firstweekday: int) -> None:
+        if not 0 <= firstweekday <= 6:
+            raise calendar.IllegalWeekdayError(firstweekday)
+        text.firstweekday = firstweekday
+
+    methods: dict[str, Callable[..., Any]] = {
+        "calendar": text.formatyear,
+        "month": text.formatmonth,
+        "monthcalendar": text.monthdayscalendar,
+        "prcal": text.pryear,
+        "prmonth": text.prmonth,
+        "week": text.formatweek,
+        "weekheader": text.formatweekheader,
+    }
+    return {
+        **{name: loose(method) for name, method in methods.items()},
+        "TextCalendar": TextCalendar,
+        "firstweekday": lambda: text.firstweekday,
+        "setfirstweekday": setfirstweekday,
+    }
+
+
 BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {
     "time": _time,
+    "calendar": _calendar,
     "email.utils": _email,
     "zoneinfo": _zoneinfo,
     "timeit": _timeit,

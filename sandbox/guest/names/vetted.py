@@ -100,12 +100,15 @@ VETTED: dict[str, Vetted] = {
         names=(
             "a85decode a85encode b16decode b16encode b32decode b32encode b32hexdecode b32hexencode b64decode "
             "b64encode b85decode b85encode decodebytes encodebytes standard_b64decode standard_b64encode "
-            "urlsafe_b64decode urlsafe_b64encode"
+            "urlsafe_b64decode urlsafe_b64encode z85decode z85encode"
         ),
         why=("bytes; not encode and decode, which take files"),
     ),
     "binascii": Vetted(
-        names=("Error Incomplete a2b_base64 a2b_hex a2b_uu b2a_base64 b2a_hex b2a_uu crc32 crc_hqx hexlify unhexlify"),
+        names=(
+            "Error Incomplete a2b_base64 a2b_hex a2b_qp a2b_uu b2a_base64 b2a_hex b2a_qp b2a_uu crc32 crc_hqx hexlify "
+            "unhexlify"
+        ),
         why=("bytes"),
     ),
     "hashlib": Vetted(
@@ -139,15 +142,17 @@ VETTED: dict[str, Vetted] = {
     ),
     "difflib": Vetted(
         names=(
-            "Differ IS_CHARACTER_JUNK IS_LINE_JUNK Match SequenceMatcher context_diff get_close_matches ndiff "
-            "restore unified_diff"
+            "Differ IS_CHARACTER_JUNK IS_LINE_JUNK Match SequenceMatcher context_diff diff_bytes "
+            "get_close_matches ndiff restore unified_diff"
         ),
         why=("text"),
     ),
     "zlib": Vetted(
         names=(
-            "Z_BEST_COMPRESSION Z_BEST_SPEED Z_DEFAULT_COMPRESSION adler32 compress compressobj crc32 "
-            "decompress decompressobj error MAX_WBITS"
+            "DEFLATED DEF_BUF_SIZE DEF_MEM_LEVEL MAX_WBITS Z_BEST_COMPRESSION Z_BEST_SPEED Z_BLOCK "
+            "Z_DEFAULT_COMPRESSION Z_DEFAULT_STRATEGY Z_FILTERED Z_FINISH Z_FIXED Z_FULL_FLUSH Z_HUFFMAN_ONLY "
+            "Z_NO_COMPRESSION Z_NO_FLUSH Z_PARTIAL_FLUSH Z_RLE Z_SYNC_FLUSH Z_TREES adler32 compress compressobj "
+            "crc32 decompress decompressobj error"
         ),
         why=("bytes; a bomb ends at the memory limit of the process"),
     ),
@@ -219,7 +224,7 @@ VETTED: dict[str, Vetted] = {
         why=("text; not register_dialect, whose table is shared"),
     ),
     "io": Vetted(
-        names=("BytesIO SEEK_CUR SEEK_END SEEK_SET StringIO TextIOBase"),
+        names=("BytesIO DEFAULT_BUFFER_SIZE SEEK_CUR SEEK_END SEEK_SET StringIO TextIOBase UnsupportedOperation"),
         why=("memory; not open, FileIO and the wrappers"),
     ),
     "copy": Vetted(

@@ -30,7 +30,7 @@ from tests.sandbox.guest.host_double import HostDouble
 
 #: Objects of every kind that a program can make or be given.
 SAMPLES = """
-import array, asyncio, calendar, collections, contextlib, copy, csv, dataclasses, datetime, decimal, difflib, email.utils
+import array, ast, asyncio, calendar, collections, contextlib, copy, csv, dataclasses, datetime, decimal, difflib, email.utils
 import enum, fractions, functools, graphlib, hashlib, hmac, html.parser, inspect, io, ipaddress, itertools, json, logging
 import math, numbers, operator, pprint, queue, random, re, statistics, string, struct, sys, textwrap, threading, time
 import traceback, types, typing, urllib.parse, uuid, warnings, xml.etree.ElementTree, zlib, zoneinfo, concurrent.futures, abc
@@ -94,7 +94,8 @@ samples.update(
     net=ipaddress.ip_network("10.0.0.0/30"), element=xml.etree.ElementTree.fromstring("<a/>"), url=urllib.parse.urlparse("http://a/"),
     logger=logging.getLogger("x"), handler=logging.StreamHandler(), form=logging.Formatter(), records=seen.records,
     adapter=logging.LoggerAdapter(logging.getLogger("x")), told=traceback.TracebackException.from_exception(errors[0]),
-    frames=traceback.extract_tb(errors[0].__traceback__), catching=warnings.catch_warnings(record=True), thread=threading.Thread(target=function), lock=threading.Lock(), local=threading.local(),
+    syntax=ast.parse("def f(a: int = 1): return [a, 'b']"), nodes=list(ast.walk(ast.parse("a + 1"))), fields_of=ast.iter_fields(ast.Pass()),
+    visitor=ast.NodeVisitor(), frames=traceback.extract_tb(errors[0].__traceback__), catching=warnings.catch_warnings(record=True), thread=threading.Thread(target=function), lock=threading.Lock(), local=threading.local(),
     queue=queue.Queue(), pool=concurrent.futures.ThreadPoolExecutor(2), job=concurrent.futures.ThreadPoolExecutor(1).submit(function, 1),
     loop=asyncio.get_event_loop(), task=task, future=asyncio.get_event_loop().create_future(), alock=asyncio.Lock(),
     aqueue=asyncio.Queue(), sem=asyncio.Semaphore(1), event=asyncio.Event(), group=asyncio.TaskGroup(), cond=asyncio.Condition(),
