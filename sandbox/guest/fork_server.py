@@ -34,6 +34,7 @@ from sandbox.protocol.guest_messages import encode_final
 from sandbox.protocol.host_messages import encode_run
 
 _REHEARSAL_CPU_S = 5
+_PROBE, _SERVE_LATER = int(Purpose.PROBE), int(Purpose.SERVE_LATER)
 _KIBIBYTE = 1024
 _DESCRIPTOR_BYTES = 4
 _ONE_DESCRIPTOR = socket.CMSG_SPACE(_DESCRIPTOR_BYTES)
@@ -162,7 +163,7 @@ class _Server:
             self.control.send(pack_report(Kind.FAILED, number, errno=error.errno or 0))
         else:
             if not process:
-                _work(self.program, self.lock, Fork.unpack(datagram), channel)
+                _work(self.program, self.lock, datagram, channel)
             self._announce(number, process)
         os.close(channel)
         return True
@@ -183,11 +184,13 @@ class _Server:
         self.control.send(pack_report(Kind.EXITED, worker, status=status, cpu_s=cpu_s, peak_memory_bytes=peak))
 
 
-def _work(program: Program, lock: Lock, request: Fork, channel: int) -> None:
+def _work(program: Program, lock: Lock, datagram: bytes, channel: int) -> None:
     """Be a worker: never returns."""
     try:
-        if request.purpose is Purpose.PROBE:
-            found = probe(lock, channel=channel, memory_bytes=request.memory_bytes, cpu_s=request.cpu_s)
+        request = Fork.unpack(datagram)
+        if request[-1] == _PROBE:
+            _, memory_bytes, cpu_s, _ = request
+            found = probe(lock, channel=channel, memory_bytes=memory_bytes, cpu_s=cpu_s)
             os.write(CHANNEL, frame(json.dumps(found).encode()))
             os._exit(0)
         _prepare_and_serve(program, lock, request, channel)
@@ -197,12 +200,13 @@ def _work(program: Program, lock: Lock, request: Fork, channel: int) -> None:
         os._exit(0)  # whatever happens in here, the code below the fork is the server's alone
 
 
-def _prepare_and_serve(program: Program, lock: Lock, request: Fork, channel: int) -> None:
+def _prepare_and_serve(program: Program, lock: Lock, request: tuple[int, int, int, int], channel: int) -> None:
+    _, memory_bytes, cpu_s, purpose = request
     gc.enable()
     try:
-        if request.purpose is Purpose.SERVE_LATER:
-            program.rehearse()  # before the lockdown: it plays host and guest over a socket pair of its own
-        lock_worker(lock, channel=channel, memory_bytes=request.memory_bytes, cpu_s=request.cpu_s)
+        if purpose == _SERVE_LATER:
+            program.rehearse()  # before the lockdown, so that its memory is there when the limits are set
+        lock_worker(lock, channel=channel, memory_bytes=memory_bytes, cpu_s=cpu_s)
         channel = CHANNEL
         program.serve(CHANNEL)
     except Exception as error:  # noqa: BLE001 - a defect of the guest is told to the host, which shows it as a failure

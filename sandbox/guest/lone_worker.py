@@ -23,7 +23,8 @@ def main(channel: int, program_name: str) -> None:
     os.environ.clear()  # noqa: TID251 - emptied, not read
     program = cast("Program", import_module(program_name))
     program.warm_up()
-    _limit(Fork.unpack(_exactly(channel, FORK_BYTES)).cpu_s)
+    _, _, cpu_s, _ = Fork.unpack(_exactly(channel, FORK_BYTES))
+    _limit(cpu_s)
     program.serve(channel)
     with suppress(OSError):
         os.read(channel, 1)

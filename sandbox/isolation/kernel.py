@@ -30,13 +30,14 @@ _CAPABILITY_VERSION_3 = 0x20080522
 _libc = ctypes.CDLL(None, use_errno=True)
 _python = ctypes.PyDLL(None, use_errno=True)  # keeps the interpreter's lock, which the child inherits
 _libc.syscall.restype = ctypes.c_long
+_prctl = _libc.prctl  # looked up here once, and not in each worker
 _libc.mmap.restype = ctypes.c_ssize_t
 _libc.mmap.argtypes = (*[ctypes.c_size_t] * 2, *[ctypes.c_int] * 3, ctypes.c_size_t)
 
 
 def prctl(option: int, value: int, third: int = 0) -> None:
     """Set one property of this process."""
-    if _libc.prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(third), 0, 0) != 0:
+    if _prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(third), 0, 0) != 0:
         _fail(f"prctl {option}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import sys
 from dataclasses import dataclass
 
 from sandbox.isolation.kernel import read_file
@@ -14,6 +15,7 @@ WORKER_DESCRIPTORS = 4
 #: What recursion in C may use. The kernel's usual default, fixed so that results do not depend on the machine.
 _STACK_BYTES = 8 * 1024 * 1024
 
+_FOR_WORKERS = (resource.RLIMIT_AS, resource.RLIMIT_DATA, resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC)
 _FOR_ALL = {
     "CORE": 0,  # a core file would hold the program's data
     "FSIZE": 0,  # no file grows
@@ -28,35 +30,38 @@ _FOR_ALL = {
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What an idle worker maps, in bytes: the limits on memory come on top."""
+    """What an idle worker maps, in bytes: the limits on memory come on top. And what it may raise no limit above."""
 
     address_space: int
     data: int
+    hardest: dict[int, int]
 
 
 def measure() -> Footprint:
     """Read the footprint of this process; needs /proc."""
     fields = read_file("/proc/self/statm").split()
-    return Footprint(address_space=int(fields[0]) * _PAGE, data=int(fields[5]) * _PAGE)
+    hardest = {which: _hardest(which) for which in _FOR_WORKERS}
+    return Footprint(address_space=int(fields[0]) * _PAGE, data=int(fields[5]) * _PAGE, hardest=hardest)
 
 
 def limit_server() -> None:
     """Set what holds for the fork server and all its workers. Raises OSError, ValueError."""
     for name, value in _FOR_ALL.items():
-        _set(getattr(resource, f"RLIMIT_{name}"), value)
+        which = getattr(resource, f"RLIMIT_{name}")
+        most = min(value, _hardest(which))
+        resource.setrlimit(which, (most, most))
 
 
 def limit_worker(footprint: Footprint, *, memory_bytes: int, cpu_s: int) -> None:
     """Set what holds for one worker. The kernel ends it one second after the processor time is used up."""
-    _set(resource.RLIMIT_AS, footprint.address_space + memory_bytes)
-    _set(resource.RLIMIT_DATA, footprint.data + memory_bytes)
+    values = footprint.address_space + memory_bytes, footprint.data + memory_bytes, WORKER_DESCRIPTORS, 0
+    for which, value in zip(_FOR_WORKERS, values, strict=True):
+        most = min(value, footprint.hardest[which])
+        resource.setrlimit(which, (most, most))
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
-    _set(resource.RLIMIT_NOFILE, WORKER_DESCRIPTORS)
-    _set(resource.RLIMIT_NPROC, 0)
 
 
-def _set(which: int, value: int) -> None:
+def _hardest(which: int) -> int:
+    """Return what the limit can be raised to; only a privileged process could go beyond."""
     hardest = resource.getrlimit(which)[1]
-    if hardest != resource.RLIM_INFINITY and hardest < value:
-        value = hardest
-    resource.setrlimit(which, (value, value))
+    return sys.maxsize if hardest == resource.RLIM_INFINITY else hardest
