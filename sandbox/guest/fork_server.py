@@ -20,6 +20,7 @@ from importlib import import_module
 from traceback import format_exception
 from typing import Protocol, cast
 
+from sandbox.guest.dense_code import make_dense
 from sandbox.guest.heap import HeapFile
 from sandbox.guest.immortal import make_immortal
 from sandbox.isolation import rlimits
@@ -34,6 +35,16 @@ from sandbox.protocol.guest_messages import encode_final
 from sandbox.protocol.host_messages import encode_run
 
 _REHEARSAL_CPU_S = 5
+#: The interpreter rewrites code while it runs it for the first times; without these each worker copies it first.
+_REHEARSALS = 12
+#: The modules whose functions a worker goes through before its program.
+_IN_EACH_WORKER = (
+    __name__,
+    *(
+        f"sandbox.isolation.{name}"
+        for name in ("descriptors", "kernel", "lockdown", "privileges", "rlimits", "seccomp")
+    ),
+)
 _PROBE, _SERVE_LATER = int(Purpose.PROBE), int(Purpose.SERVE_LATER)
 _KIBIBYTE = 1024
 _DESCRIPTOR_BYTES = 4
@@ -60,7 +71,7 @@ def main(channel: int, program_name: str) -> None:
     program = cast("Program", import_module(program_name))
     program.warm_up()
     silence()  # so far standard error was a pipe to the host, for what goes wrong while importing
-    _settle()
+    _settle(program)
     heap, in_use = _dress_rehearsal(program)
     report: dict[str, str] = {}
     lock = lock_server(report)
@@ -108,8 +119,11 @@ def _pages_in_use(program: Program, heap: HeapFile) -> set[int]:
     return {*heap.pages(entries[: len(heap.regions)]), *heap.pages(entries[len(heap.regions) :])}
 
 
-def _settle() -> None:
+def _settle(program: Program) -> None:
     """Be written to as little as can be from here on: each page that is, by this process or a child, is copied."""
+    make_dense(program.rehearse, _IN_EACH_WORKER)
+    for _ in range(_REHEARSALS):
+        program.rehearse()
     gc.collect()
     gc.unfreeze()  # to find everything
     make_immortal()

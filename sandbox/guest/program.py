@@ -199,9 +199,8 @@ asyncio.run(main())
 #: What every program goes through, and nothing else: each page that a waiting worker makes its own is memory.
 _LEAST = "1 + 1"
 
-#: The interpreter rewrites a function while it runs it for the first times. Done before the workers are forked, they
-#: share what was rewritten; without it each of them copies it first.
-_REHEARSALS, _LEAST_REHEARSALS = 3, 12
+#: What is done at the first time, and what the interpreter rewrites, is done before the workers are forked.
+_REHEARSALS = 3
 
 
 def rehearse() -> None:
@@ -213,8 +212,6 @@ def _rehearse_for_all() -> None:
     for _ in range(_REHEARSALS):
         _run_against_nobody(_frames(_REHEARSAL), _new_run(Descriptor(-1)))
     _waiting[:] = [_new_run(Descriptor(-1))]
-    for _ in range(_LEAST_REHEARSALS):
-        rehearse()
 
 
 def _run_against_nobody(frames: bytes, run: Run) -> None:
