@@ -20,6 +20,7 @@ class Output:
         self._limit = self._room = 0
         self._parts: list[str] = []
         self.was_cut = False
+        self.stand_in: Any = None  # where the program sends what it prints
 
     def allow(self, limit_bytes: int) -> None:
         """Set the limit."""
@@ -60,6 +61,7 @@ class Errors:
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._room = _MOST_ERRORS
+        self.stand_in: Any = None
 
     def write(self, text: str) -> None:
         """Take text. Raises TypeError for anything else."""
@@ -88,7 +90,8 @@ class Stream(io.TextIOBase):
         if not isinstance(text, str):
             message = f"write() argument must be str, not {type(text).__name__}"
             raise TypeError(message)
-        self.__dict__["_output"].write(str.__str__(text))
+        output = self.__dict__["_output"]
+        type(output).write(output, str.__str__(text))  # this stream stays what it is while others stand in its place
         return len(text)
 
     def writable(self) -> bool:
@@ -110,6 +113,38 @@ class Stream(io.TextIOBase):
         return f"<{self.__dict__['_name']}>"
 
 
+class Streams:
+    """`sys.stdout` and `sys.stderr` of one program, and what it puts in their places."""
+
+    def __init__(self, output: Output, errors: Errors) -> None:
+        self._targets: dict[str, Any] = {"stdout": output, "stderr": errors}
+        self.own = {name: Stream(target, name) for name, target in self._targets.items()}
+        self.current: dict[str, Any] = dict(self.own)
+        self.shown: dict[str, Any] = {}  # the names of the module `sys`, once it is there
+
+    def redirect(self, name: str, stream: Any) -> Any:
+        """Let what is printed go to another stream, which may be the program's own; return the one before."""
+        target, before = self._targets[name], self.current[name]
+        if stream is self.own[name]:
+            target.stand_in = None
+            vars(target).pop("write", None)
+        else:
+            target.write = stream.write
+            target.stand_in = stream
+        self.current[name] = stream
+        self.shown[name] = stream
+        return before
+
+
+def _print_to(file: Any, values: tuple[object, ...], sep: str, end: str) -> None:
+    """Write piece by piece, as CPython does: a stream of the program may look at the pieces."""
+    for number, value in enumerate(values):
+        if number:
+            file.write(sep)
+        file.write(str(value))
+    file.write(end)
+
+
 def make_print(output: Output) -> Any:
     """Return the `print` of a program."""
 
@@ -122,11 +157,14 @@ def make_print(output: Output) -> Any:
             if not isinstance(given, str):
                 message = f"{what} must be None or a string, not {type(given).__name__}"
                 raise TypeError(message)
-        text = sep.join([value if type(value) is str else str(value) for value in values]) + end
-        if file is None:
-            output.write(text)
+        file = output.stand_in if file is None else file
+        if file is None or type(file) is Stream:
+            text = sep.join([value if type(value) is str else str(value) for value in values]) + end
+            (output if file is None else file).write(text)
         else:
-            file.write(text)
+            _print_to(file, values, sep, end)
+            if flush:
+                file.flush()
 
     print.__qualname__ = "print"
     print.__module__ = "builtins"

@@ -106,6 +106,7 @@ DUNDERS = _names("""
     __irshift__ __and__ __rand__ __iand__ __or__ __ror__ __ior__ __xor__ __rxor__ __ixor__
     __neg__ __pos__ __abs__ __invert__ __int__ __float__ __complex__ __index__ __round__ __trunc__ __floor__ __ceil__
     __copy__ __deepcopy__ __getstate__ __setstate__ __instancecheck__ __abstractmethods__ __code__
+    __stdout__ __stderr__
     """)
 
 #: What is told of objects, classes and functions; the program does not define it.
@@ -115,7 +116,7 @@ _FACTS = _names("""
     __args__ __origin__ __metadata__ __total__ __required_keys__ __optional_keys__ __type_params__ __value__ __bound__
     __constraints__ __default__ __supertype__ __parameters__ __orig_bases__ __orig_class__ __defaults__ __kwdefaults__
     __name__
-    __abstractmethods__ __code__
+    __abstractmethods__ __code__ __stdout__ __stderr__
     """)
 
 #: Methods that are wrapped where they are defined: the interpreter calls them with what a program may not see.

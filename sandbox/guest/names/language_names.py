@@ -66,6 +66,8 @@ def _functools(scene: Scene) -> dict[str, Any]:
             if value is None or isinstance(value, str):
                 _try_set(wrapper, name, value)
         if own.is_function(wrapped):
+            if own.is_function(wrapper):
+                wrapper.__annotations__ = dict(wrapped.__annotations__)
             for name, value in wrapped.__dict__.items():
                 _try_set(wrapper, name, value)
         _try_set(wrapper, "__wrapped__", wrapped)
@@ -383,19 +385,19 @@ def _collections(scene: Scene) -> dict[str, Any]:
 
 
 def _contextlib(scene: Scene) -> dict[str, Any]:
-    def redirected(stream: Any) -> Any:
+    def redirected(name: str) -> Any:
         @contextlib.contextmanager
         def redirect(target: Any) -> Iterator[Any]:
             """Send what is written to another stream."""
-            write, stream.write = stream.write, target.write
+            before = scene.streams.redirect(name, target)
             try:
                 yield target
             finally:
-                stream.write = write
+                scene.streams.redirect(name, before)
 
         return redirect
 
-    return {"redirect_stdout": redirected(scene.output), "redirect_stderr": redirected(scene.errors)}
+    return {"redirect_stdout": redirected("stdout"), "redirect_stderr": redirected("stderr")}
 
 
 # --- inspect ------------------------------------------------------------------------------------

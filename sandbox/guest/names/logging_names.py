@@ -23,7 +23,6 @@ from sandbox.guest.names.logging_kinds import (
     take_own_objects,
 )
 from sandbox.guest.names.traceback_names import format_exception
-from sandbox.guest.output import Stream
 from sandbox.guest.runtime.access import WRITABLE
 from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.copying import COPIED
@@ -187,7 +186,7 @@ def _exc_info(given: Any) -> Any:
 
 
 def _stream_handler(scene: Scene) -> type:
-    standard_error = Stream(scene.errors, "stderr")
+    streams = scene.streams
 
     class StreamHandler(Handler):
         """Writes records to a stream."""
@@ -196,7 +195,7 @@ def _stream_handler(scene: Scene) -> type:
 
         def __init__(self, stream: Any = None) -> None:
             super().__init__()
-            self.stream = standard_error if stream is None else stream
+            self.stream = streams.current["stderr"] if stream is None else stream
 
         def setStream(self, stream: Any) -> Any:
             before, self.stream = self.stream, stream
@@ -208,7 +207,7 @@ def _stream_handler(scene: Scene) -> type:
             except RecursionError:
                 raise
             except Exception as error:  # noqa: BLE001  # as the library does: a bad record ends no program
-                standard_error.write(f"--- Logging error ---\n{''.join(format_exception(error))}")
+                streams.current["stderr"].write(f"--- Logging error ---\n{''.join(format_exception(error))}")
 
     StreamHandler.__qualname__, StreamHandler.__module__ = "StreamHandler", "logging"
     take_own_objects(StreamHandler)

@@ -28,7 +28,7 @@ from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.copying import restrict_copies
 from sandbox.guest.runtime.library import restrict_library
 from sandbox.guest.runtime.made_from_data import restrict_enums, restrict_fields, restrict_forward_references
-from sandbox.guest.runtime.tables import Table, explain_missing, table_names
+from sandbox.guest.runtime.tables import TABLE, Table, explain_missing, table_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -182,7 +182,8 @@ class Modules:
             names[short] = self.table(full)
         if name in _WITH_NAMED_TUPLES:
             self._scene.has_named_tuples = True
-        table = Table(name, names, WITHHELD.get(name))
+        kind: Any = names.pop(TABLE, Table)
+        table: Table = kind(name, names, WITHHELD.get(name))
         vars(table).update(dict.fromkeys(_PARTS.get(name, ()), table))
         return table
 

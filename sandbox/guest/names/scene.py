@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.output import Streams
+
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Mapping
@@ -37,3 +39,7 @@ class Scene:
     is_async: bool = False
     examples: Mapping[str, tuple[Example, ...]] = field(default_factory=dict)
     has_named_tuples: bool = False
+    streams: Streams = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.streams = Streams(self.output, self.errors)

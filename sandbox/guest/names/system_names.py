@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 from sandbox.guest.names.logging_names import logging_names
 from sandbox.guest.names.traceback_names import traceback_names
 from sandbox.guest.names.warnings_names import warnings_names
-from sandbox.guest.output import Stream
-from sandbox.guest.runtime.tables import Table
+from sandbox.guest.runtime.access import WRITABLE
+from sandbox.guest.runtime.tables import TABLE, Table
 from sandbox.guest.runtime.traces import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sandbox.guest.names.scene import Scene
+    from sandbox.guest.output import Streams
 
 #: Highest recursion limit that a program may ask for: what the C stack of 8 MiB carries.
 DEEPEST = 5_000
@@ -38,9 +39,9 @@ def _sys(scene: Scene) -> dict[str, Any]:
     def getsizeof(value: object, default: int | None = None) -> int:
         return sys.getsizeof(value)
 
-    stdin = io.StringIO()
-    stdout, stderr = Stream(scene.output, "stdout"), Stream(scene.errors, "stderr")
+    streams = scene.streams
     return {
+        TABLE: _system_table(streams),
         "maxsize": sys.maxsize,
         "maxunicode": sys.maxunicode,
         "float_info": sys.float_info,
@@ -53,11 +54,10 @@ def _sys(scene: Scene) -> dict[str, Any]:
         "platform": "linux",
         "implementation": Table("sys.implementation", {"name": sys.implementation.name, "version": sys.version_info}),
         "argv": ["program"],
-        "stdin": stdin,
-        "stdout": stdout,
-        "stderr": stderr,
-        "__stdout__": stdout,
-        "__stderr__": stderr,
+        "stdin": io.StringIO(),
+        **streams.current,
+        "__stdout__": streams.own["stdout"],
+        "__stderr__": streams.own["stderr"],
         "getsizeof": getsizeof,
         "getrefcount": sys.getrefcount,
         "getrecursionlimit": sys.getrecursionlimit,
@@ -68,6 +68,27 @@ def _sys(scene: Scene) -> dict[str, Any]:
         "exception": lambda: sys.exc_info()[1],
         "exit": exit_,
     }
+
+
+def _system_table(streams: Streams) -> type[Table]:
+    class SystemTable(Table):
+        """The names of `sys`. A program may put streams of its own in the places of the standard streams."""
+
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            streams.shown = vars(self)
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name in streams.current:
+                streams.redirect(name, value)
+            elif name == "stdin":
+                vars(self)[name] = value
+            else:
+                super().__setattr__(name, value)
+
+    SystemTable.__name__ = SystemTable.__qualname__ = Table.__name__
+    WRITABLE.add(SystemTable)
+    return SystemTable
 
 
 BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {

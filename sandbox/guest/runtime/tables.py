@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+#: Among the names of a module, the class of its table, where that is not `Table`. No program can spell it.
+TABLE = ".table"
+
+
 class Table:
     """The names of one module that a program may use: attributes that can be read at full speed, and not be written."""
 
