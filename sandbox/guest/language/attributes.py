@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from functools import lru_cache
 
 from sandbox.guest.language.variables import is_dunder, is_reserved
 
@@ -37,6 +38,7 @@ class Decision(Enum):
     REFUSED = "refused"
 
 
+@lru_cache(maxsize=1_024)
 def decide(name: str) -> Decision:
     """Classify an attribute name. Names of the interpreter's own kind that no table lists are refused."""
     if name.startswith("_"):

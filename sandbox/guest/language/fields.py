@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _string  # type: ignore[import-not-found]  # the parser that str.format itself uses
+import ast
 from functools import lru_cache
 
 from sandbox.guest.language.attributes import Decision, decide
@@ -25,3 +26,11 @@ def walks_plainly(text: str) -> bool:
 def _is_plain_field(field: str) -> bool:
     _, rest = _string.formatter_field_name_split(field)
     return all(not is_attribute or decide(key) is Decision.PLAIN for is_attribute, key in rest)
+
+
+def is_harmless_format(node: ast.Attribute) -> bool:
+    """Tell whether this is the `format` of a text that stands here, and that walks to plain names alone."""
+    text = node.value
+    if node.attr not in ("format", "format_map") or not isinstance(text, ast.Constant):
+        return False
+    return isinstance(text.value, str) and walks_plainly(text.value)

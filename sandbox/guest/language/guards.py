@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from sandbox.guest.language.attributes import Decision, decide
+
 
 def load(name: str, at: ast.AST) -> ast.Name:
     """Read a name."""
@@ -51,3 +53,22 @@ def check_receiver_first(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str
     refuse = ast.copy_location(ast.Expr(call(".receiver", [load(name, at)], at)), at)
     check = ast.copy_location(ast.If(test=test, body=[refuse], orelse=[]), at)
     node.body.insert(1 if ast.get_docstring(node, clean=False) is not None else 0, check)
+
+
+def direct(node: ast.Call) -> str | None:
+    """Return what answers a call of `type`, `getattr` or `hasattr` sooner than what stands under the name.
+
+    That is a function for `type(x)`, and CPython's own for a plain name that stands in the call.
+    """
+    if not isinstance(node.func, ast.Name) or node.keywords or any(isinstance(each, ast.Starred) for each in node.args):
+        return None
+    if node.func.id == "type":
+        return ".kind" if len(node.args) == 1 else None
+    if len(node.args) not in _ARGUMENTS.get(node.func.id, ()):
+        return None
+    name = node.args[1]
+    is_plain = isinstance(name, ast.Constant) and type(name.value) is str and decide(name.value) is Decision.PLAIN
+    return f".{node.func.id}" if is_plain else None
+
+
+_ARGUMENTS = {"getattr": (2, 3), "hasattr": (2,)}

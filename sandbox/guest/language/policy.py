@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, cast
 from RestrictedPython.transformer import RestrictingNodeTransformer
 
 from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, HOOKS, NOT_DEFINABLE, NOT_METHODS, Decision, decide
-from sandbox.guest.language.fields import walks_plainly
-from sandbox.guest.language.guards import call, check_receiver_first, is_own, load, located
+from sandbox.guest.language.fields import is_harmless_format
+from sandbox.guest.language.guards import call, check_receiver_first, direct, is_own, load, located
 from sandbox.guest.language.imports import import_bindings, is_star
 from sandbox.guest.language.proven import NOTHING_PROVEN
 from sandbox.guest.language.receivers import is_untouched, receiver
@@ -184,7 +184,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
             return node
         if decision is Decision.PRIVATE:
             return self._guard_owner(node, ".private")
-        if _is_harmless_format(node):
+        if is_harmless_format(node):
             return node
         guard = ".dunder" if decision is Decision.DUNDER else ".guarded"
         return call(guard, [node.value, ast.Constant(node.attr)], node)
@@ -227,6 +227,9 @@ class LanguagePolicy(RestrictingNodeTransformer):
     def visit_Call(self, node: ast.Call) -> Any:
         """Allow calls, `*args` and `**kwargs` included; a call that is only awaited is handed over un-run."""
         deferred = id(node) in self._deferred
+        instead = direct(node)
+        if instead is not None and node.func.id not in self._bound:  # type: ignore[attr-defined]
+            node.func = load(instead, node.func)
         node = self.node_contents_visit(node)
         if deferred:
             node.args.insert(0, node.func)
@@ -459,14 +462,6 @@ def _is_super_call(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call) or node.args or node.keywords:
         return False
     return isinstance(node.func, ast.Name) and node.func.id == "super"
-
-
-def _is_harmless_format(node: ast.Attribute) -> bool:
-    """Tell whether this is the `format` of a text that stands here, and that walks to plain names alone."""
-    text = node.value
-    if node.attr not in ("format", "format_map") or not isinstance(text, ast.Constant):
-        return False
-    return isinstance(text.value, str) and walks_plainly(text.value)
 
 
 def _check_match_args(node: ast.ClassDef, refusals: Refusals) -> None:

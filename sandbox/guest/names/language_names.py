@@ -171,6 +171,10 @@ _OPERATORS = """
 """
 
 
+def _is_plain(name: str) -> bool:
+    return type(name) is str and decide(name) is Decision.PLAIN
+
+
 def _operator(scene: Scene) -> dict[str, Any]:
     """attrgetter and methodcaller ask for attributes as `getattr` does."""
     get = scene.access.get
@@ -183,11 +187,17 @@ def _operator(scene: Scene) -> dict[str, Any]:
     def attrgetter(*names: str) -> Any:
         if not names or not all(isinstance(name, str) for name in names):
             raise TypeError("attribute name must be a string")
+        if all(_is_plain(part) for name in names for part in name.split(".")):
+            plain = operator.attrgetter(*names)
+            return lambda value: plain(value)
         if len(names) == 1:
             return lambda value: read(value, names[0])
         return lambda value: tuple(read(value, name) for name in names)
 
     def methodcaller(name: str, /, *args: Any, **kwargs: Any) -> Any:
+        if _is_plain(name):
+            plain = operator.methodcaller(name, *args, **kwargs)
+            return lambda value: plain(value)
         return lambda value: get(value, name)(*args, **kwargs)
 
     return {

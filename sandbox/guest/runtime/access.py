@@ -10,6 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.attributes import DEFINABLE, ENUM, NAMED_TUPLE, NOT_METHODS, Decision, decide
+from sandbox.guest.language.fields import walks_plainly
 from sandbox.guest.runtime.formatting import Formatting
 from sandbox.guest.runtime.inspection import Inspection
 from sandbox.guest.runtime.loose import loose
@@ -45,8 +46,8 @@ class Access:
         self.own = own
         self._known = own.known
         #: What `getattr` and its like are for the program: functions, since a method has this object in its `__self__`.
-        self.get, self.has = self._reader(), loose(self._has)
-        self.set, self.delete = loose(self._set), loose(self._delete)
+        self.get, self.has = self._reader(), self._asker()
+        self.set, self.delete = self._writer(), loose(self._delete)
         self.formatting = Formatting(self.get)
         self._inspection = Inspection(own, self.get)
         self._clock_now = clock_now
@@ -86,6 +87,8 @@ class Access:
 
     def guarded(self, value: Any, name: str) -> Any:
         """Read one of the names in `attributes.GUARDED`."""
+        if type(value) is str and name in ("format", "format_map") and walks_plainly(value):
+            return getattr(value, name)
         if name in _WITHHELD and value not in self.own and type(value) not in OPEN:
             raise _missing(value, name)
         found = getattr(value, name)
@@ -122,6 +125,11 @@ class Access:
 
     def dunder(self, value: Any, name: str) -> Any:
         """Read `value.__name__`."""
+        kind = type(value)
+        if kind is type and name == "__name__":
+            return value.__name__
+        if name == "__class__" and (kind in self._known or self.own.is_class(kind)):
+            return kind
         found = self._of_super(value, name) if type(value) is super else self._inspection.read(value, name)
         if isinstance(found, _NEVER) or (
             isinstance(found, type) and issubclass(found, type) and not is_program_type(found)
@@ -154,11 +162,13 @@ class Access:
     # --- builtins ---------------------------------------------------------------------------------
 
     def _reader(self) -> Callable[..., Any]:
-        read = self._get
+        read, get, plain = self._get, getattr, Decision.PLAIN
 
-        def getattr(value: Any, name: str, default: Any = _MISSING, /) -> Any:  # noqa: A001  # its name is what it is
+        def getattr_(value: Any, name: str, default: Any = _MISSING, /) -> Any:
             """Do what `getattr` does, by the same decisions as compiled code."""
-            name = _exact_name(name)
+            name = name if type(name) is str else _exact_name(name)
+            if decide(name) is plain:
+                return get(value, name) if default is _MISSING else get(value, name, default)
             try:
                 return read(value, name)
             except AttributeError:
@@ -166,21 +176,37 @@ class Access:
                     raise
                 return default
 
-        getattr.__qualname__ = "getattr"
-        return getattr
+        return _named(getattr_, "getattr")
 
-    def _has(self, value: Any, name: str, /) -> bool:
-        """Do what `hasattr` does."""
-        try:
-            self._get(value, _exact_name(name))
-        except AttributeError:
-            return False
-        return True
+    def _asker(self) -> Callable[..., Any]:
+        read, has, plain = self._get, hasattr, Decision.PLAIN
 
-    def _set(self, value: Any, name: str, new: Any, /) -> None:
-        """Do what `setattr` does, on objects that may be written."""
-        name = self._writable_name(value, name)
-        setattr(self.writable(value, name), name, new)
+        def hasattr_(value: Any, name: str, /) -> bool:
+            """Do what `hasattr` does."""
+            name = name if type(name) is str else _exact_name(name)
+            if decide(name) is plain:
+                return has(value, name)
+            try:
+                read(value, name)
+            except AttributeError:
+                return False
+            return True
+
+        return _named(hasattr_, "hasattr")
+
+    def _writer(self) -> Callable[..., Any]:
+        known, writable, writable_name, write = self._known, self.writable, self._writable_name, setattr
+        plain = Decision.PLAIN
+
+        def setattr_(value: Any, name: str, new: Any, /) -> None:
+            """Do what `setattr` does, on objects that may be written."""
+            name = name if type(name) is str else _exact_name(name)
+            if type(value) not in known or decide(name) is not plain:
+                name = writable_name(value, name)
+                value = writable(value, name)
+            write(value, name, new)
+
+        return _named(setattr_, "setattr")
 
     def _delete(self, value: Any, name: str, /) -> None:
         """Do what `delattr` does, on objects that may be written."""
@@ -246,6 +272,11 @@ class Access:
     def _with_traceback(self, error: BaseException, trace: Any) -> BaseException:
         self.setter(error).__traceback__ = trace
         return error
+
+
+def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    function.__name__ = function.__qualname__ = name
+    return function
 
 
 def _exact_name(name: Any) -> str:

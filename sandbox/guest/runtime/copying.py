@@ -61,14 +61,30 @@ class _Library:
     slot_names: Callable[..., Any]
 
 
+#: The answers, for so many classes of the program.
+_SLOT_NAMES: dict[type, list[str]] = {}
+_MOST_KINDS = 256
+
+
 def _slot_names(kind: type) -> Any:
     """Return the slots that make up the state of an object: real ones, since `__slots__` may be a list that grew.
 
     The library keeps its answer in the class, where the program would find a list that is believed.
     """
+    known = _SLOT_NAMES.get(kind) if type(kind) is type else None  # other classes of classes may lie when asked
+    if known is None:
+        known = _find_slot_names(kind)
+        if type(kind) is type:
+            if len(_SLOT_NAMES) >= _MOST_KINDS:
+                _SLOT_NAMES.clear()
+            _SLOT_NAMES[kind] = known
+    return known
+
+
+def _find_slot_names(kind: type) -> Any:
     bases = type.__getattribute__(kind, "__mro__")
     spaces = [type.__getattribute__(base, "__dict__") for base in bases]
-    if not any(space.get(MARK_NAME) is MARK for space in spaces):
+    if not _is_below_own(kind):
         return _Library.slot_names(kind)
     return [
         name
@@ -85,14 +101,19 @@ def _reconstruct(value: Any, memo: Any, *reduced: Any, **options: Any) -> Any:
 
 def _may_copy(value: object, reduced: tuple[Any, ...]) -> bool:
     kind = type(value)
-    is_own = any(type.__getattribute__(base, "__dict__").get(MARK_NAME) is MARK for base in kind.__mro__)
-    if (
-        is_own or kind is types.SimpleNamespace
-    ):  # these may have a `__reduce_ex__` of the program's among their attributes
+    if _is_below_own(kind) or kind is types.SimpleNamespace:
+        # these may have a `__reduce_ex__` of the program's among their attributes
         return _makes_same_kind(kind, reduced) and not _changes_class(value, reduced)
     if is_of_sandbox(kind):
         return kind in COPIED
     return isinstance(value, _DATA) or kind.__module__ in _DATA_MODULES
+
+
+def _is_below_own(kind: type) -> bool:
+    for base in type.__getattribute__(kind, "__mro__"):
+        if type.__getattribute__(base, "__dict__").get(MARK_NAME) is MARK:
+            return True
+    return False
 
 
 def _makes_same_kind(kind: type, reduced: tuple[Any, ...]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import weakref
+from typing import Any
 
 #: Where shown numbers begin. They look like addresses, and are none.
 BASE = 0x100000000000
@@ -11,11 +12,19 @@ _STEP = 16
 _SHOWN = re.compile(r"(?<= at 0x)[0-9a-f]{9,16}(?![0-9a-f])")
 
 
+class _Watch(weakref.ref[Any]):
+    """Tells when an object is gone, and where it was."""
+
+    __slots__ = ("address",)
+    address: int
+
+
 class Identities:
     """Numbers objects in the order in which somebody asks."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[int, object]] = {}
+        #: Numbers by address, each with what watches the object, or keeps it.
+        self.known: dict[int, tuple[int, object]] = {}
         self._in_text: dict[int, int] = {}
         self._last = 0
 
@@ -25,9 +34,9 @@ class Identities:
         What cannot be watched until it is gone (text, numbers) is kept, so that its address belongs to nobody else.
         """
         address = id(value)
-        found = self._known.get(address)
+        found = self.known.get(address)
         if found is None:
-            found = self._known[address] = (self._next(), self._watch(value, address))
+            found = self.known[address] = (self._next(), self._watch(value, address))
         return found[0]
 
     def shown(self, value: object) -> int:
@@ -40,7 +49,7 @@ class Identities:
 
     def clear(self) -> None:
         """Forget all, at the start of an execution."""
-        self._known.clear()
+        self.known.clear()
         self._in_text.clear()
         self._last = 0
 
@@ -54,15 +63,20 @@ class Identities:
 
     def _watch(self, value: object, address: int) -> object:
         try:
-            return weakref.ref(value, lambda _: self._known.pop(address, None))
+            watch = _Watch(value, self._gone)
         except TypeError:
             return value
+        watch.address = address
+        return watch
+
+    def _gone(self, watch: _Watch) -> None:
+        self.known.pop(watch.address, None)
 
     def _instead(self, found: re.Match[str]) -> str:
         address = int(found[0], 16)
         if address >> 36 not in _regions():
             return found[0]  # nobody lives there: it is text of the program
-        known = self._known.get(address)
+        known = self.known.get(address)
         number = known[0] if known is not None else self._in_text.get(address)
         if number is None:
             number = self._in_text[address] = self._next()

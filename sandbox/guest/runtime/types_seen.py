@@ -13,6 +13,8 @@ from sandbox.guest.runtime.metaclasses import is_program_type, make_class
 from sandbox.guest.runtime.shown_as import SHOWN_AS
 
 _type = type
+#: Shown as they are.
+_PLAIN = frozenset({int, float, str, bool, bytes, list, tuple, dict, set, type(None)})
 
 
 class _ClassOfClasses(_type):
@@ -49,6 +51,8 @@ SeenType.__module__ = "builtins"
 def kind_of(value: object) -> Any:
     """Return the class of a value, as programs see it."""
     kind = _type(value)
+    if kind in _PLAIN:
+        return kind
     if issubclass(kind, _type):
         return kind if is_program_type(kind) else SeenType
     return SHOWN_AS.get(kind, kind)
