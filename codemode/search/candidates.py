@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _REMEMBERED = 2_000_000  # postings of merged groups kept, 8 bytes each
 _CUTS = (0.4, 0.2, 0.1, 0.0)  # of the highest sum: below the cut no document is looked at, if enough are above it
-_SORTED_AT_ONCE = 1_000  # documents; of more than this the best are picked out before they are sorted
+_SORTED_AT_ONCE = 400  # documents; of more than this the best are picked out before they are sorted
 
 
 class Scorer:

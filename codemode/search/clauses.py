@@ -21,6 +21,7 @@ _LEAST_WORDS = 2  # that tell something; a shorter clause says too little to sta
 _TELLING = 0.45  # weight of a word that tells something
 _FOUND = 0.75  # share of a clause, by rarity, that a hit of its own must answer
 _IN_NAME = 0.5  # what an answer in the name adds
+_LEAST = 1e-6  # keeps a share of nothing from dividing by zero
 _OVERALL = 0.1  # what the score for the whole query adds, so that ties go to it
 
 _SENTENCE_END = re.compile(r"[.!?;\n]")
@@ -40,15 +41,16 @@ def clause_heads(question: Question, text: str, look: Look, scores: Column) -> l
     if len(spans) < 2:
         return []
     heads: list[int] = []
+    overall = _OVERALL * scores / scores.max()
     for start, end in spans:
         groups = [place for place, group in enumerate(question.groups) if start <= group.place < end]
         telling = sum(question.groups[place].weight > _TELLING for place in groups)
-        rarity = look.rarity[groups]
-        if telling < _LEAST_WORDS or len(heads) == _CLAUSES or not rarity.any():
+        if telling < _LEAST_WORDS or len(heads) == _CLAUSES:
             continue
-        shares = rarity / rarity.sum()
+        rarity = look.rarity[groups]
+        shares = rarity / max(float(rarity.sum()), _LEAST)
         found = look.found[:, groups] @ shares
-        best = int(np.argmax(found + _IN_NAME * (look.named[:, groups] @ shares) + _OVERALL * scores / scores.max()))
+        best = int((found + _IN_NAME * (look.named[:, groups] @ shares) + overall).argmax())
         if found[best] >= _FOUND:
             heads.append(best)
     return heads

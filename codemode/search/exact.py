@@ -47,7 +47,10 @@ class ExactNames:
 
     def _places(self, name: str) -> list[int]:
         key = np.uint64(_hash(name))
-        start, end = np.searchsorted(self.hashes, key), np.searchsorted(self.hashes, key, side="right")
+        start = int(self.hashes.searchsorted(key))
+        if start == len(self.hashes) or self.hashes[start] != key:
+            return []
+        end = int(self.hashes.searchsorted(key, side="right"))
         folded = name.casefold()
         return [
             place

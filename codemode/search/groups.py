@@ -63,6 +63,7 @@ class Interpreter:
         self._weights = weights
         self._frequencies = np.diff(postings.starts).tolist()
         self._general = _general_spelling()
+        self._short = wordlists.abbreviations()
         self._meanings: dict[tuple[str, bool], Group] = {}
 
     def groups(self, words: Sequence[Word]) -> list[Group]:
@@ -72,8 +73,10 @@ class Interpreter:
             for term in self._spelled_out(word.term):
                 before = found.get(term)
                 if before is None:
-                    group = self._standing_for(word, term)
-                    found[term] = group._replace(weight=word.weight, place=word.place)
+                    meant = self._standing_for(word, term)
+                    found[term] = Group(
+                        meant.surface, meant.alternatives, word.weight, meant.known, meant.corrected, word.place
+                    )
                 elif before.weight < word.weight:
                     found[term] = before._replace(weight=word.weight)
         for word, number, worth in self._together(words):
@@ -98,7 +101,7 @@ class Interpreter:
 
     def _spelled_out(self, term: str) -> tuple[str, ...]:
         """The words that a short form is made of, where the tools write each of them more often than it."""
-        for run in wordlists.abbreviations().get(term, ()):
+        for run in self._short.get(term, ()):
             if len(run) > 1 and min(map(self._count, run)) > self._count(term):
                 return run
         return (term,)

@@ -139,18 +139,17 @@ class Index:
         questions = [self._question(text) for text in asked.queries]
         similar, note = self._similar(asked.queries)
         lists = [self._found(*each, allowed) for each in zip(questions, asked.queries, similar, strict=True)]
-        merged = _merge(lists)
         length = asked.limit if asked.offset else max(asked.limit, len(asked.queries))
-        page = merged[asked.offset : asked.offset + length]
+        page, total = _page(lists, asked.offset, asked.offset + length)
         return Hits(
             asked,
             tuple(self._hits(page, lists, questions)),
-            len(merged),
+            total,
             best=tuple(self.tools[found.documents[0]].id if found.documents else "" for found in lists),
             confidence=tuple(found.confidence for found in lists),
             unsure=tuple(place for place, found in enumerate(lists) if found.documents and found.confidence < UNSURE),
             empty=tuple(place for place, found in enumerate(lists) if not found.documents),
-            nearest=() if merged else self._nearest(asked.queries, allowed),
+            nearest=() if total else self._nearest(asked.queries, allowed),
             note=note,
         )
 
@@ -269,13 +268,15 @@ class _Found:
     similar: NDArray[np.float32] | None = None
 
 
-def _merge(lists: Sequence[_Found]) -> list[tuple[int, int, int]]:
-    """(search, rank, document), rank by rank in turn; a document that several searches found stands at its best."""
+def _page(lists: Sequence[_Found], start: int, end: int) -> tuple[list[tuple[int, int, int]], int]:
+    """(search, rank, document) from one place up to another, and how many there are: rank by rank in turn; a document
+    that several searches found stands at its best."""
     if len(lists) == 1:
-        return [(0, rank, document) for rank, document in enumerate(lists[0].documents)]
+        documents = lists[0].documents
+        return [(0, rank, document) for rank, document in enumerate(documents[start:end], start)], len(documents)
     merged: dict[int, tuple[int, int, int]] = {}
     for rank, row in enumerate(zip_longest(*(found.documents for found in lists))):
         for search, document in enumerate(row):
             if document is not None:
                 merged.setdefault(document, (search, rank, document))
-    return list(merged.values())
+    return list(merged.values())[start:end], len(merged)

@@ -64,6 +64,7 @@ class Ranker:
     def __init__(self, documents: Segment, postings: Postings, profile: Profile, vocabulary: Vocabulary) -> None:
         self._documents = documents
         self._rarity = postings.rarity
+        self._text_lengths = np.log1p(documents.lengths[:, _TEXTS].sum(axis=1, dtype=np.float32))
         self._profile = profile
         self._vocabulary = vocabulary
         self._term_of_surface = vocabulary.term_of_surface
@@ -80,11 +81,11 @@ class Ranker:
             **self._covered(answered, candidates),
             "query_covered": anywhere @ shares,
             "head_covered": headed @ shares,
-            "words_found": (anywhere > 0).sum(axis=1) / np.float32(max(anywhere.shape[1], 1)),
+            "words_found": np.count_nonzero(anywhere, axis=1) / np.float32(max(anywhere.shape[1], 1)),
             "namespace_covered": _around(headed, self._profile.namespaces[candidates]) @ shares,
             **self._named(question.groups, answered, len(candidates)),
             **self._acting(question, candidates),
-            "text_length": np.log1p(self._documents.lengths[candidates][:, _TEXTS].sum(axis=1, dtype=np.float32)),
+            "text_length": self._text_lengths[candidates],
         }
         return Look(features, answered.cover[Field.NAME], headed, anywhere, answered.rarity)
 
@@ -170,7 +171,7 @@ class Ranker:
         (first,) = _changes(owners).nonzero()
         opens[owners[first]] = places[first] >= 0
         whole = np.maximum(np.bincount(owners, answered.rarity_of_names, minlength=count), _LEAST)
-        said = self._among((group.corrected or group.surface for group in groups), answered.surfaces)
+        said = self._among([group.corrected or group.surface for group in groups], answered.surfaces)
         return {
             "name_in_order": np.bincount(owners[1:][paired], minlength=count) / np.maximum(lengths - 1, 1),
             "name_opens": opens,
@@ -181,8 +182,7 @@ class Ranker:
     def _among(self, words: Iterable[str], surfaces: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Which surface forms are among some words."""
         is_said = self._rows().is_said
-        numbers = map(self._vocabulary.surface, words)
-        known = [number for number in numbers if number is not None and number < len(is_said)]
+        known = self._vocabulary.known(words)
         is_said[known] = True
         found = is_said[surfaces]
         is_said[known] = False

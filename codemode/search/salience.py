@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from codemode.search import text, wordlists
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from codemode.search.weights import Weights
 
 _LONGEST_QUERY = 2_000  # characters; a longer one is cut: no search needs more
@@ -61,20 +59,32 @@ class Reading(NamedTuple):
 def read(query: str, weights: Weights) -> Reading:
     """Read a query, its first `_LONGEST_QUERY` characters."""
     query = query[:_LONGEST_QUERY]
-    said = [(form, *where) for where in _raw_words(query, weights) for form in _forms(where[0])]
-    telling = [each for each in said if not each[0].is_stop]
-    leading = next((form.actions for form, *_ in said if form.actions or not form.is_stop), 0)
-    actions = 0
-    words = []
-    for form, *_ in said:
+    said = [
+        (form, share, place, is_name)
+        for raw, share, place, is_name in _raw_words(query, weights)
+        for form in _forms(raw)
+    ]
+    leading, actions = -1, 0
+    words, left_out = [], set()
+    for form, share, place, is_name in said:
         actions |= form.actions
-    for form, _, share, place, is_name in telling or said:
-        weight = weights.faint if form.is_faint else weights.action if form.actions else 1.0
-        words.append(Word(form.surface, form.term, share * weight, place, is_name))
+        if leading < 0 and (form.actions or not form.is_stop):
+            leading = form.actions
+        if not form.is_stop:
+            words.append(_word(form, share, place, is_name, weights))
+        elif not form.actions:
+            left_out.add(form.surface)
+    if not words:
+        words = [_word(*each, weights) for each in said]
+        left_out.clear()
     if weights.implied and not actions and _names_several(words, query):
         words.append(Word(_LIST, _LIST, weights.implied, len(query), is_name=False))
-    left_out = frozenset(form.surface for form, *_ in said if form.is_stop and not form.actions)
-    return Reading(words, leading, actions, left_out if telling else frozenset())
+    return Reading(words, max(leading, 0), actions, frozenset(left_out))
+
+
+def _word(form: _Form, share: float, place: int, is_name: bool, weights: Weights) -> Word:  # noqa: FBT001 -- a row
+    weight = weights.faint if form.is_faint else weights.action if form.actions else 1.0
+    return Word(form.surface, form.term, share * weight, place, is_name)
 
 
 def _names_several(words: list[Word], query: str) -> bool:
@@ -106,18 +116,25 @@ def _forms(raw: str) -> tuple[_Form, ...]:
     )  # fmt: skip
 
 
-def _raw_words(query: str, weights: Weights) -> Iterator[tuple[str, float, int, bool]]:
+def _raw_words(query: str, weights: Weights) -> list[tuple[str, float, int, bool]]:
     """Raw words with what the sentence makes of them: their share, their place, whether they look like a name."""
     quoted = [match.span() for match in _QUOTED.finditer(query)] if _QUOTES.search(query) else []
+    words = []
     for start, sentence, share in _sentences(query, weights):
-        found = [(match.group(), match.start()) for match in text.RAW_WORD.finditer(sentence)]
+        found = [(match.group(), start + match.start()) for match in text.RAW_WORD.finditer(sentence)]
         names = _name_like(found)
-        for raw, place in found:
-            position = start + place
-            whole = share
-            if quoted and any(begin < position < end for begin, end in quoted):
-                whole *= weights.quoted
-            yield raw, whole, position, place in names
+        words += [(raw, share, place, place in names) for raw, place in found]
+    if quoted:
+        return [
+            (
+                raw,
+                share * weights.quoted if any(begin < place < end for begin, end in quoted) else share,
+                place,
+                is_name,
+            )
+            for raw, share, place, is_name in words
+        ]
+    return words
 
 
 def _sentences(query: str, weights: Weights) -> list[tuple[int, str, float]]:
@@ -140,5 +157,5 @@ def _tells(sentence: str) -> bool:
 
 
 def _name_like(found: list[tuple[str, int]]) -> set[int]:
-    capitalized = {place for raw, place in found[1:] if len(raw) > 1 and raw.istitle()}
+    capitalized = {place for raw, place in found[1:] if raw.istitle() and len(raw) > 1}
     return capitalized if len(capitalized) <= len(found) // 2 else set()

@@ -37,9 +37,9 @@ class Vocabulary:
         """The number of a term, or None if it was never seen."""
         return self._terms.get(term)
 
-    def surface(self, surface: str) -> int | None:
-        """The number of a surface form, or None if it was never seen."""
-        return self._surfaces.get(surface)
+    def known(self, surfaces: Iterable[str]) -> list[int]:
+        """The numbers of those surface forms that were ever seen."""
+        return [number for number in map(self._surfaces.get, surfaces) if number is not None]
 
     def add(self, surface: str) -> int:
         """The number of a surface form, seen now or before."""
