@@ -10,6 +10,7 @@ variables that belong to the function at hand are followed, and none that anothe
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +18,15 @@ from sandbox.guest.language.attributes import LISTED_PRIVATE, Decision, decide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
+    from typing import TypeGuard
 
 #: Known of a variable's value: private names may be read; plain names may be written; both, and private ones written.
 _READS, _WRITES, _ALL = 1, 2, 7
 #: In larger programs every guard stays: to follow them would take longer than guards do.
 _MOST_NODES = 5_000
+
+#: Looked at where their method begins, see `guards.check_receiver_first`.
+_RECEIVERS = frozenset({"self", "cls"})
 
 Known = dict[str, int]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -49,13 +54,15 @@ NOTHING_PROVEN = Proven()
 
 def follow(tree: ast.Module, nodes: Sequence[ast.AST]) -> Proven:
     """Follow a program through its variables. `nodes` are all nodes of its tree."""
-    if len(nodes) > _MOST_NODES or not any(map(_asks, nodes)) or any(map(_binds_anything, nodes)):
+    asked = Counter(node.value.id for node in nodes if _asks(node) and isinstance(node.value, ast.Name))
+    again = {name for name, times in asked.items() if times > 1 and name not in _RECEIVERS}
+    if not again or len(nodes) > _MOST_NODES or any(map(_binds_anything, nodes)):
         return NOTHING_PROVEN
     shared = {name for node in nodes for name in _bound_elsewhere(node)}
     found: set[int] = set()
-    top = _Function(frozenset(_bound_here(tree.body)), frozenset(shared), found)
-    top.follow(tree.body)
-    return Proven(found, top.local)
+    local = frozenset(_bound_here(tree.body)) - shared
+    _Function(local & again, frozenset(again - shared), found).follow(tree.body)
+    return Proven(found, local)
 
 
 def _bound_elsewhere(node: ast.AST) -> Iterable[str]:
@@ -67,7 +74,7 @@ def _bound_elsewhere(node: ast.AST) -> Iterable[str]:
     return ()
 
 
-def _asks(node: ast.AST) -> bool:
+def _asks(node: ast.AST) -> TypeGuard[ast.Attribute]:
     return isinstance(node, ast.Attribute) and (not isinstance(node.ctx, ast.Load) or node.attr.startswith("_"))
 
 
@@ -76,11 +83,14 @@ def _binds_anything(node: ast.AST) -> bool:
 
 
 class _Function:
-    """Follows the body of one function, or the top level. `local` are the variables that it binds itself."""
+    """Follows the body of one function, or the top level.
 
-    def __init__(self, local: frozenset[str], shared: frozenset[str], found: set[int]) -> None:
-        self.local = local - shared
-        self._shared = shared
+    `local` are the variables that it binds itself, `asked` those that guards ask for more than once in the program.
+    """
+
+    def __init__(self, local: frozenset[str], asked: frozenset[str], found: set[int]) -> None:
+        self._local = local & asked
+        self._asked = asked
         self._found = found
 
     def follow(self, body: list[ast.stmt]) -> None:
@@ -177,7 +187,7 @@ class _Function:
         parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         parameters += [extra for extra in (arguments.vararg, arguments.kwarg) if extra is not None]
         local = _bound_here(node.body) | {parameter.arg for parameter in parameters}
-        _Function(frozenset(local), self._shared, self._found).follow(node.body)
+        _Function(frozenset(local), self._asked, self._found).follow(node.body)
         return _without(known, node)
 
     _AsyncFunctionDef = _FunctionDef
@@ -235,7 +245,7 @@ class _Function:
             _forget(known, node)
             return
         targets = (generator.target for generator in node.generators)
-        inner = _Function(frozenset(_bound_here(targets)), self._shared, self._found)
+        inner = _Function(frozenset(_bound_here(targets)), self._asked, self._found)
         turn: Known = {}
         for index, generator in enumerate(node.generators):
             for part in (*([generator.iter] if index else []), generator.target, *generator.ifs):
@@ -246,7 +256,7 @@ class _Function:
 
     def _access(self, node: ast.Attribute, name: str, known: Known) -> None:
         """Decide on `name.attribute`: the guard is not needed, or shows something."""
-        if name not in self.local:
+        if name not in self._local:
             return
         decision = decide(node.attr)
         is_read = isinstance(node.ctx, ast.Load)
