@@ -51,6 +51,22 @@ async def test_each_program_has_a_process_of_its_own(bare: Sandbox) -> None:
     assert outcome.value == "1"
 
 
+async def test_the_heap_that_workers_share_cannot_be_changed_by_one_of_them(bare: Sandbox) -> None:
+    """Its file has private mappings and no descriptor: no advice to the kernel makes a hole in it (MADV_REMOVE)."""
+    code = """
+import ctypes, json
+libc = ctypes.CDLL(None, use_errno=True)
+page = ctypes.c_void_p(id(json) & ~4095)
+made_hole = libc.madvise(page, ctypes.c_size_t(4096), 9)
+ctypes.memset(id(json), 0, 8)  # its own copy
+result = made_hole
+"""
+    outcome = await bare.run(code)
+    assert outcome.value == -1
+    after = await bare.run("import json; result = json.dumps([1])")
+    assert after.value == "[1]"
+
+
 async def test_a_call_is_answered_by_the_handler(bare: Sandbox) -> None:
     outcome = await bare.run("result = tool('hi')", names=("tool",), call=echo)
     assert (outcome.value, outcome.usage.calls) == ("hi", 1)
