@@ -431,7 +431,7 @@ def _inspect(scene: Scene) -> dict[str, Any]:
         for name in sorted(seen_names(scene.access, value)):
             with contextlib.suppress(AttributeError):
                 item = scene.access.get(value, name)
-                if isinstance(item, types.MethodType) and item not in scene.own:
+                if isinstance(item, types.MethodType | types.FunctionType) and item not in scene.own:
                     continue  # what stands between the program's classes and `object`
                 if predicate is None or predicate(item):
                     found.append((name, item))

@@ -49,7 +49,6 @@ NOT_OFFERED: dict[str, str] = {
     "tempfile": _NO_FILES,
     "glob": _NO_FILES,
     "zipfile": _NO_FILES,
-    "gzip": f"{_NO_FILES}; zlib works on bytes",
     "sqlite3": f"{_NO_FILES}; use dicts and sorted",
     "pickle": "nothing is pickled here; use json, or copy.deepcopy",
     "shelve": _NO_FILES,
@@ -95,5 +94,6 @@ WITHHELD: dict[str, dict[str, str]] = {
     "csv": {"register_dialect": "pass the options to reader and writer"},
     "functools": {},
     "io": {"open": _NO_FILES, "FileIO": _NO_FILES, "TextIOWrapper": _NO_FILES},
+    "gzip": dict.fromkeys(("open", "GzipFile"), f"{_NO_FILES}; gzip.compress and gzip.decompress work on bytes"),
     "concurrent.futures": {"ProcessPoolExecutor": f"{_NO_PROCESS}; use ThreadPoolExecutor"},
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import gzip
 import json
 import pprint
 import shlex
@@ -202,8 +203,16 @@ def _codecs(scene: Scene) -> dict[str, Any]:
     return {**marks, "encode": encode, "decode": decode}
 
 
+def _gzip(scene: Scene) -> dict[str, Any]:
+    def compress(data: Any, compresslevel: int = 9, *, mtime: float | None = None) -> bytes:
+        return gzip.compress(data, compresslevel, mtime=scene.clock.read() if mtime is None else mtime)
+
+    return {"compress": compress, "decompress": lambda data: gzip.decompress(data), "BadGzipFile": gzip.BadGzipFile}
+
+
 BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {
     "codecs": _codecs,
+    "gzip": _gzip,
     "json": _json,
     "string": _string,
     "pprint": _pprint,
