@@ -14,7 +14,6 @@ import types
 import uuid
 from collections import deque
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, Set, ValuesView
-from json import encoder as _json_encoder
 from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest import plain_json
@@ -110,8 +109,8 @@ def _is_too_deep(data: bytes, limit_depth: int) -> bool:
 
 def _encode_plain(value: Any) -> bytes | None:
     try:
-        return plain_json.dumps(value) or "".join(_ENCODE(value, 0)).encode()
-    except (TypeError, ValueError, RecursionError):
+        return plain_json.dumps(value) or encode(value, held=True)
+    except (TypeError, ValueError):
         return None
 
 
@@ -273,7 +272,7 @@ def _not_data(value: Any, path: str) -> str:
 def encode_arguments(arguments: dict[str, Any]) -> bytes:
     """Return the JSON of a call's arguments, as they are at this moment. Raises ArgumentInvalid."""
     try:
-        data = encode(arguments)
+        data = encode(arguments, held=True)
         check_shape(data, depth=ARGUMENT_DEPTH, digits=100)
     except (TypeError, InvalidJson):
         for name, value in arguments.items():
@@ -284,7 +283,7 @@ def encode_arguments(arguments: dict[str, Any]) -> bytes:
 
 def _encode_argument_again(arguments: dict[str, Any]) -> bytes:
     try:
-        data = encode(arguments)
+        data = encode(arguments, held=True)
         check_shape(data, depth=ARGUMENT_DEPTH, digits=100)
     except (TypeError, InvalidJson) as error:
         message = f"the arguments cannot be sent: {error}"
@@ -330,17 +329,3 @@ def _instead(value: Any) -> str:
     if hasattr(type(value), "__await__"):
         return "; it was not awaited"
     return ""
-
-
-def _refuse(value: object) -> Any:
-    raise TypeError
-
-
-def _make_encoder() -> Any:
-    make = getattr(_json_encoder, "c_make_encoder", None)
-    if make is None:
-        return json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).iterencode
-    return make(None, _refuse, _json_encoder.encode_basestring, None, ":", ",", False, False, False)
-
-
-_ENCODE = _make_encoder()

@@ -117,10 +117,14 @@ def dumps(value: JsonValue, *, depth: int = MESSAGE_DEPTH, digits: int = MESSAGE
     return data
 
 
-def encode(value: JsonValue) -> bytes:
-    """Encode compactly, without looking at budgets. Raises InvalidJson, TypeError for other types."""
+def encode(value: JsonValue, *, held: bool = False) -> bytes:
+    """Encode compactly, without looking at budgets. Raises InvalidJson, TypeError for other types.
+
+    `held` keeps each container while it is encoded. The interpreter only borrows them (seen up to 3.13), and `items` of
+    a class below dict is code that may let go of them.
+    """
     try:
-        return "".join(_ENCODE(value, 0)).encode()
+        return "".join((_make_encoder({}) if held else _ENCODE)(value, 0)).encode()
     except UnicodeEncodeError as error:
         message = f"text holds half of a surrogate pair ({error.object[error.start]!a}), which JSON cannot carry"
         raise InvalidJson(message) from None
@@ -262,13 +266,13 @@ _SCAN_MESSAGE = _make_scanner(
 _SCAN_RESULT = _make_scanner(json.JSONDecoder(parse_constant=_refuse_constant))
 
 
-def _make_encoder() -> Any:
-    """Build the C encoder once; `json.dumps` with options builds one for each call."""
+def _make_encoder(held: dict[int, Any] | None = None) -> Any:
+    """Build the C encoder; `json.dumps` with options builds one for each call."""
     options = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":"))
     make = getattr(_json_encoder, "c_make_encoder", None)
     if make is None:  # an interpreter without the C accelerator
         return options.iterencode
-    return make(None, _refuse_type, _json_encoder.encode_basestring, None, ":", ",", False, False, False)
+    return make(held, _refuse_type, _json_encoder.encode_basestring, None, ":", ",", False, False, False)
 
 
 _ENCODE = _make_encoder()

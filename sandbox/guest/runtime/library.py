@@ -12,6 +12,7 @@ import dataclasses
 import enum
 import functools
 import io
+import json.encoder
 import traceback
 import weakref
 from types import MethodType
@@ -38,6 +39,7 @@ def restrict_library() -> None:
         _restrict_enum_properties()
         _restrict_readers()
         _restrict_suggestions()
+        _hold_what_is_encoded()
 
 
 _done: list[bool] = []
@@ -175,3 +177,11 @@ def _restrict_suggestions() -> None:
         library._compute_suggestion_error = lambda error, *rest: (
             None if isinstance(error, ImportError) else suggest(error, *rest)
         )
+
+
+def _hold_what_is_encoded() -> None:
+    """Without `check_circular` the encoder only borrows the containers that it is in, and `default` may empty them."""
+    library: Any = json.encoder
+    make = library.c_make_encoder
+    if make is not None:
+        library.c_make_encoder = lambda markers, *options: make({} if markers is None else markers, *options)
