@@ -129,7 +129,9 @@ class Modules:
         try:
             return getattr(table, name)
         except AttributeError:
-            message = f"cannot import name {name!r}: {explain_missing(table, name)}"
+            full = f"{module}.{name}"
+            why = _explain(full) if full in NOT_OFFERED else explain_missing(table, name)
+            message = f"cannot import name {name!r}: {why}"
             raise ImportError(message, name=module) from None
 
     def import_all(self, module: str) -> None:

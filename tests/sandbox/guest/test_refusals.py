@@ -59,6 +59,7 @@ def test_a_name_that_the_program_binds_itself_may_be_used() -> None:
         ("from requests import get", ("requests", "bound operations")),
         ("import jsn", ("did you mean", "json")),
         ("from json import codecs", ("json", "codecs")),
+        ("from urllib import request", ("urllib.request", "no network")),
         ("import sys\nsys.modules", ("modules", "interpreter")),
         ("import math\nmath.sqroot(2)", ("sqroot", "sqrt")),
     ],
