@@ -21,7 +21,7 @@ from sandbox.guest.report import Failed, failure_of, refusal_of_source, refused,
 from sandbox.guest.run import Ended, Run
 from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.tables import forget_tables
-from sandbox.guest.tools import Record, parameters_of
+from sandbox.guest.tools import Record, parameters_of, roots_of
 from sandbox.protocol.guest_messages import encode_final, encode_sites
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _serve(run: Run) -> None:
     channel = run.channel
     message = channel.read()
     message["parameters"] = parameters_of(message["names"])
-    message["names"] = list(message["parameters"])
+    message["names"] = roots_of(message["parameters"])
     compiled = _compile(message)
     if isinstance(compiled, Failed):
         _finish(channel, compiled.status, failure=compiled.failure)

@@ -14,7 +14,7 @@ from sandbox.guest.runtime.shown_as import SHOWN_AS
 from sandbox.guest.values import ArgumentInvalid, encode_arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 
     from sandbox.guest.channel import Channel
     from sandbox.guest.concurrency.hub import Hub
@@ -301,12 +301,20 @@ class ToolCalls:
 
 
 def parameters_of(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Split `search(query, limit)` into the name and those of its parameters, which may then be given by position."""
+    """Split `search(query, limit)` into the name and those of its parameters, which may then be given by position.
+
+    `shop.price(fruit)` says so of an operation.
+    """
     found = {}
     for name in names:
         root, _, listed = name.partition("(")
         found[root] = tuple(part.strip() for part in listed.rstrip(")").split(",") if part.strip())
     return found
+
+
+def roots_of(names: Iterable[str]) -> list[str]:
+    """Return the names that a program finds: what stands before the first dot, each once."""
+    return list(dict.fromkeys(name.partition(".")[0] for name in names))
 
 
 def _finish_future(future: CallFuture, message: dict[str, Any]) -> None:

@@ -134,6 +134,15 @@ def test_arguments_by_position_get_the_names_that_the_host_gave() -> None:
     assert "ns() takes keyword arguments only" in run_guest("ns(1)", tools, names=names).message
 
 
+def test_operations_may_be_given_arguments_by_position_where_the_host_says_their_names() -> None:
+    names = ("shop.price(fruit, count)", "shop", "bank.pay(amount)")
+    tools = {"shop.price": lambda **given: given, "bank.pay": lambda **given: given, "shop.buy": lambda **given: given}
+
+    assert run_guest("shop.price('apple', count=2)", tools, names=names).value == {"fruit": "apple", "count": 2}
+    assert run_guest("list(map(bank.pay, [1, 2]))", tools, names=names).value == [{"amount": 1}, {"amount": 2}]
+    assert "shop.buy() takes keyword arguments only" in run_guest("shop.buy('apple')", tools, names=names).message
+
+
 def test_a_library_of_the_name_of_a_namespace_is_refused_before_anything_runs() -> None:
     ended = run_guest("import ns\nclient = ns.Client()\nclient.list()", TOOLS)
 
