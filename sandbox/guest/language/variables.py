@@ -16,7 +16,10 @@ class Advice(NamedTuple):
 READABLE = frozenset({"__name__", "__doc__", "__class__", "__debug__"})
 
 #: Dunder variables that scripts assign at their top level.
-BINDABLE = frozenset({"__all__", "__version__", "__author__", "__doc__", "__name__", "__license__", "__date__"})
+BINDABLE = frozenset({
+    "__all__", "__version__", "__author__", "__doc__", "__name__", "__license__", "__date__", "__email__",
+    "__credits__", "__copyright__", "__maintainer__", "__status__", "__title__", "__description__",
+})  # fmt: skip
 
 #: `_x_` names that Enum gives a meaning to.
 ENUM_NAMES = frozenset({"_value_", "_name_", "_missing_", "_order_", "_ignore_", "_generate_next_value_"})

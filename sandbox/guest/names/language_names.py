@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from sandbox.guest.language.attributes import Decision, decide
 from sandbox.guest.names.builtin_names import seen_names
 from sandbox.guest.names.kinds import KINDS
+from sandbox.guest.names.type_hints import type_hints
 from sandbox.guest.runtime.classes import ABC_META, ENUM_META, Classes
 from sandbox.guest.runtime.metaclasses import NOT_OF_METACLASSES, check_fields
 from sandbox.guest.runtime.own import MARK, MARK_NAME
@@ -225,17 +226,6 @@ _TYPING = """
 
 
 def _typing(scene: Scene) -> dict[str, Any]:
-    """get_type_hints is ours: the library's evaluates text."""
-
-    def get_type_hints(value: Any, *_: Any, include_extras: bool = False, **__: Any) -> dict[str, Any]:
-        kinds = reversed(value.__mro__) if isinstance(value, type) else (value,)
-        hints: dict[str, Any] = {}
-        for kind in kinds:
-            if kind in scene.own:
-                hints |= scene.access.get(kind, "__annotations__", {})
-        found = {name: _named(scene, hint) if isinstance(hint, str) else hint for name, hint in hints.items()}
-        return {name: _hint(hint, include_extras=include_extras) for name, hint in found.items()}
-
     names = {name: getattr(typing, name) for name in _TYPING.split() if hasattr(typing, name)}
     names["override"] = lambda function: function
     for name in ("dataclass_transform", "final", "no_type_check", "runtime_checkable"):
@@ -244,30 +234,15 @@ def _typing(scene: Scene) -> dict[str, Any]:
         **names,
         "TYPE_CHECKING": False,
         "Type": SeenType,  # the library's is made of `type` itself
-        "get_type_hints": get_type_hints,
+        "get_type_hints": type_hints(scene),
         "get_origin": lambda tp: _seen(typing.get_origin(tp)),
         "get_args": lambda tp: tuple(_seen(each) for each in typing.get_args(tp)),
         "reveal_type": lambda value: value,
     }
 
 
-def _hint(hint: Any, *, include_extras: bool) -> Any:
-    """Return `int` for `Annotated[int, …]`, and for fields that are marked as required or not; a class for None."""
-    while not include_extras and typing.get_origin(hint) in (typing.Annotated, typing.Required, typing.NotRequired):
-        hint = hint.__origin__ if typing.get_origin(hint) is typing.Annotated else typing.get_args(hint)[0]
-    return types.NoneType if hint is None else hint
-
-
 def _seen(value: Any) -> Any:
     return SeenType if isinstance(value, type) and issubclass(value, type) else value
-
-
-def _named(scene: Scene, text: str) -> Any:
-    """Return what a plain name means to the program, as the program itself could write it; else the text."""
-    if not text.isidentifier() or text.startswith("_"):
-        return text
-    found = scene.program_globals.get(text)
-    return scene.program_globals["__builtins__"].get(text, text) if found is None else found
 
 
 def _types(scene: Scene) -> dict[str, Any]:

@@ -33,7 +33,6 @@ DIFFERENT = {
     "module type": "are good for `isinstance` only",
     "pickle": "`pickle`",
     "reduce": "`__reduce__`",
-    "typing names": "resolves plain names only",
     "globals locals": "`locals()`, `globals()`, `vars(cls)` | live in part | copies",
     "sys modules": "no `modules`",
     "os path": "files and the system (`os`",

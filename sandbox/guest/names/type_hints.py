@@ -1,0 +1,105 @@
+"""`typing.get_type_hints`, ours: the library's evaluates text. Here it is read as a tree, of which few kinds mean a type.
+
+A name means what the program could write for it; attributes are read by the rules of `getattr`.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+import typing
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.language.source import SourceRefused, check_nesting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sandbox.guest.names.scene import Scene
+
+#: Longest annotation that is read.
+CHARACTERS = 2_000
+_DEPTH = 20
+
+
+class _NoType(Exception):
+    """The text means no type that this reads."""
+
+
+def type_hints(scene: Scene) -> Callable[..., dict[str, Any]]:
+    """Return the function for one program."""
+
+    def get_type_hints(value: Any, *_: Any, include_extras: bool = False, **__: Any) -> dict[str, Any]:
+        kinds = reversed(value.__mro__) if isinstance(value, type) else (value,)
+        hints: dict[str, Any] = {}
+        for kind in kinds:
+            if kind in scene.own:
+                hints |= scene.access.get(kind, "__annotations__", {})
+        found = {name: read_hint(scene, hint) if isinstance(hint, str) else hint for name, hint in hints.items()}
+        return {name: _hint(hint, include_extras=include_extras) for name, hint in found.items()}
+
+    return get_type_hints
+
+
+def read_hint(scene: Scene, text: str) -> Any:
+    """Return the type that a text means, the text itself where it means none that is known."""
+    text = str.__str__(text)
+    try:
+        if len(text) > CHARACTERS:
+            return text
+        check_nesting(text, _DEPTH)
+        return _type(scene, ast.parse(text.strip(), mode="eval").body)
+    except (_NoType, SourceRefused, SyntaxError, ValueError, TypeError, AttributeError, LookupError, RecursionError):
+        return text
+
+
+def _type(scene: Scene, node: ast.expr) -> Any:
+    rule = _RULES.get(type(node))
+    if rule is None:
+        raise _NoType
+    return rule(scene, node)
+
+
+def _name(scene: Scene, node: Any) -> Any:
+    if node.id.startswith("_"):
+        raise _NoType
+    found = scene.program_globals.get(node.id, scene.program_globals["__builtins__"].get(node.id, _MISSING))
+    if found is _MISSING:
+        raise _NoType
+    return found
+
+
+def _union(scene: Scene, node: Any) -> Any:
+    if not isinstance(node.op, ast.BitOr):
+        raise _NoType
+    return _type(scene, node.left) | _type(scene, node.right)
+
+
+def _constant(scene: Scene, node: Any) -> Any:
+    return read_hint(scene, node.value) if isinstance(node.value, str) else node.value
+
+
+def _subscript(scene: Scene, node: Any) -> Any:
+    origin = _type(scene, node.value)
+    if origin is typing.Literal:
+        return origin[ast.literal_eval(node.slice)]
+    return origin[_type(scene, node.slice)]
+
+
+_MISSING: Any = object()
+_RULES: dict[type, Callable[[Scene, Any], Any]] = {
+    ast.Name: _name,
+    ast.Constant: _constant,
+    ast.BinOp: _union,
+    ast.Subscript: _subscript,
+    ast.Attribute: lambda scene, node: scene.access.get(_type(scene, node.value), node.attr),
+    ast.Tuple: lambda scene, node: tuple(_type(scene, each) for each in node.elts),
+    ast.List: lambda scene, node: [_type(scene, each) for each in node.elts],
+}
+
+
+def _hint(hint: Any, *, include_extras: bool) -> Any:
+    """Return `int` for `Annotated[int, …]`, and for fields that are marked as required or not; a class for None."""
+    while not include_extras and typing.get_origin(hint) in (typing.Annotated, typing.Required, typing.NotRequired):
+        hint = hint.__origin__ if typing.get_origin(hint) is typing.Annotated else typing.get_args(hint)[0]
+    return types.NoneType if hint is None else hint
