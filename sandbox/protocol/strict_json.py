@@ -123,8 +123,9 @@ def encode(value: JsonValue, *, held: bool = False) -> bytes:
     `held` keeps each container while it is encoded. The interpreter only borrows them (seen up to 3.13), and `items` of
     a class below dict is code that may let go of them.
     """
+    encoder = _make_encoder({}) if held and type(value) not in _WHOLE else _ENCODE
     try:
-        return "".join((_make_encoder({}) if held else _ENCODE)(value, 0)).encode()
+        return "".join(encoder(value, 0)).encode()
     except UnicodeEncodeError as error:
         message = f"text holds half of a surrogate pair ({error.object[error.start]!a}), which JSON cannot carry"
         raise InvalidJson(message) from None
@@ -267,12 +268,14 @@ _SCAN_RESULT = _make_scanner(json.JSONDecoder(parse_constant=_refuse_constant))
 
 
 def _make_encoder(held: dict[int, Any] | None = None) -> Any:
-    """Build the C encoder; `json.dumps` with options builds one for each call."""
-    options = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":"))
+    """Build the C encoder without the options around it, which `json.dumps` builds for each call."""
     make = getattr(_json_encoder, "c_make_encoder", None)
     if make is None:  # an interpreter without the C accelerator
+        options = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":"))
         return options.iterencode
     return make(held, _refuse_type, _json_encoder.encode_basestring, None, ":", ",", False, False, False)
 
 
 _ENCODE = _make_encoder()
+#: Types of values that hold no others.
+_WHOLE = frozenset({str, int, float, bool, type(None)})

@@ -54,7 +54,10 @@ NOTHING_PROVEN = Proven()
 
 def follow(tree: ast.Module, nodes: Sequence[ast.AST]) -> Proven:
     """Follow a program through its variables. `nodes` are all nodes of its tree."""
-    asked = Counter(node.value.id for node in nodes if _asks(node) and isinstance(node.value, ast.Name))
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
+    if not attributes:
+        return NOTHING_PROVEN
+    asked = Counter(node.value.id for node in attributes if _asks(node) and isinstance(node.value, ast.Name))
     again = {name for name, times in asked.items() if times > 1 and name not in _RECEIVERS}
     if not again or len(nodes) > _MOST_NODES or any(map(_binds_anything, nodes)):
         return NOTHING_PROVEN
