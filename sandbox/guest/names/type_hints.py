@@ -1,4 +1,4 @@
-"""`typing.get_type_hints`, ours: the library's evaluates text. Here it is read as a tree, of which few kinds mean a type.
+"""`typing.get_type_hints`, ours: the library's evaluates text. Ours reads a tree, few kinds of which mean a type.
 
 A name means what the program could write for it; attributes are read by the rules of `getattr`.
 """
