@@ -23,12 +23,15 @@ import time
 from importlib import import_module
 
 sys.path += sys.argv[2:]
+import ast
+import asyncio
 import collections
 import csv
 import dataclasses
 import ipaddress
 import logging
 import math
+import queue
 import re
 import string
 
@@ -243,6 +246,7 @@ def _state() -> list:
         sorted(vars(json.JSONEncoder)),
         sorted(vars(collections.Counter)),
         isinstance(collections.Counter.most_common(collections.Counter("a")), list),
+        ["_closed" in vars(kind) for kind in (asyncio.Lock, ast.Name, queue.Empty)],
         str(ipaddress.ip_network("10.0.0.0/25")),
         ipaddress.ip_address("10.0.0.1").is_private,
     ]

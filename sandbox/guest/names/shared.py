@@ -27,6 +27,12 @@ _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE, see CPython's object.h
 #: Where a type object keeps its flags: behind the head of an object, its size, and 18 pointers (cpython/object.h).
 _FLAGS_OFFSET = object.__basicsize__ + 19 * ctypes.sizeof(ctypes.c_void_p)
 
+#: Modules of the library whose classes programs share without the rest of the module.
+_ALSO_SHARED = frozenset({
+    "_queue", "ast", "asyncio.exceptions", "asyncio.locks", "asyncio.mixins", "asyncio.queues", "asyncio.taskgroups",
+    "asyncio.timeouts", "queue", "traceback",
+})  # fmt: skip
+
 #: Tables by which calls find earlier ones. A text that claims to equal another would be found in its place.
 _caches: list[Callable[[], None]] = []
 #: Abstract classes: they remember what was asked of them.
@@ -49,11 +55,19 @@ def freeze_shared(modules: Collection[str]) -> None:
     for kind in _subclasses(object):
         module = str(kind.__module__)
         is_stand_in = module == "builtins" and not kind.__flags__ & _IMMUTABLE
-        if is_stand_in or module.partition(".")[0] in roots or module.startswith("sandbox.guest."):
+        is_ours = module.startswith("sandbox.guest.") or _is_of_guest(kind)
+        if is_stand_in or is_ours or module.partition(".")[0] in roots or module in _ALSO_SHARED:
             freeze_class(kind)
     _caches[:] = [*_library_caches(), re.purge, struct._clearcache, zoneinfo.ZoneInfo.clear_cache]  # type: ignore[attr-defined]
     _abstract[:] = [kind for kind in _subclasses(object) if isinstance(kind, abc.ABCMeta)]
     _kept[:] = [(table, table.copy()) for table in _tables(roots)]
+
+
+def _is_of_guest(kind: type) -> bool:
+    """Tell whether a class is one of ours under the name of a module that programs know."""
+    return any(
+        type(each) is FunctionType and each.__module__.startswith("sandbox.guest.") for each in vars(kind).values()
+    )
 
 
 def _bind_to_own_objects(roots: Collection[str]) -> None:
