@@ -13,7 +13,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.search_rankers import reweighed
-from codemode.search import clauses, documents, groups, index, ranking, salience, segment, text, vocabulary, wordlists
+from codemode.search import (
+    clauses,
+    documents,
+    groups,
+    index,
+    profile,
+    ranking,
+    salience,
+    segment,
+    text,
+    vocabulary,
+    wordlists,
+)
 from codemode.search.documents import Field
 from codemode.search.evaluation import TOP, LabelledQuery, Metrics, evaluate, mean, with_typos
 from codemode.search.index import Index
@@ -65,6 +77,16 @@ def ideas() -> dict[str, tuple[Weights, Callable[[], AbstractContextManager[None
             PLAIN,
             partial(_changed, groups.Interpreter, "_spelled_out", lambda _, term: (term,)),
         ),
+        "titles in words beside the same in one piece": (
+            PLAIN,
+            partial(_changed, documents, "_distinct", _by_letters),
+        ),
+        "function words that a name shares with a query": (
+            PLAIN,
+            partial(_changed, index, "read", _nothing_left_out),
+        ),
+        "getters of many things as lists": (PLAIN, partial(_changed, profile, "_of_many", lambda *given: given[-1])),
+        "more candidates among more tools": (PLAIN, partial(_changed, index, "_CANDIDATES", PLAIN.ranked)),
         "names in pieces alone": (PLAIN, partial(_changed, documents, "_HUMP", re.compile("(?!)"))),
         "words that keep their endings": (PLAIN, partial(_changed, text, "_WHOLE", frozenset())),
         "sums that saturate": (PLAIN, partial(_changed, ranking, "saturated", lambda sums: sums)),
@@ -106,6 +128,19 @@ def _without(field: Field) -> Weights:
     return replace(PLAIN, fields=tuple(0.0 if place == field else weight for place, weight in enumerate(PLAIN.fields)))
 
 
+def _by_letters(names: tuple[str, ...]) -> str:
+    """Names in a row, without those whose letters are among the ones before."""
+    kept = [names[0]]
+    for name in names[1:]:
+        if name and documents.squashed(name) not in documents.squashed(" ".join(kept)):
+            kept.append(name)
+    return " ".join(kept)
+
+
+def _nothing_left_out(query: str, weights: Weights) -> salience.Reading:
+    return salience.read(query, weights)._replace(left_out=frozenset())
+
+
 def _unsplit(raw: str) -> tuple[str, ...]:
     return (raw.lower(),)
 
@@ -130,7 +165,7 @@ def _changed(module: Any, name: str, value: Any) -> Iterator[None]:
 
 
 def _forget() -> None:
-    for module in (clauses, groups, salience, segment, text, vocabulary, wordlists):
+    for module in (clauses, documents, groups, salience, segment, text, vocabulary, wordlists):
         for thing in vars(module).values():
             clear = getattr(thing, "cache_clear", None)
             if clear:
