@@ -60,10 +60,12 @@ class Pool:
     def release(self, worker: Worker) -> None:
         """End the worker and see to the next ones, as soon as the answer was handed on: nobody waits for that."""
         self._busy -= 1
-        loop = asyncio.get_running_loop()
-        loop.call_soon(worker.discard)
+        asyncio.get_running_loop().call_soon(self._replace, worker)
+
+    def _replace(self, worker: Worker) -> None:
+        worker.discard()
         if self._timer is None:
-            self._timer = loop.call_later(0, self.fill)
+            self.fill()
 
     def close(self) -> None:
         """End the workers that wait, and make no more."""

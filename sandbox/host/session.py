@@ -111,7 +111,7 @@ class Session:
         self._is_cut = False
         self._marks: list[int] = []
         self._wake_timer: asyncio.TimerHandle | None = None
-        self._cpu_timer: asyncio.TimerHandle | None = None
+        self._clock_timer: asyncio.TimerHandle | None = None
         self._desk = CallDesk(
             program.call,
             program.limits,
@@ -128,9 +128,7 @@ class Session:
         On cancellation the worker dies and so do the handlers of its calls.
         """
         limits = self._program.limits
-        deadline = self._loop.call_later(limits.wall_s, lambda: self._end(by_wall_clock(limits)))
-        if limits.cpu_s < limits.wall_s:
-            self._cpu_timer = self._loop.call_later(limits.cpu_s, self._watch_processor_time)
+        self._clock_timer = self._loop.call_later(min(limits.cpu_s, limits.wall_s), self._watch_clocks)
         try:
             self._worker.listen(self._received)
             if self._program.preflight is not None:
@@ -140,7 +138,6 @@ class Session:
             ending = await self._ending
             return self._outcome(ending, await self._usage())
         finally:
-            deadline.cancel()
             self._stop()
             await self._desk.close()
             if self._program.recording is not None:
@@ -351,15 +348,18 @@ class Session:
 
     # --- ends -------------------------------------------------------------------------------------------------
 
-    def _watch_processor_time(self) -> None:
-        """End the program when its processor time is used up; wall time cannot pass slower than that."""
-        limit = self._program.limits.cpu_s
+    def _watch_clocks(self) -> None:
+        """End the program when its time is used up; processor time cannot pass faster than that of the wall."""
+        limits = self._program.limits
+        left_s = limits.wall_s - (time.monotonic() - self._started)
         used = (self._worker.cpu_s() or self._cpu_before) - self._cpu_before
-        if used >= limit:
-            self._end(by_processor_time(self._program.limits))
+        if left_s <= 0:
+            self._end(by_wall_clock(limits))
+        elif used >= limits.cpu_s:
+            self._end(by_processor_time(limits))
         else:
-            wait_s = max(limit - used, _LOOK_AGAIN_S)
-            self._cpu_timer = self._loop.call_later(wait_s, self._watch_processor_time)
+            wait_s = min(left_s, max(limits.cpu_s - used, _LOOK_AGAIN_S))
+            self._clock_timer = self._loop.call_later(wait_s, self._watch_clocks)
 
     def _end(self, ending: Ending) -> None:
         if not self._ending.done():
@@ -369,7 +369,7 @@ class Session:
         self._end(Ending(Status.FAILED, failure=stopped.failure))
 
     def _stop(self) -> None:
-        for timer in (self._wake_timer, self._cpu_timer):
+        for timer in (self._wake_timer, self._clock_timer):
             if timer is not None:
                 timer.cancel()
         if self._conversation.state is not State.ENDED:  # else it waits for its end, which is the pool's to give
