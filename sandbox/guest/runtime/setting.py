@@ -24,20 +24,27 @@ class Access(Protocol):
     def writable(self, value: Any, name: str) -> Any:
         """Return the value if it may be written."""
 
+    def dunder(self, value: Any, name: str) -> Any:
+        """Read `value.__name__`."""
+
 
 class Setter:
-    """Stands for an object while one of its names between underscores is assigned or deleted."""
+    """Stands for an object while one of its names between underscores is assigned or deleted.
 
-    __slots__ = ("_access", "_value")
-    _access: Access
-    _value: Any
+    `x.__dict__ |= more` reads the name first: of the object, too.
+    """
+
+    __slots__ = ("_parts",)
 
     def __init__(self, access: Access, value: Any) -> None:
-        object.__setattr__(self, "_access", access)
-        object.__setattr__(self, "_value", value)
+        object.__setattr__(self, "_parts", (access, value))
+
+    def __getattribute__(self, name: str) -> Any:
+        access, value = _parts(self)
+        return access.dunder(value, name)
 
     def __setattr__(self, name: str, new: Any) -> None:
-        access, value = self._access, self._value
+        access, value = _parts(self)
         rule = _RULES.get(name)
         if rule is not None:
             rule(access, value, new)
@@ -45,7 +52,13 @@ class Setter:
             access.set(value, name, new)
 
     def __delattr__(self, name: str) -> None:
-        self._access.delete(self._value, name)
+        access, value = _parts(self)
+        access.delete(value, name)
+
+
+def _parts(setter: Setter) -> tuple[Access, Any]:
+    parts: tuple[Access, Any] = object.__getattribute__(setter, "_parts")
+    return parts
 
 
 def _set_class(access: Access, value: Any, new: Any) -> None:

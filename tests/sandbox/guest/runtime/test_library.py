@@ -62,6 +62,10 @@ ORDINARY: list[tuple[str, Any]] = [
         [2, True],
     ),
     (
+        "class A: pass\na = A()\na.__dict__ |= {'x': 1}\nA.__name__ += 'x'\n[a.x, A.__name__]",
+        [1, "Ax"],
+    ),
+    (
         "getattr.__name__, [getattr('a', 'upper')(), getattr(1, 'none', 2), hasattr(1, 'real'), str.format('{}', 1)]",
         ["getattr", ["A", 2, True, "1"]],
     ),
