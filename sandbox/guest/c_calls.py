@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ctypes import CDLL, c_int, c_size_t, c_void_p, cast
 
-from sandbox.isolation.kernel import map_memory, unmap_memory
+from sandbox.isolation.kernel import MACHINE, map_memory, unmap_memory
 
-#: Bytes for one call: its context (5 KiB on aarch64) and its stack, of which a system call needs next to nothing.
-_SLOT, _STACK = 8 * 1024, 2 * 1024
+#: Bytes for one call: its context and its stack, of which a system call needs next to nothing.
+_CONTEXT, _STACK = {"x86_64": 1_024, "aarch64": 5_120}.get(MACHINE, 8_192), 1_024
+_SLOT = _CONTEXT + _STACK
 # Where the fields of `ucontext_t` are, on both machines.
 _LINK, _STACK_START, _STACK_SIZE = 8, 16, 32
 
@@ -48,6 +49,6 @@ class CallSequence:
     def _prepare(self, context: int, following: int, function: c_void_p, arguments: tuple[int, ...]) -> None:
         self._get(context)
         c_size_t.from_address(context + _LINK).value = following
-        c_size_t.from_address(context + _STACK_START).value = context + _SLOT - _STACK
+        c_size_t.from_address(context + _STACK_START).value = context + _CONTEXT
         c_size_t.from_address(context + _STACK_SIZE).value = _STACK
         self._make(c_void_p(context), function, c_int(len(arguments)), *map(c_size_t, arguments))

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _kept: list[CodeType] = []
 
 
-def make_dense(run: Callable[[], None], modules: Collection[str]) -> None:
-    """Make the code anew that `run` goes through, and that of all functions of these modules."""
+def make_dense(run: Callable[[], None], modules: Collection[str]) -> list[CodeType]:
+    """Make the code anew that `run` goes through, and that of all functions of these modules; returns what was made."""
     needed = _code_of(run)
     gc.unfreeze()  # to find everything
     functions = [found for found in gc.get_objects() if type(found) is FunctionType]
@@ -29,9 +29,10 @@ def make_dense(run: Callable[[], None], modules: Collection[str]) -> None:
     needed.update((id(found.__code__), found.__code__) for found in functions if found.__module__ in modules)
     _kept.extend(needed.values())
     renewed: dict[int, CodeType] = {}
+    functions = [function for function in functions if id(function.__code__) in needed]
     for function in sorted(functions, key=lambda function: sys.getsizeof(function.__code__)):
-        if id(function.__code__) in needed:
-            function.__code__ = _renew(function.__code__, needed, renewed)
+        function.__code__ = _renew(function.__code__, needed, renewed)
+    return list(renewed.values())
 
 
 def _code_of(run: Callable[[], None]) -> dict[int, CodeType]:

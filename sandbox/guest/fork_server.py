@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from traceback import format_exception
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from sandbox.guest.dense_code import make_dense
 from sandbox.guest.heap import HeapFile
@@ -33,6 +33,9 @@ from sandbox.protocol.control import FORK_BYTES, Fork, Kind, Purpose, pack_repor
 from sandbox.protocol.framing import frame
 from sandbox.protocol.guest_messages import encode_final
 from sandbox.protocol.host_messages import encode_run
+
+if TYPE_CHECKING:
+    from types import CodeType
 
 _REHEARSAL_CPU_S = 5
 #: The interpreter rewrites code while it runs it for the first times; without these each worker copies it first.
@@ -71,42 +74,53 @@ def main(channel: int, program_name: str) -> None:
     program = cast("Program", import_module(program_name))
     program.warm_up()
     silence()  # so far standard error was a pipe to the host, for what goes wrong while importing
-    _settle(program)
-    heap, in_use = _dress_rehearsal(program)
+    codes = make_dense(program.rehearse, _IN_EACH_WORKER)
+    rehearsal = _begin_dress_rehearsal(program)
+    _settle(program, codes)
     report: dict[str, str] = {}
     lock = lock_server(report)
     control = socket.socket(fileno=CHANNEL)
     control.send(pack_report(Kind.READY, 0) + json.dumps(report).encode())
-    server = _Server(program, lock, control)
-    if heap is not None:
-        heap.take_over(in_use)  # last of all: what is touched from here on is mapped with its neighbours
-    server.run()
+    _Server(program, lock, control, rehearsal).run()
 
 
-def _dress_rehearsal(program: Program) -> tuple[HeapFile | None, array[int]]:
-    """Return the heap as a file, and the pages of it that are in use while programs are served.
+@dataclass
+class _DressRehearsal:
+    """A child that serves one program, and tells which pages of the heap it and its worker used."""
 
-    No file where the heap cannot be one: the child tries it first, and if it ends too early to tell, that was why.
-    """
-    in_use = array("Q")
+    heap: HeapFile
+    child: int
+    told: int
+
+    def end(self) -> None:
+        """Read what the child tells, and do with the heap as it did. It tells nothing where that cannot be done."""
+        in_use = array("Q")
+        with os.fdopen(self.told, "rb") as told:
+            in_use.frombytes(told.read())
+        with suppress(ChildProcessError):  # the outer half of this process reaps it
+            os.waitpid(self.child, 0)
+        if in_use:
+            self.heap.take_over(in_use)
+        else:
+            self.heap.close()
+
+
+def _begin_dress_rehearsal(program: Program) -> _DressRehearsal | None:
     try:
         heap = HeapFile()
+        reading, writing = os.pipe()
+        child = fork()
     except OSError:
-        return None, in_use
-    reading, writing = os.pipe()
-    child = fork()
+        return None  # what is open is closed by each worker
     if not child:
         try:
+            for _ in range(_REHEARSALS):
+                program.rehearse()
             os.write(writing, array("Q", _pages_in_use(program, heap)).tobytes())
         finally:
             os._exit(0)
     os.close(writing)
-    with os.fdopen(reading, "rb") as told:
-        in_use.frombytes(told.read())
-    os.waitpid(child, 0)
-    if not in_use:
-        heap.close()
-    return heap if in_use else None, in_use
+    return _DressRehearsal(heap, child, reading)
 
 
 def _pages_in_use(program: Program, heap: HeapFile) -> set[int]:
@@ -119,14 +133,13 @@ def _pages_in_use(program: Program, heap: HeapFile) -> set[int]:
     return {*heap.pages(entries[: len(heap.regions)]), *heap.pages(entries[len(heap.regions) :])}
 
 
-def _settle(program: Program) -> None:
+def _settle(program: Program, codes: list[CodeType]) -> None:
     """Be written to as little as can be from here on: each page that is, by this process or a child, is copied."""
-    make_dense(program.rehearse, _IN_EACH_WORKER)
     for _ in range(_REHEARSALS):
         program.rehearse()
     gc.collect()
     gc.unfreeze()  # to find everything
-    make_immortal()
+    make_immortal(codes)
     gc.freeze()  # a collection in a worker would otherwise write to every shared object
     gc.disable()
 
@@ -136,18 +149,33 @@ class _Server:
     program: Program
     lock: Lock
     control: socket.socket
+    #: Until it has ended, workers that wait for programs are not made: they would keep the heap as it was.
+    rehearsal: _DressRehearsal | None = None
+    postponed: list[tuple[bytes, int]] = field(default_factory=list)
     poll: select.poll = field(default_factory=select.poll)
     #: pidfd of each living worker: its number in the records, its process
     workers: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def run(self) -> None:
         self.poll.register(self.control, select.POLLIN)
+        if self.rehearsal is not None:
+            self.poll.register(self.rehearsal.told, select.POLLIN)
         while True:
             for descriptor, _ in self.poll.poll():
-                if descriptor != CHANNEL:
+                if self.rehearsal is not None and descriptor == self.rehearsal.told:
+                    self._end_rehearsal(self.rehearsal)
+                elif descriptor != CHANNEL:
                     self._reap(descriptor)
                 elif not self._take_request():
                     os._exit(0)  # the host is gone; the workers go with this process
+
+    def _end_rehearsal(self, rehearsal: _DressRehearsal) -> None:
+        self.poll.unregister(rehearsal.told)
+        self.rehearsal = None
+        rehearsal.end()
+        for datagram, channel in self.postponed:
+            self._fork(datagram, channel)
+        self.postponed.clear()
 
     def rehearse(self, host: socket.socket, frames: bytes, heap: HeapFile) -> list[bytes]:
         """Serve one program in the host's stead; returns the entries of the worker's pages in the end."""
@@ -169,8 +197,15 @@ class _Server:
         datagram, ancillary, _, _ = self.control.recvmsg(FORK_BYTES, _ONE_DESCRIPTOR, socket.MSG_CMSG_CLOEXEC)
         if not datagram:
             return False
-        number = Fork.number(datagram)
         channel = int.from_bytes(ancillary[0][2], sys.byteorder)
+        if self.rehearsal is not None and Fork.unpack(datagram)[-1] == _SERVE_LATER:
+            self.postponed.append((datagram, channel))
+        else:
+            self._fork(datagram, channel)
+        return True
+
+    def _fork(self, datagram: bytes, channel: int) -> None:
+        number = Fork.number(datagram)
         try:
             process = fork()
         except OSError as error:
@@ -180,7 +215,6 @@ class _Server:
                 _work(self.program, self.lock, datagram, channel)
             self._announce(number, process)
         os.close(channel)
-        return True
 
     def _announce(self, worker: int, process: int) -> None:
         pidfd = os.pidfd_open(process)

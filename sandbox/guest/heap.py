@@ -50,7 +50,6 @@ class HeapFile:
         self._size = sum(region.size for region in self.regions)
         self._file = os.memfd_create("heap")
         try:
-            os.posix_fallocate(self._file, 0, self._size)
             os.truncate(self._file, self._size + _ROOM_BYTES)
         except OSError:
             self.close()

@@ -11,27 +11,33 @@ import gc
 import sys
 from ctypes import c_uint32
 from types import CodeType, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
-def make_immortal() -> None:
-    """Give everything that is in reach of the collector the count of None. Before Python 3.12 do nothing."""
+def make_immortal(codes: Sequence[CodeType] = ()) -> None:
+    """Give everything that the collector knows, and all code, the count of None, from Python 3.12 on.
+
+    And the constants and names of these `codes`.
+    """
     if sys.version_info < (3, 12) or not getattr(sys, "_is_gil_enabled", lambda: True)():
         return
     objects: list[Any] = gc.get_objects()
     functions = (found.__code__ for found in objects if type(found) is FunctionType)
     forever = _count(None).value
-    for found in (*objects, *gc.get_referents(*objects), *_all_code(list(functions))):
+    parts = [part for code in codes for part in (*code.co_consts, *code.co_names, *code.co_varnames)]
+    for found in (*objects, *_all_code(list(functions)), *parts):
         _count(found).value = forever
 
 
-def _all_code(codes: list[CodeType]) -> list[Any]:
-    """Return this code, what is nested in it, and their constants and names, of which the collector knows nothing."""
-    found: list[Any] = []
+def _all_code(codes: list[CodeType]) -> list[CodeType]:
+    """Return this code and what is nested in it."""
+    found = []
     while codes:
-        constants = [constant for code in codes for constant in code.co_consts]
-        found += (*codes, *constants, *(name for code in codes for name in (*code.co_names, *code.co_varnames)))
-        codes = [constant for constant in constants if type(constant) is CodeType]
+        found += codes
+        codes = [inner for code in codes for inner in code.co_consts if type(inner) is CodeType]
     return found
 
 

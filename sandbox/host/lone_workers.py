@@ -41,6 +41,11 @@ class LoneWorker(Worker):
         self._child = process
         self._look()
 
+    @property
+    def has_started(self) -> bool:
+        """It has, before this object was made."""
+        return True
+
     def kill(self) -> None:
         """End it now. Again is no error."""
         self._is_doomed = True

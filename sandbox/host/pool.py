@@ -78,8 +78,11 @@ class Pool:
     def _take_idle(self, limits: Limits) -> Worker | None:
         if (limits.memory_bytes, limits.cpu_s) != (self._limits.memory_bytes, self._limits.cpu_s):
             return None  # what the kernel enforces was set when the worker was forked
-        while self._idle:
-            worker = self._idle.pop()  # the one that was made last: its memory is still in the processor's caches
+        for place in reversed(range(len(self._idle))):
+            worker = self._idle[place]  # first the one made last: its memory is still in the processor's caches
+            if worker.is_usable and not worker.has_started:
+                continue  # to fork another takes no longer than to wait for it
+            del self._idle[place]
             if worker.is_usable:
                 return worker
             _logger.warning("a worker ended or spoke before it was given a program: %.2000r", worker.early)

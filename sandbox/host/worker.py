@@ -115,6 +115,11 @@ class Worker:
         return b"".join(self._early)
 
     @property
+    def has_started(self) -> bool:
+        """Whether there is a process."""
+        return self._pidfd is not None
+
+    @property
     def is_usable(self) -> bool:
         """Whether it lives, and has said nothing yet."""
         return not (self._early or self._is_doomed or self.ended.done())

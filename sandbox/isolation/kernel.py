@@ -15,7 +15,7 @@ PR_CAPBSET_DROP = 24
 PR_SET_NO_NEW_PRIVS = 38
 SECCOMP_MODE_FILTER = 2
 PROT_READ, PROT_WRITE = 1, 2
-MAP_SHARED, MAP_PRIVATE, MAP_FIXED, _MAP_ANONYMOUS = 1, 2, 0x10, 0x20
+MAP_SHARED, MAP_PRIVATE, MAP_FIXED, _MAP_ANONYMOUS, _MAP_POPULATE = 1, 2, 0x10, 0x20, 0x8000
 
 # Calls that glibc wraps only from some version on: by number, which is the same on both machines from 424 on.
 _PIVOT_ROOT_OF = {"x86_64": 155, "aarch64": 41}
@@ -79,7 +79,7 @@ def fork() -> int:
 
 def map_memory(size: int, file: int = -1) -> int:
     """Map so many bytes: of a file from its beginning, to write to it, or fresh memory. Returns the address."""
-    flags = MAP_PRIVATE | _MAP_ANONYMOUS if file < 0 else MAP_SHARED
+    flags = MAP_PRIVATE | _MAP_ANONYMOUS if file < 0 else MAP_SHARED | _MAP_POPULATE
     address: int = _libc.mmap(0, size, PROT_READ | PROT_WRITE, flags, file, 0)
     if address < 0:
         _fail("mmap")

@@ -66,5 +66,7 @@ def _is_folder(path: str) -> bool:
 
 def _wait_for(inner: int) -> NoReturn:
     os.closerange(0, 256)  # the descriptors are the inner half's: the host must see them close with it
-    _, status = os.waitpid(inner, 0)
+    ended = 0
+    while ended != inner:  # what was started before the lockdown ends, too
+        ended, status = os.wait()
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
