@@ -66,7 +66,8 @@ def freeze_shared(modules: Collection[str]) -> None:
 def _is_of_guest(kind: type) -> bool:
     """Tell whether a class is one of ours under the name of a module that programs know."""
     return any(
-        type(each) is FunctionType and each.__module__.startswith("sandbox.guest.") for each in vars(kind).values()
+        type(each) is FunctionType and (each.__module__ or "").startswith("sandbox.guest.")
+        for each in vars(kind).values()
     )
 
 

@@ -20,6 +20,15 @@ def warm() -> None:
     program.warm_up()
 
 
+def test_a_class_of_somebody_else_may_hold_a_function_of_no_module() -> None:
+    def nowhere() -> None: ...
+
+    nowhere.__module__ = None  # type: ignore[assignment]
+    held = type("Held", (), {"nowhere": nowhere})
+    program.warm_up()
+    held.still_open = 1  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize("kind", [textwrap.TextWrapper, calendar.HTMLCalendar])
 def test_a_class_of_the_library_takes_no_attribute(kind: type) -> None:
     with pytest.raises(TypeError, match="immutable type"):
