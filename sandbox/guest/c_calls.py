@@ -6,8 +6,8 @@ from ctypes import CDLL, c_int, c_size_t, c_void_p, cast
 
 from sandbox.isolation.kernel import MACHINE, map_memory, unmap_memory
 
-#: Bytes for one call: its context and its stack, of which a system call needs next to nothing.
-_CONTEXT, _STACK = {"x86_64": 1_024, "aarch64": 5_120}.get(MACHINE, 8_192), 1_024
+#: Bytes for one call: its context and its stack, of which system calls and what copies memory need next to nothing.
+_CONTEXT, _STACK = {"x86_64": 1_024, "aarch64": 5_120}.get(MACHINE, 8_192), 2_048
 _SLOT = _CONTEXT + _STACK
 # Where the fields of `ucontext_t` are, on both machines.
 _LINK, _STACK_START, _STACK_SIZE = 8, 16, 32
@@ -15,6 +15,8 @@ _LINK, _STACK_START, _STACK_SIZE = 8, 16, 32
 
 class CallSequence:
     """Functions of the C library with their arguments, integers that fit into a register: `add` them, then `run`.
+
+    For those that need little stack: system calls, `memmove`.
 
     Each is a context (getcontext(3), makecontext(3)) that the one before it goes on to when it returns; the last goes
     back to where it began. What the functions return is lost. Raises AttributeError where the C library has no

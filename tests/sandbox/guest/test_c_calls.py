@@ -1,8 +1,11 @@
 from __future__ import annotations
 
-from ctypes import addressof, create_string_buffer
+from ctypes import addressof, create_string_buffer, memset, string_at
+from mmap import MAP_ANONYMOUS
+from resource import getpagesize
 
 from sandbox.guest.c_calls import CallSequence
+from sandbox.isolation.kernel import MAP_FIXED, MAP_PRIVATE, PROT_READ, PROT_WRITE, map_memory, unmap_memory
 
 
 def test_calls_are_made_in_their_order_and_lead_back() -> None:
@@ -15,13 +18,15 @@ def test_calls_are_made_in_their_order_and_lead_back() -> None:
     assert (first.raw, second.raw) == (b"bbaa", b"aaaa")
 
 
-def test_arguments_beyond_the_registers_that_a_small_call_needs_arrive() -> None:
-    target = create_string_buffer(64)
+def test_all_six_arguments_of_a_system_call_arrive() -> None:
+    size = 4 * getpagesize()
+    address = map_memory(size)
+    memset(address, ord("a"), size)
     sequence = CallSequence()
-    format_ = create_string_buffer(b"%d %d %d")
-    sequence.add("snprintf", addressof(target), 64, addressof(format_), 1, 2, 3)
+    sequence.add("mmap", address, size // 2, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0)
     sequence.run()
-    assert target.value == b"1 2 3"
+    assert string_at(address, size) == bytes(size // 2) + b"a" * (size // 2)
+    unmap_memory(address, size)
 
 
 def test_hundreds_of_calls_and_none() -> None:
