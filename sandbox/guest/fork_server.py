@@ -75,8 +75,10 @@ def main(channel: int, program_name: str) -> None:
     program.warm_up()
     silence()  # so far standard error was a pipe to the host, for what goes wrong while importing
     codes = make_dense(program.rehearse, _IN_EACH_WORKER)
+    for _ in range(_REHEARSALS):
+        program.rehearse()
     rehearsal = _begin_dress_rehearsal(program)
-    _settle(program, codes)
+    _settle(codes)
     report: dict[str, str] = {}
     lock = lock_server(report)
     control = socket.socket(fileno=CHANNEL)
@@ -99,10 +101,10 @@ class _DressRehearsal:
             in_use.frombytes(told.read())
         with suppress(ChildProcessError):  # the outer half of this process reaps it
             os.waitpid(self.child, 0)
-        if in_use:
-            self.heap.take_over(in_use)
-        else:
-            self.heap.close()
+        with suppress(OSError):  # the heap is as it was
+            if in_use:
+                self.heap.take_over(in_use)
+        self.heap.close()
 
 
 def _begin_dress_rehearsal(program: Program) -> _DressRehearsal | None:
@@ -114,8 +116,6 @@ def _begin_dress_rehearsal(program: Program) -> _DressRehearsal | None:
         return None  # what is open is closed by each worker
     if not child:
         try:
-            for _ in range(_REHEARSALS):
-                program.rehearse()
             os.write(writing, array("Q", _pages_in_use(program, heap)).tobytes())
         finally:
             os._exit(0)
@@ -128,15 +128,13 @@ def _pages_in_use(program: Program, heap: HeapFile) -> set[int]:
     server = _Server(program, Lock(os.getpid(), rlimits.measure(), None), control)
     frames = encode_run("1 + 1", names=["name"], seed=bytes(32), now=0, limits=Limits(), inputs={}, asks=False)
     heap.take_over_page_by_page()  # nothing but what a server does until the entries are read: all of it is seen
-    entries = server.rehearse(host, frames, heap)
-    entries += heap.entries(os.getpid())
-    return {*heap.pages(entries[: len(heap.regions)]), *heap.pages(entries[len(heap.regions) :])}
+    of_worker = server.rehearse(host, frames, heap)
+    of_server = heap.entries(os.getpid())
+    return {*heap.pages(of_worker), *heap.pages(of_server)}
 
 
-def _settle(program: Program, codes: list[CodeType]) -> None:
+def _settle(codes: list[CodeType]) -> None:
     """Be written to as little as can be from here on: each page that is, by this process or a child, is copied."""
-    for _ in range(_REHEARSALS):
-        program.rehearse()
     gc.collect()
     gc.unfreeze()  # to find everything
     make_immortal(codes)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from array import array
 from ctypes import CDLL, c_char, c_size_t, c_void_p
+from errno import ENOSYS
 from itertools import accumulate
 from resource import getpagesize
 from typing import TYPE_CHECKING, NamedTuple
@@ -48,6 +49,8 @@ class HeapFile:
     def __init__(self) -> None:
         self.regions = _regions()
         self._size = sum(region.size for region in self.regions)
+        if not hasattr(os, "memfd_create"):
+            raise OSError(ENOSYS, "this Python was built for a C library that cannot make files in memory")
         self._file = os.memfd_create("heap")
         try:
             os.truncate(self._file, self._size + _ROOM_BYTES)
@@ -90,7 +93,6 @@ class HeapFile:
     def _run(self, sequence: CallSequence) -> None:
         sequence.run()
         unmap_memory(self._content, self._size)
-        self.close()
 
     def entries(self, process: int) -> list[bytes]:
         """Return what /proc/PID/pagemap says of each region of a process that has them. Raises OSError."""
