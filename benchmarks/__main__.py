@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-BENCHMARKS = ("engines", "service", "search", "calls", "menus", "journal")
+BENCHMARKS = ("engines", "processor_time", "service", "search", "calls", "menus", "journal")
 
 
 def main() -> None:

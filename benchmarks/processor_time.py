@@ -1,0 +1,244 @@
+"""What a run takes of the machine: processor time of host, fork server and worker, faults of pages, memory.
+
+    python -m benchmarks.processor_time [--runs 300] [--rounds 5]
+
+Milliseconds of user and system time and faults per run of `1 + 1`, everything counted from the fork to the last page
+taken down; behind them what was spent when the answer came. Then what one of many calls takes, and what a worker holds
+that waits beside three others (only root may read that). Each round has sandboxes of its own; printed are medians. The
+kernel counts all of this whoever else is running, but a busy machine has colder caches.
+
+An earlier commit is measured the same way, from a folder that has its tree (`git worktree add ../before COMMIT`):
+
+    PYTHONPATH=../before python benchmarks/processor_time.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import re
+import resource
+import statistics
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import sandbox
+from sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sandbox import Call
+
+CALLS = 1000
+WITH_CALLS = f"for n in range({CALLS}):\n    shop.price(n=n)\n"
+NOTHING = "1 + 1"
+
+#: Runs until the heap has become a file, and nothing is done for the first time any more.
+_WARM_UP = 30
+#: Longer than it takes to make the waiting workers ready, and to take the ended ones down.
+_QUIET_S = 0.3
+_CALL_ROUNDS = 3
+_TICKS = os.sysconf("SC_CLK_TCK")
+_PAGE_KIB = resource.getpagesize() // 1024
+
+
+class Way(NamedTuple):
+    """How programs come: to how many waiting workers, how many at a time, seconds after one another."""
+
+    workers: int
+    at_a_time: int
+    gap_s: float
+
+
+WAYS = {
+    "forked on demand": Way(0, 1, 0.0),
+    "waiting, one by one": Way(4, 1, 0.02),
+    "waiting, saturated": Way(4, 3, 0.0),
+}
+
+
+class Spent(NamedTuple):
+    """Processor time in milliseconds, and faults that took nothing from a disk."""
+
+    user_ms: float
+    system_ms: float
+    faults: float
+
+    def since(self, before: Spent, runs: int) -> Spent:
+        """What one of the runs since then took."""
+        return Spent(*((after - earlier) / runs for after, earlier in zip(self, before, strict=True)))
+
+
+class Memory(NamedTuple):
+    """MiB of a process that no other has and its share of all, and the pages of heap in its table."""
+
+    own_mib: float
+    share_mib: float
+    heap_pages: float
+
+
+class Measured(NamedTuple):
+    """One run, in the mean of a round."""
+
+    host: Spent
+    server: Spent
+    worker: Spent
+    #: Milliseconds until the answer was there; the host's are of all programs that it saw to meanwhile.
+    host_answered: float
+    worker_answered: float
+
+
+async def answer(call: Call) -> int:
+    """Answer at once."""
+    return 30
+
+
+async def timed(box: Sandbox, code: str) -> tuple[float, float]:
+    """Milliseconds of processor time of host and worker until the program has ended."""
+    begun = time.process_time()
+    outcome = await box.run(code, names=("shop",), call=answer)
+    assert outcome.ok, outcome.failure
+    return (time.process_time() - begun) * 1000, outcome.usage.cpu_s * 1000
+
+
+async def measure(box: Sandbox, way: Way, runs: int) -> Measured:
+    """What each of `runs` runs takes in a sandbox that is warm."""
+    process = server(box)
+    answered = []
+
+    async def work() -> None:
+        for _ in range(runs // way.at_a_time):
+            await asyncio.sleep(way.gap_s)
+            answered.append(await timed(box, NOTHING))
+
+    before = host(), *counted(process)
+    await asyncio.gather(*(work() for _ in range(way.at_a_time)))
+    await asyncio.sleep(_QUIET_S)
+    after = host(), *counted(process)
+    of_host, of_server, of_worker = (now.since(then, len(answered)) for now, then in zip(after, before, strict=True))
+    return Measured(of_host, of_server, of_worker, *(statistics.mean(each) for each in zip(*answered, strict=True)))
+
+
+async def measure_call(box: Sandbox) -> tuple[float, float]:
+    """Microseconds of host and worker that one of many calls takes."""
+    await asyncio.sleep(_QUIET_S)
+    without = await timed(box, NOTHING)
+    await asyncio.sleep(_QUIET_S)
+    with_calls = await timed(box, WITH_CALLS)
+    host_us, worker_us = ((many - none) / CALLS * 1000 for many, none in zip(with_calls, without, strict=True))
+    return host_us, worker_us
+
+
+def memory(process: int) -> Memory:
+    """What the kernel says in smaps: proc_pid_smaps(5)."""
+    rollup = Path(f"/proc/{process}/smaps_rollup").read_text()
+    share, *own = (kib(rollup, name) / 1024 for name in ("Pss", "Private_Clean", "Private_Dirty"))
+    mappings = re.split(r"\n(?=[0-9a-f]+-[0-9a-f]+ )", Path(f"/proc/{process}/smaps").read_text())
+    heap = re.compile(r"\S+ rw-p \S+ \S+ \S+ *(\[heap\]|/memfd:heap.*|)\n")
+    pages = sum(kib(mapping, "Rss") for mapping in mappings if heap.match(mapping)) / _PAGE_KIB
+    return Memory(sum(own), share, pages)
+
+
+def kib(text: str, name: str) -> int:
+    found = re.search(rf"^{name}:\s+(\d+) kB", text, re.M)
+    assert found is not None
+    return int(found[1])
+
+
+def host() -> Spent:
+    """What this process took so far."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return Spent(used.ru_utime * 1000, used.ru_stime * 1000, used.ru_minflt)
+
+
+def counted(process: int) -> tuple[Spent, Spent]:
+    """What a process and its ended children took so far: proc_pid_stat(5)."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    faults, of_children = int(fields[7]), int(fields[8])
+    user, system, user_of_children, system_of_children = (int(field) / _TICKS * 1000 for field in fields[11:15])
+    return Spent(user, system, faults), Spent(user_of_children, system_of_children, of_children)
+
+
+def server(box: Any) -> int:
+    """The process that forks: the first of its namespace, where there is one."""
+    started: int = box._server._process.pid
+    for child in Path(f"/proc/{started}/task/{started}/children").read_text().split():
+        if re.search(r"^NSpid:.*\t1$", Path(f"/proc/{child}/status").read_text(), re.M):
+            return int(child)
+    return started
+
+
+async def measure_all(rounds: int, runs: int) -> Iterator[str]:
+    """Measure each way in each round; returns a table and sentences as markdown."""
+    measured: dict[str, list[Measured]] = {name: [] for name in WAYS}
+    calls, waiting = [], []
+    for _ in range(rounds):
+        for name, way in WAYS.items():
+            async with Sandbox(workers=way.workers) as box:
+                for _ in range(_WARM_UP):
+                    await timed(box, NOTHING)
+                await asyncio.sleep(_QUIET_S)
+                measured[name].append(await measure(box, way, runs))
+                if way.gap_s:
+                    calls += [await measure_call(box) for _ in range(_CALL_ROUNDS)]
+                    waiting += await hold(box)
+    return lines(measured, calls, waiting)
+
+
+async def hold(box: Any) -> list[Memory]:
+    """What each waiting worker holds; nothing where that cannot be read."""
+    await asyncio.sleep(_QUIET_S)
+    return [memory(worker._process) for worker in box._pool._idle if not os.geteuid()]
+
+
+def lines(
+    measured: dict[str, list[Measured]], calls: list[tuple[float, float]], waiting: list[Memory]
+) -> Iterator[str]:
+    yield "| `1 + 1` | host | fork server | faults | worker | faults | in all | until answered: host | worker |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for name, of_rounds in measured.items():
+        yield f"| {name} | {' | '.join(cells(of_rounds, is_alone=WAYS[name].at_a_time == 1))} |"
+    yield "\none call: host {:.0f} µs, worker {:.0f} µs".format(*medians(calls))
+    if waiting:
+        text = "a waiting worker: {:.1f} MiB of its own, {:.1f} as a proportional share, {:,.0f} pages of heap"
+        yield text.format(*medians(waiting))
+
+
+def cells(of_rounds: list[Measured], *, is_alone: bool) -> Iterator[str]:
+    yield times(each.host for each in of_rounds)
+    for process in ([each.server for each in of_rounds], [each.worker for each in of_rounds]):
+        yield times(process)
+        yield f"{statistics.median(each.faults for each in process):.0f}"
+    in_all = [sum(each.user_ms + each.system_ms for each in found[:3]) for found in of_rounds]
+    yield f"{statistics.median(in_all):.2f}"
+    yield f"{statistics.median(each.host_answered for each in of_rounds):.2f}" if is_alone else ""
+    yield f"{statistics.median(each.worker_answered for each in of_rounds):.2f}"
+
+
+def times(spent: Iterable[Spent]) -> str:
+    return "{:.2f} + {:.2f}".format(*medians(spent))
+
+
+def medians(rows: Iterable[tuple[float, ...]]) -> list[float]:
+    """The median of each column."""
+    return [statistics.median(column) for column in zip(*rows, strict=True)]
+
+
+def main() -> None:
+    """Read the command line, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=300)
+    parser.add_argument("--rounds", type=int, default=5)
+    given = parser.parse_args()
+    print(f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, Python {sys.version.split()[0]}, {Path(sandbox.__file__).parent}")
+    print(f"ms of user + system time and faults per run, medians of {given.rounds} rounds of {given.runs} runs\n")
+    print("\n".join(asyncio.run(measure_all(given.rounds, given.runs))))
+
+
+if __name__ == "__main__":
+    main()
