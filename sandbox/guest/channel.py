@@ -6,7 +6,7 @@ import json
 import json.scanner
 import os
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from sandbox.protocol.framing import HEADER, HEADER_BYTES
 from sandbox.protocol.guest_messages import encode_cancel
@@ -24,31 +24,22 @@ class HostGone(BaseException):
     """The other side of the socket is closed. Programs cannot name it, so they cannot catch it."""
 
 
-class Connection(Protocol):
-    """Bytes in order, both ways."""
+class Connection:
+    """Bytes in order, both ways, by read(2) and write(2): a worker may make no calls that are for sockets alone."""
 
-    def write(self, data: memoryview, /) -> int:
-        """Write some, and return how much."""
+    __slots__ = ("_reading", "_writing")
 
-    def read(self, size: int, /) -> bytes:
-        """Read some; nothing when the other side is gone."""
-
-
-class Descriptor:
-    """A connected socket, used with read(2) and write(2): a worker may make no calls that are for sockets alone."""
-
-    __slots__ = ("_descriptor",)
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-
-    def write(self, data: memoryview) -> int:
-        """Write some, and return how much."""
-        return os.write(self._descriptor, data)
+    def __init__(self, reading: int, writing: int) -> None:
+        self._reading = reading
+        self._writing = writing
 
     def read(self, size: int) -> bytes:
         """Read some; nothing when the other side is gone."""
-        return os.read(self._descriptor, size)
+        return os.read(self._reading, size)
+
+    def write(self, data: memoryview) -> int:
+        """Write some, and return how much."""
+        return os.write(self._writing, data)
 
 
 class Channel:

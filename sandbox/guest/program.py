@@ -8,9 +8,9 @@ import sys
 import time
 import warnings
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sandbox.guest.channel import Channel, Descriptor, HostGone
+from sandbox.guest.channel import Channel, Connection, HostGone
 from sandbox.guest.concurrency.hub import fresh_context
 from sandbox.guest.language.compilation import Program, compile_program
 from sandbox.guest.language.source import SourceRefused
@@ -24,9 +24,6 @@ from sandbox.guest.runtime.tables import forget_tables
 from sandbox.guest.tools import Record, parameters_of, roots_of
 from sandbox.protocol.guest_messages import encode_final, encode_sites
 
-if TYPE_CHECKING:
-    from sandbox.guest.channel import Connection
-
 #: New containers after which the collector looks for cycles. A tree of syntax has thousands and lives for a moment, so
 #: the default (700; 2,000 from Python 3.13 on) makes it look several times before a program begins.
 _COLLECT_EVERY = 10_000
@@ -37,7 +34,7 @@ RECURSION = 1_000
 
 def serve(descriptor: int) -> None:
     """Read one program from a connected socket, run it, and write how it ended. Returns when all is written."""
-    _serve_with(_waiting[0], Descriptor(descriptor))
+    _serve_with(_waiting[0], Connection(descriptor, descriptor))
 
 
 def _serve_with(run: Run, connection: Connection) -> None:
@@ -210,29 +207,18 @@ def rehearse() -> None:
 
 def _rehearse_for_all() -> None:
     for _ in range(_REHEARSALS):
-        _run_against_nobody(_frames(_REHEARSAL), _new_run(Descriptor(-1)))
-    _waiting[:] = [_new_run(Descriptor(-1))]
+        _run_against_nobody(_frames(_REHEARSAL), _new_run(Connection(-1, -1)))
+    _waiting[:] = [_new_run(Connection(-1, -1))]
 
 
 def _run_against_nobody(frames: bytes, run: Run) -> None:
-    _serve_with(run, _Nobody(frames))
+    reading, writing = os.pipe()  # it holds more than is said in a rehearsal
+    os.write(writing, frames)
+    _serve_with(run, Connection(reading, writing))
+    os.close(reading)
+    os.close(writing)
     run.forget()
     gc.collect(0)
-
-
-class _Nobody:
-    """A host that says one thing and does not listen."""
-
-    def __init__(self, frames: bytes) -> None:
-        self._frames = frames
-
-    def read(self, size: int) -> bytes:
-        """Say it."""
-        return self._frames
-
-    def write(self, data: memoryview) -> int:
-        """Take everything."""
-        return len(data)
 
 
 @cache

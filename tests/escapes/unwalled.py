@@ -37,7 +37,7 @@ import string
 
 from canaries import CREDENTIAL, ENVIRONMENT_SECRET, HOST_SECRET, MARKER, Canaries  # noqa: F401
 
-from sandbox.guest.channel import Descriptor
+from sandbox.guest.channel import Connection
 from sandbox.limits import Limits
 from sandbox.protocol.guest_messages import Calls, Final, Sites, decode_guest_message
 from sandbox.protocol.host_messages import encode_go, encode_reply, encode_run, encode_value
@@ -156,7 +156,7 @@ def _be_engine(program, channel: int) -> None:
 
     program.OFFERED = {"tool": tool, "call": tool, "obj": Shared()}
     if hasattr(program, "converse"):  # leaves the process as it found it, which `serve` need not
-        program.converse(Descriptor(channel))
+        program.converse(Connection(channel, channel))
     else:
         program.serve(channel)
     if not can or counter[0] < 0:
