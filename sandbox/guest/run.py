@@ -143,6 +143,7 @@ class Run:
                 ".receiver": access.receiver,
                 ".guarded": access.guarded,
                 ".dunder": access.dunder,
+                ".bound": access.bound,
                 ".bases": classes.bases,
                 ".metaclass": classes.metaclass,
                 ".hook": hook,

@@ -116,9 +116,12 @@ class Pair(NamedTuple):
     def swap(self):
         return (self.right, self.left)
 
+    def moved(self):
+        return self._replace(left=self.left + 1)._asdict()
+
 
 Old = namedtuple("Old", "a b", defaults=[2])
-print(Pair(1), Pair(1).swap(), Pair(1)._asdict(), Pair(1)._replace(left=5), Pair._fields, Old(1), Old(1).b, Old._make([3, 4]), *Old(1))
+print(Pair(1), Pair(1).swap(), Pair(1).moved(), Pair(1)._asdict(), Pair(1)._replace(left=5), Pair._fields, Old(1), Old(1).b, Old._make([3, 4]), *Old(1))
 
 
 class Movie(TypedDict, total=False):

@@ -84,9 +84,14 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
 
 
 def _inherited(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    """Return the names of classes that others are below."""
+    """Return the names of classes that others are below, or that are below a class of the library.
+
+    This may make another class of the statement: NamedTuple does, and the methods then have no `__class__`.
+    """
     classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
-    return frozenset(base.id for node in classes for base in node.bases if isinstance(base, ast.Name))
+    bases = [(node.name, base.id if isinstance(base, ast.Name) else "") for node in classes for base in node.bases]
+    own = {"object", *(node.name for node in classes)}
+    return frozenset(name if base not in own else base for name, base in bases)
 
 
 def _named(code: CodeType) -> CodeType:

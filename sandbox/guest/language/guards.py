@@ -42,7 +42,7 @@ def check_receiver_first(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str
 
     if type(self) is not __class__ and type(self) not in OWN: receiver(self)
 
-    Where classes below share the method the first test is left out: it would mostly be in vain.
+    Where other classes share the method the first test is left out: it would mostly be in vain.
     """
     at = node.body[0]
     test: ast.expr = is_own(name, at, negated=True)

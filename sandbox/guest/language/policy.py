@@ -42,7 +42,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
     """Walks a program once, refuses what may not be, and puts guards where the run time must decide.
 
     `bound` are the names that the program binds itself, `deferred` the calls that are handed over un-run, `inherited`
-    the names of classes that others are below, `proven` what is known of variables.
+    the names of classes that are not alone in having their methods, `proven` what is known of variables.
     """
 
     def __init__(
@@ -71,8 +71,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         """Dispatch, leaving out the nodes that hold nothing."""
         if isinstance(node, _LEAVES):
             return node
-        visitor = getattr(self, "visit_" + type(node).__name__, None)
-        return self.generic_visit(node) if visitor is None else visitor(node)
+        return _VISITORS.get(type(node), LanguagePolicy.generic_visit)(self, node)
 
     def node_contents_visit(self, node: Any) -> Any:
         """Visit the parts of a node and put what comes back in their places: as `ast.NodeTransformer` does, sooner."""
@@ -180,7 +179,9 @@ class LanguagePolicy(RestrictingNodeTransformer):
         node = self.node_contents_visit(node)
         if not isinstance(node.ctx, ast.Load):
             return self._guard_write(node, decision)
-        if decision is Decision.PLAIN or (is_super and decision is not Decision.GUARDED):
+        if is_super and decision is Decision.DUNDER:
+            return call(".bound", [node], node)
+        if decision is Decision.PLAIN or (is_super and decision is Decision.PRIVATE):
             return node
         if decision is Decision.PRIVATE:
             return self._guard_owner(node, ".private")
@@ -304,7 +305,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         self._visit_parameters(node.args)
         parameters, steady = _parameter_names(node.args), self._steady
         self._trusted = trusted - parameters
-        self._steady = lambda: parameters
+        self._steady = cache(partial(steady_names, parameters, [node.body]))
         node.body = self.visit(node.body)
         self._trusted, self._in_class, self._steady = trusted, in_class, steady
         return node
@@ -439,13 +440,16 @@ class LanguagePolicy(RestrictingNodeTransformer):
     def visit_TypeVar(self, node: Any) -> Any:
         """Allow type parameters; their names are checked."""
         self._check_bound(node, node.name)
-        return self.node_contents_visit(node)
+        return self.visit_TypeAlias(node)
 
     visit_ParamSpec = visit_TypeVarTuple = visit_TypeVar
 
     def visit_TypeAlias(self, node: Any) -> Any:
-        """Allow `type X = …`."""
-        return self.node_contents_visit(node)
+        """Allow `type X = …`, which is evaluated when the function around it may have gone on."""
+        steady, self._steady = self._steady, frozenset
+        node = self.node_contents_visit(node)
+        self._steady = steady
+        return node
 
 
 _INSTEAD_OF = {
@@ -462,6 +466,13 @@ def _is_super_call(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call) or node.args or node.keywords:
         return False
     return isinstance(node.func, ast.Name) and node.func.id == "super"
+
+
+_KINDS = (kind for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.AST))
+#: The method for each kind of node: found once, and not by a name that is put together at each visit.
+_VISITORS: dict[type[ast.AST], Callable[[LanguagePolicy, Any], Any]] = {
+    kind: getattr(LanguagePolicy, f"visit_{kind.__name__}", LanguagePolicy.generic_visit) for kind in _KINDS
+}
 
 
 def _check_match_args(node: ast.ClassDef, refusals: Refusals) -> None:

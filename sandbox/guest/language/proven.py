@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.attributes import LISTED_PRIVATE, Decision, decide
+from sandbox.guest.language.variables import has_other_spelling
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -58,12 +59,12 @@ def follow(tree: ast.Module, nodes: Sequence[ast.AST]) -> Proven:
     if not attributes:
         return NOTHING_PROVEN
     asked = Counter(node.value.id for node in attributes if _asks(node) and isinstance(node.value, ast.Name))
-    again = {name for name, times in asked.items() if times > 1 and name not in _RECEIVERS}
+    again = {name for name, times in asked.items() if times > 1 and _is_followed(name)}
     if not again or len(nodes) > _MOST_NODES or any(map(_binds_anything, nodes)):
         return NOTHING_PROVEN
     shared = {name for node in nodes for name in _bound_elsewhere(node)}
     found: set[int] = set()
-    local = frozenset(_bound_here(tree.body)) - shared
+    local = frozenset(name for name in _bound_here(tree.body) - shared if not has_other_spelling(name))
     _Function(local & again, frozenset(again - shared), found).follow(tree.body)
     return Proven(found, local)
 
@@ -79,6 +80,10 @@ def _bound_elsewhere(node: ast.AST) -> Iterable[str]:
 
 def _asks(node: ast.AST) -> TypeGuard[ast.Attribute]:
     return isinstance(node, ast.Attribute) and (not isinstance(node.ctx, ast.Load) or node.attr.startswith("_"))
+
+
+def _is_followed(name: str) -> bool:
+    return name not in _RECEIVERS and not has_other_spelling(name)
 
 
 def _binds_anything(node: ast.AST) -> bool:

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from sandbox.guest.language.source import children
+from sandbox.guest.language.variables import has_other_spelling
 
 #: Called with the class, with or without a decorator that says so.
 _IMPLICIT_CLASS_METHODS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
@@ -28,6 +29,8 @@ def receiver(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
 
 def is_untouched(name: str, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Tell whether a guard is needed for the name at all, and nothing in the function binds it again."""
+    if has_other_spelling(name):
+        return False
     guarded = False
     level: list[ast.AST] = [*node.body]
     while level:

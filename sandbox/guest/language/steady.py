@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from sandbox.guest.language.receivers import bindings
 from sandbox.guest.language.source import children
+from sandbox.guest.language.variables import has_other_spelling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +43,7 @@ def steady_names(parameters: frozenset[str], body: Sequence[ast.AST]) -> frozens
                 bound.update(name for name in bindings(node) if name)
                 inside.append(node)
         level = children(inside)
-    return frozenset(bound - shared)
+    return _of_one_spelling(bound - shared)
 
 
 def _declared_inside(node: ast.AST) -> set[str]:
@@ -58,4 +59,8 @@ def _declared_inside(node: ast.AST) -> set[str]:
 def comprehension_names(generators: Sequence[ast.comprehension]) -> frozenset[str]:
     """Return the variables of a comprehension, without those that its first iterable reads from around it."""
     targets = {name for each in generators for node in ast.walk(each.target) for name in bindings(node) if name}
-    return frozenset(targets - {node.id for node in ast.walk(generators[0].iter) if isinstance(node, ast.Name)})
+    return _of_one_spelling(targets - {node.id for node in ast.walk(generators[0].iter) if isinstance(node, ast.Name)})
+
+
+def _of_one_spelling(names: set[str]) -> frozenset[str]:
+    return frozenset(name for name in names if not has_other_spelling(name))

@@ -20,7 +20,7 @@ from sandbox.guest.names.builtin_names import seen_names
 from sandbox.guest.names.kinds import KINDS
 from sandbox.guest.names.type_hints import type_hints
 from sandbox.guest.runtime.classes import ABC_META, ENUM_META, Classes
-from sandbox.guest.runtime.metaclasses import NOT_OF_METACLASSES, check_fields
+from sandbox.guest.runtime.metaclasses import NOT_OF_METACLASSES, check_fields, is_program_type
 from sandbox.guest.runtime.own import MARK, MARK_NAME
 from sandbox.guest.runtime.signatures import full_argument_specification, signature_of
 from sandbox.guest.runtime.types_seen import SeenType, kind_of
@@ -284,6 +284,8 @@ def _dataclass(target: Any = None, /, **options: Any) -> Any:
     """Make a dataclass of a class whose annotations are names: the library writes them into source text."""
     if target is None:
         return lambda later: _dataclass(later, **options)
+    if options.get("slots") and is_program_type(type(target)):
+        raise TypeError("with slots=True the class is made again, out of sight of a metaclass: leave out one of them")
     if isinstance(target, type) and "__annotations__" in vars(target):
         annotations = dict(vars(target)["__annotations__"])
         for name in annotations:

@@ -36,6 +36,8 @@ _SETTABLE = DEFINABLE - {"__match_args__", "__slots__", "__init_subclass__", "__
 _WITHHELD = frozenset({"obj", "get_loop", "get_context", "set_loop"})
 _THROUGH_SUPER = frozenset({"__new__", "__setattr__", "__delattr__"})
 _MISSING: Any = object()
+#: Methods before they are bound. Those of C's, and of the library, do not look at what they are given.
+_UNBOUND = (types.FunctionType, types.WrapperDescriptorType, types.MethodDescriptorType)
 _NEVER = (types.ModuleType, types.FrameType, types.TracebackType, types.CodeType, types.CellType)
 
 
@@ -137,6 +139,12 @@ class Access:
             raise _missing(value, name)
         return found
 
+    def bound(self, found: Any) -> Any:
+        """Let what `super()` has under a name between underscores be used. Of a class it has methods of no object."""
+        if type(found) in _UNBOUND and not self.own.is_function(found):
+            raise TypeError("super() of a class has no methods of objects here: name the base class")
+        return found
+
     def _of_super(self, value: Any, name: str) -> Any:
         """`super(A, self).__init__`, and writes through `super()`, which must not change what an object is."""
         if name == "__getattribute__" and self._is_own_super(value):
@@ -147,7 +155,7 @@ class Access:
         if name == "__new__":
             return self._inspection.constructor(found)
         if name not in ("__setattr__", "__delattr__"):
-            return found
+            return self.bound(found)
 
         def write(attribute: str, *new: Any) -> None:
             attribute = _exact_name(attribute)

@@ -19,6 +19,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.attributes import Decision, decide
+from sandbox.guest.language.variables import is_dunder
 from sandbox.guest.runtime.own import MARK, MARK_NAME
 
 if TYPE_CHECKING:
@@ -124,12 +125,12 @@ def _restrict_field_readers() -> None:
 
 
 def _restrict_cached_properties() -> None:
-    """A cached property of a metaclass looks for its name in the class, where our mark is."""
+    """A cached property of a metaclass looks for its name in the class, where our mark and raw methods are."""
     library: Any = functools.cached_property
     name_it = library.__set_name__
 
     def set_name(self: Any, owner: Any, name: Any) -> None:
-        if type(name) is not str or name == MARK_NAME:
+        if type(name) is not str or name == MARK_NAME or is_dunder(name):
             raise TypeError("a cached property has the name of an attribute")
         name_it(self, owner, name)
 

@@ -125,6 +125,8 @@ for p in particles:
         "x = 1\nx.a = 1\nx._b\nx._c = 1",
         "x = 1\nx._a\nx.b = 1",
         "from m import *\nx = 1\nx._a\nx._b",
+        "class C:\n    def f(self):\n        __x = 1\n        __x._a\n        _C__x = 2\n        __x._b",
+        "_C__x = 1\n_C__x._a\nclass C:\n    def f(self):\n        global __x\n        __x = 2\n_C__x._b",
     ],
 )
 def test_these_are_asked_each_time(code: str) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import sys
 
 import pytest
 
 from sandbox.guest.language.compilation import compile_program
 from sandbox.guest.language.steady import steady_names
+
+needs_type_statements = pytest.mark.skipif(sys.version_info < (3, 12), reason="`type X = …` is newer")
 
 
 def steady(code: str) -> set[str]:
@@ -51,6 +54,13 @@ def test_a_variable_is_steady_where_its_function_alone_can_bind_it(code: str, na
         ("def f(x):\n    return [x._y for z in x]", 2),
         ("def f(x):\n    return (x._y for z in x)", 1),
         ("lambda x: x._y", 2),
+        ("lambda x: (((x := y) for y in z), x._y)", 1),
+        ("class C:\n    def f(self, __x):\n        return __x._y", 1),
+        ("class C:\n    def f(__self):\n        return __self._y", 1),
+        ("def f(_C__x):\n    return _C__x._y", 1),
+        ("class C:\n    def f(self, y):\n        return [__x._y for __x in y]", 1),
+        pytest.param("def f(x):\n    type Y = x._y", 1, marks=needs_type_statements),
+        pytest.param("def f(x):\n    def g[T: x._y](): pass", 1, marks=needs_type_statements),
     ],
 )
 def test_others_are_read_once(code: str, reads: int) -> None:
