@@ -14,15 +14,13 @@ if TYPE_CHECKING:
     from sandbox.limits import Limits
     from sandbox.protocol.control import Exit
     from sandbox.protocol.guest_messages import Final
-    from sandbox.protocol.strict_json import JsonValue
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a session ended; the fields are those of `Outcome`."""
+    """How a session ended; the fields are those of `Outcome`, without the value, which the session holds."""
 
     status: Status
-    value: JsonValue = None
     has_value: bool = False
     failure: Failure | None = None
     limit: str | None = None
@@ -32,7 +30,6 @@ class Ending:
         """Return the outcome of a program that never ran."""
         return Outcome(
             status=self.status,
-            value=self.value,
             has_value=self.has_value,
             failure=self.failure,
             limit=self.limit,
@@ -44,12 +41,11 @@ class Ending:
 _STATUSES = {status.value: status for status in Status}
 
 
-def by_final(final: Final, value: JsonValue) -> Ending:
+def by_final(final: Final) -> Ending:
     """The guest says how it ended. It may lie about its program, and about nothing else."""
     status = _STATUSES[final.status]
     return Ending(
         status=status,
-        value=value,
         has_value=final.has_value,
         failure=final.failure,
         limit="memory_bytes" if status is Status.OUT_OF_MEMORY else None,

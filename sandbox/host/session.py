@@ -107,6 +107,7 @@ class Session:
         self._ending: asyncio.Future[Ending] = self._loop.create_future()
         self._final: Final | None = None
         self._parts: list[JsonValue] = []
+        self._value: JsonValue = None
         self._output: list[str] = []
         self._is_cut = False
         self._marks: list[int] = []
@@ -138,6 +139,7 @@ class Session:
             ending = await self._ending
             return self._outcome(ending, await self._usage())
         finally:
+            self._value, self._parts = None, []  # the session outlives its program until it is found to be garbage
             self._stop()
             await self._desk.close()
             if self._program.recording is not None:
@@ -218,7 +220,7 @@ class Session:
         elif message.has_value:
             self._final = message
         else:
-            self._end(by_final(message, None))
+            self._end(by_final(message))
 
     def _take_calls(self, message: Calls) -> None:
         if self._replay is not None:
@@ -262,9 +264,11 @@ class Session:
         if self._parts:
             if type(value) is not list:
                 raise GuestProtocolError("the guest sent parts of a list, and a value that is none")
-            value = self._parts + value
+            self._parts += value
+            value = self._parts
+        self._value = value
         self._conversation.received_value()
-        self._end(by_final(self._final, value))
+        self._end(by_final(self._final))
 
     def _hung_up(self) -> None:
         """The stream ended without a final message: what happened, the fork server will say."""
@@ -395,7 +399,7 @@ class Session:
     def _outcome(self, ending: Ending, usage: Usage) -> Outcome:
         return Outcome(
             status=ending.status,
-            value=ending.value,
+            value=self._value,
             has_value=ending.has_value,
             output="".join(self._output),
             output_truncated=self._is_cut,

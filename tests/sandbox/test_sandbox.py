@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -237,3 +238,11 @@ async def test_a_rejected_call_is_an_error_of_its_own_that_a_program_may_handle(
     unhandled = await sandbox.run("ns.get()", names=("ns",), call=answer)
     assert unhandled.failure is not None
     assert (unhandled.failure.type, "ToolRejected" in unhandled.failure.hint) == ("ToolRejected", True)
+
+
+@pytest.mark.parametrize("rows", [3, 3_000], ids=["one frame", "parts"])
+async def test_a_value_is_held_by_its_outcome_alone(sandbox: Sandbox, rows: int) -> None:
+    outcome = await sandbox.run(f"[[n] for n in range({rows})]")
+    assert outcome.value[-1] == [rows - 1]
+    assert gc.get_referrers(outcome.value) == [outcome]
+    assert [owner is outcome.value for owner in gc.get_referrers(outcome.value[0])] == [True]
