@@ -29,7 +29,9 @@ class Output:
 
     def write(self, text: str) -> None:
         """Take text. Raises TypeError for anything else."""
-        text = IDENTITIES.steady(str.__str__(text))  # a subclass may lie about its length
+        text = text if type(text) is str else str.__str__(text)  # a subclass may lie about its length
+        if " at 0x" in text:
+            text = IDENTITIES.steady(text)
         if self.was_cut or not text:
             return
         size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
@@ -145,18 +147,23 @@ def _print_to(file: Any, values: tuple[object, ...], sep: str, end: str) -> None
     file.write(end)
 
 
+def _text_of(what: str, given: object, default: str) -> str:
+    if given is None:
+        return default
+    if isinstance(given, str):
+        return given
+    message = f"{what} must be None or a string, not {type(given).__name__}"
+    raise TypeError(message)
+
+
 def make_print(output: Output) -> Any:
     """Return the `print` of a program."""
 
     def print(  # noqa: A001 - its name is what it is
         *values: object, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False
     ) -> None:
-        sep = " " if sep is None else sep
-        end = "\n" if end is None else end
-        for what, given in (("sep", sep), ("end", end)):
-            if not isinstance(given, str):
-                message = f"{what} must be None or a string, not {type(given).__name__}"
-                raise TypeError(message)
+        if type(sep) is not str or type(end) is not str:
+            sep, end = _text_of("sep", sep, " "), _text_of("end", end, "\n")
         file = output.stand_in if file is None else file
         if file is None or type(file) is Stream:
             text = sep.join([value if type(value) is str else str(value) for value in values]) + end

@@ -27,7 +27,7 @@ from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.loose import loose
 from sandbox.guest.runtime.metaclasses import hook
 from sandbox.guest.runtime.own import MARK, OwnClasses
-from sandbox.guest.runtime.types_seen import kind_of
+from sandbox.guest.runtime.types_seen import kind_reader
 from sandbox.guest.tools import Tool, ToolCalls, ToolError, ToolRejected
 from sandbox.guest.values import PART_ITEMS, ValueInvalid, encode_in_parts, encode_result
 
@@ -135,7 +135,7 @@ class Run:
                 "ToolRejected": ToolRejected,
                 ".own": scene.own.known,
                 ".type": type,
-                ".kind": kind_of,
+                ".kind": kind_reader(scene.own.known),
                 ".getattr": getattr,
                 ".hasattr": hasattr,
                 ".private": access.private,

@@ -7,10 +7,13 @@
 from __future__ import annotations
 
 from types import GenericAlias
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.runtime.metaclasses import is_program_type, make_class
 from sandbox.guest.runtime.shown_as import SHOWN_AS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container
 
 _type = type
 #: Shown as they are.
@@ -56,3 +59,13 @@ def kind_of(value: object) -> Any:
     if issubclass(kind, _type):
         return kind if is_program_type(kind) else SeenType
     return SHOWN_AS.get(kind, kind)
+
+
+def kind_reader(own: Container[type]) -> Callable[[object], Any]:
+    """Return `kind_of`, sooner for objects of these classes, which are the program's and shown as they are."""
+
+    def kind(value: object) -> Any:
+        found = _type(value)
+        return found if found in own or found in _PLAIN else kind_of(value)
+
+    return kind
