@@ -56,7 +56,6 @@ def lock_server(report: dict[str, str]) -> Lock:
 
 def lock_worker(lock: Lock, *, channel: int, memory_bytes: int, cpu_s: int) -> None:
     """Lock a worker that was just forked. Raises OSError when a step fails: the worker must end."""
-    os.setsid()
     descriptors.keep_only(channel)
     privileges.die_with_parent()
     rlimits.limit_worker(lock.footprint, memory_bytes=memory_bytes, cpu_s=cpu_s)
