@@ -3,9 +3,9 @@
     python -m benchmarks.processor_time [--runs 300] [--rounds 5]
 
 Milliseconds of user and system time and faults per run of `1 + 1`, everything counted from the fork to the last page
-taken down; behind them what was spent when the answer came. Then what one of many calls takes, and what a worker holds
-that waits beside three others (only root may read that). Each round has sandboxes of its own; printed are medians. The
-kernel counts all of this whoever else is running, but a busy machine has colder caches.
+taken down; behind them what was spent when the answer came. Then what one of many calls takes, and to hand on a large
+result, and what a worker holds that waits beside three others (only root may read that). Each round has sandboxes of
+its own; printed are medians. The kernel counts all of this whoever is running besides, but then caches are colder.
 
 An earlier commit is measured the same way, from a folder that has its tree (`git worktree add ../before COMMIT`):
 
@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sandbox
+from benchmarks.engine_programs import LARGE
 from sandbox import Sandbox
 
 if TYPE_CHECKING:
@@ -34,15 +35,19 @@ if TYPE_CHECKING:
 
     from sandbox import Call
 
-CALLS = 1000
-WITH_CALLS = f"for n in range({CALLS}):\n    shop.price(n=n)\n"
 NOTHING = "1 + 1"
+CALLS = 1000
+#: (program, what is taken off, how many there are in it, unit, units in a millisecond)
+PROGRAMS = {
+    "one call": (f"for n in range({CALLS}):\n    shop.price(n=n)\n", NOTHING, CALLS, "µs", 1000),
+    "a list of 10 MB as the result": (LARGE, f"len({LARGE.strip()})", 1, "ms", 1),
+}
 
 #: Runs until the heap has become a file, and nothing is done for the first time any more.
 _WARM_UP = 30
 #: Longer than it takes to make the waiting workers ready, and to take the ended ones down.
 _QUIET_S = 0.3
-_CALL_ROUNDS = 3
+_TIMES = 3
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE_KIB = resource.getpagesize() // 1024
 
@@ -124,14 +129,14 @@ async def measure(box: Sandbox, way: Way, runs: int) -> Measured:
     return Measured(of_host, of_server, of_worker, *(statistics.mean(each) for each in zip(*answered, strict=True)))
 
 
-async def measure_call(box: Sandbox) -> tuple[float, float]:
-    """Microseconds of host and worker that one of many calls takes."""
-    await asyncio.sleep(_QUIET_S)
-    without = await timed(box, NOTHING)
-    await asyncio.sleep(_QUIET_S)
-    with_calls = await timed(box, WITH_CALLS)
-    host_us, worker_us = ((many - none) / CALLS * 1000 for many, none in zip(with_calls, without, strict=True))
-    return host_us, worker_us
+async def measure_beyond(box: Sandbox, code: str, without: str) -> tuple[float, float]:
+    """Milliseconds of host and worker that a program takes beyond another."""
+    found = []
+    for each in (code, without):
+        await asyncio.sleep(_QUIET_S)
+        found.append(await timed(box, each))
+    (host_ms, worker_ms), (host_without_ms, worker_without_ms) = found
+    return host_ms - host_without_ms, worker_ms - worker_without_ms
 
 
 def memory(process: int) -> Memory:
@@ -176,7 +181,8 @@ def server(box: Any) -> int:
 async def measure_all(rounds: int, runs: int) -> Iterator[str]:
     """Measure each way in each round; returns a table and sentences as markdown."""
     measured: dict[str, list[Measured]] = {name: [] for name in WAYS}
-    calls, waiting = [], []
+    beyond: dict[str, list[tuple[float, float]]] = {name: [] for name in PROGRAMS}
+    waiting = []
     for _ in range(rounds):
         for name, way in WAYS.items():
             async with Sandbox(workers=way.workers) as box:
@@ -185,9 +191,10 @@ async def measure_all(rounds: int, runs: int) -> Iterator[str]:
                 await asyncio.sleep(_QUIET_S)
                 measured[name].append(await measure(box, way, runs))
                 if way.gap_s:
-                    calls += [await measure_call(box) for _ in range(_CALL_ROUNDS)]
+                    for program, (code, without, *_) in PROGRAMS.items():
+                        beyond[program] += [await measure_beyond(box, code, without) for _ in range(_TIMES)]
                     waiting += await hold(box)
-    return lines(measured, calls, waiting)
+    return lines(measured, beyond, waiting)
 
 
 async def hold(box: Any) -> list[Memory]:
@@ -197,13 +204,17 @@ async def hold(box: Any) -> list[Memory]:
 
 
 def lines(
-    measured: dict[str, list[Measured]], calls: list[tuple[float, float]], waiting: list[Memory]
+    measured: dict[str, list[Measured]], beyond: dict[str, list[tuple[float, float]]], waiting: list[Memory]
 ) -> Iterator[str]:
     yield "| `1 + 1` | host | fork server | faults | worker | faults | in all | until answered: host | worker |"
     yield "|---|---|---|---|---|---|---|---|---|"
     for name, of_rounds in measured.items():
         yield f"| {name} | {' | '.join(cells(of_rounds, is_alone=WAYS[name].at_a_time == 1))} |"
-    yield "\none call: host {:.0f} µs, worker {:.0f} µs".format(*medians(calls))
+    yield ""
+    for name, found in beyond.items():
+        *_, count, unit, scale = PROGRAMS[name]
+        of_host, of_worker = (each / count * scale for each in medians(found))
+        yield f"{name}: host {of_host:.0f} {unit}, worker {of_worker:.0f} {unit}"
     if waiting:
         text = "a waiting worker: {:.1f} MiB of its own, {:.1f} as a proportional share, {:,.0f} pages of heap"
         yield text.format(*medians(waiting))
