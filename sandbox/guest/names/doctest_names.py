@@ -103,8 +103,12 @@ def _documented(scene: Scene, place: str, value: Any) -> dict[str, Any]:
 
 
 def _is_plain(name: Any) -> bool:
-    """Tell whether a program could write this name: others are those of guards, which would answer in their place."""
-    return type(name) is str and name.isidentifier() and not is_dunder(name)
+    """Tell whether a name may be bound for examples.
+
+    Names that no program could write are those of guards, which would answer in their place; and the policy takes
+    `super` for the builtin where the program does not bind it.
+    """
+    return type(name) is str and name.isidentifier() and not is_dunder(name) and name != "super"
 
 
 class _Session:

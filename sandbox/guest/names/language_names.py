@@ -275,6 +275,7 @@ def _dataclasses(scene: Scene) -> dict[str, Any]:
         if any(isinstance(base, type) and issubclass(base, type) for base in bases):
             raise TypeError("a metaclass is written as a class statement")
         check_fields(bases, [field[0] for field in listed])
+        _check_made_once(bases, options)
         return _make_dataclass(cls_name, listed, bases, {**members, MARK_NAME: MARK}, options)
 
     return {"dataclass": own_only(scene, _dataclass), "make_dataclass": make_dataclass}
@@ -284,18 +285,23 @@ def _dataclass(target: Any = None, /, **options: Any) -> Any:
     """Make a dataclass of a class whose annotations are names: the library writes them into source text."""
     if target is None:
         return lambda later: _dataclass(later, **options)
-    if options.get("slots") and is_program_type(type(target)):
-        raise TypeError("with slots=True the class is made again, out of sight of a metaclass: leave out one of them")
+    _check_made_once((target,), options)
     if isinstance(target, type) and "__annotations__" in vars(target):
         annotations = dict(vars(target)["__annotations__"])
         for name in annotations:
             _check_field_name(name)
         check_fields((target,), annotations)
-        target.__annotations__ = annotations  # the program holds the old one
+        type.__setattr__(target, "__annotations__", annotations)  # the program holds the old one
     return _with_match_args(dataclasses.dataclass(**{**options, "match_args": False})(target), options)
 
 
 _dataclass.__name__ = "dataclass"
+
+
+def _check_made_once(kinds: tuple[Any, ...], options: dict[str, Any]) -> None:
+    """With `slots` a class is made again, and its metaclass is handed the methods of the first one."""
+    if options.get("slots") and any(is_program_type(type(kind)) for kind in kinds):
+        raise TypeError("a dataclass with a metaclass of this program cannot have slots=True: leave out one of them")
 
 
 def _make_dataclass(

@@ -35,7 +35,12 @@ _SETTABLE = DEFINABLE - {"__match_args__", "__slots__", "__init_subclass__", "__
 #: Names that only the program's own objects, and answers of tools, show.
 _WITHHELD = frozenset({"obj", "get_loop", "get_context", "set_loop"})
 _THROUGH_SUPER = frozenset({"__new__", "__setattr__", "__delattr__"})
+#: Methods that a class of the program hands over as they stand, and the attributes of an object.
+_AT_ONCE = frozenset({"__init__", "__repr__", "__str__", "__eq__", "__len__", "__getitem__", "__setitem__", "__dict__"})
 _MISSING: Any = object()
+#: Names that were found to be plain, at most so many.
+_PLAIN: set[str] = set()
+_MOST_PLAIN = 1_000
 #: Methods before they are bound. Those of C's, and of the library, do not look at what they are given.
 _UNBOUND = (types.FunctionType, types.WrapperDescriptorType, types.MethodDescriptorType)
 _NEVER = (types.ModuleType, types.FrameType, types.TracebackType, types.CodeType, types.CellType)
@@ -58,7 +63,8 @@ class Access:
 
     def private(self, value: Any, name: str) -> Any:
         """Let `value._name` be read."""
-        if type(value) in self._known and name != MARK_NAME:
+        kind, known = type(value), self._known
+        if (kind in known or (kind is type and value in known)) and name != MARK_NAME:
             return value
         if name != MARK_NAME and (value in self.own or self._is_listed_private(value, name)):
             return value
@@ -66,13 +72,14 @@ class Access:
 
     def writable(self, value: Any, name: str) -> Any:
         """Let `value.name` be assigned or deleted."""
-        if type(value) in self._known:
-            return value
         if name == "mro":
             _check_no_metaclass(value, name)
-        if value in self.own or type(value) is types.SimpleNamespace:
+        kind, known = type(value), self._known
+        if kind in known or (kind is type and value in known):
             return value
-        if (type(value) in WRITABLE or isinstance(value, BaseException)) and decide(name) is Decision.PLAIN:
+        if value in self.own or kind is types.SimpleNamespace:
+            return value
+        if (kind in WRITABLE or isinstance(value, BaseException)) and decide(name) is Decision.PLAIN:
             return value
         raise _not_writable(value, name)
 
@@ -82,7 +89,10 @@ class Access:
 
     def receiver(self, value: Any) -> Any:
         """Let a method use its first argument as `self` or `cls`, private attributes and writes included."""
-        if value in self.own or type(value) is types.SimpleNamespace or type(value) in DATA:
+        kind, known = type(value), self._known
+        if kind in known or (kind is type and value in known):
+            return value
+        if value in self.own or kind is types.SimpleNamespace or kind in DATA:
             return value
         message = f"a method was called on a {_kind(value)}, which is not an object of this program"
         raise TypeError(message)
@@ -132,16 +142,33 @@ class Access:
             return value.__name__
         if name == "__class__" and (kind in self._known or self.own.is_class(kind)):
             return kind
+        if name in _AT_ONCE:
+            found = self._at_once(value, kind, name)
+            if found is not _MISSING:
+                return found
         found = self._of_super(value, name) if type(value) is super else self._inspection.read(value, name)
         if isinstance(found, _NEVER) or (
             isinstance(found, type) and issubclass(found, type) and not is_program_type(found)
         ):
             raise _missing(value, name)
-        return found
+        return loose(found) if type(found) is types.MethodType and not self.own.is_function(found) else found
+
+    def _at_once(self, value: Any, kind: type, name: str) -> Any:
+        """What most programs ask for, of the program's own: `Base.__init__` and `x.__dict__`. Else `_MISSING`."""
+        if name != "__dict__":
+            found = value.__dict__.get(name) if kind is type and value in self._known else None
+            return found if type(found) is types.FunctionType and self.own.is_function(found) else _MISSING
+        if kind not in self._known or issubclass(kind, type):
+            return _MISSING
+        found = value.__dict__
+        return found if type(found) is dict else _MISSING
 
     def bound(self, found: Any) -> Any:
         """Let what `super()` has under a name between underscores be used. Of a class it has methods of no object."""
-        if type(found) in _UNBOUND and not self.own.is_function(found):
+        kind = type(found)
+        if kind is types.MethodType and not self.own.is_function(found):
+            return loose(found)
+        if kind in _UNBOUND and not self.own.is_function(found):
             raise TypeError("super() of a class has no methods of objects here: name the base class")
         return found
 
@@ -158,9 +185,7 @@ class Access:
             return self.bound(found)
 
         def write(attribute: str, *new: Any) -> None:
-            attribute = _exact_name(attribute)
-            if attribute.startswith("__") and attribute.endswith("__"):
-                raise _not_writable(value.__self__, attribute)
+            attribute = self._writable_name(value.__self__, attribute)
             if attribute == "mro":
                 _check_no_metaclass(value.__self__, attribute)
             found(attribute, *new)
@@ -170,12 +195,12 @@ class Access:
     # --- builtins ---------------------------------------------------------------------------------
 
     def _reader(self) -> Callable[..., Any]:
-        read, get, plain = self._get, getattr, Decision.PLAIN
+        read, get = self._get, getattr
 
         def getattr_(value: Any, name: str, default: Any = _MISSING, /) -> Any:
             """Do what `getattr` does, by the same decisions as compiled code."""
             name = name if type(name) is str else _exact_name(name)
-            if decide(name) is plain:
+            if name in _PLAIN or _is_plain(name):
                 return get(value, name) if default is _MISSING else get(value, name, default)
             try:
                 return read(value, name)
@@ -187,12 +212,12 @@ class Access:
         return _named(getattr_, "getattr")
 
     def _asker(self) -> Callable[..., Any]:
-        read, has, plain = self._get, hasattr, Decision.PLAIN
+        read, has = self._get, hasattr
 
         def hasattr_(value: Any, name: str, /) -> bool:
             """Do what `hasattr` does."""
             name = name if type(name) is str else _exact_name(name)
-            if decide(name) is plain:
+            if name in _PLAIN or _is_plain(name):
                 return has(value, name)
             try:
                 read(value, name)
@@ -204,12 +229,11 @@ class Access:
 
     def _writer(self) -> Callable[..., Any]:
         known, writable, writable_name, write = self._known, self.writable, self._writable_name, setattr
-        plain = Decision.PLAIN
 
         def setattr_(value: Any, name: str, new: Any, /) -> None:
             """Do what `setattr` does, on objects that may be written."""
             name = name if type(name) is str else _exact_name(name)
-            if type(value) not in known or decide(name) is not plain:
+            if type(value) not in known or not (name in _PLAIN or _is_plain(name)):
                 name = writable_name(value, name)
                 value = writable(value, name)
             write(value, name, new)
@@ -221,8 +245,10 @@ class Access:
         name = self._writable_name(value, name)
         delattr(self.writable(value, name), name)
 
-    def variables(self, value: Any) -> dict[str, Any]:
+    def variables(self, value: Any) -> Any:
         """Do what `vars(value)` does."""
+        if type(value) in self._known:
+            return self.dunder(value, "__dict__")
         return self._inspection.variables(value)
 
     # --- parts ------------------------------------------------------------------------------------
@@ -280,6 +306,15 @@ class Access:
     def _with_traceback(self, error: BaseException, trace: Any) -> BaseException:
         self.setter(error).__traceback__ = trace
         return error
+
+
+def _is_plain(name: str) -> bool:
+    """Decide on a name, and remember the plain ones: to ask again costs as much as to read the attribute."""
+    if decide(name) is not Decision.PLAIN:
+        return False
+    if len(_PLAIN) < _MOST_PLAIN:
+        _PLAIN.add(name)
+    return True
 
 
 def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:

@@ -6,8 +6,8 @@ import types
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.language.attributes import Decision, decide
-from sandbox.guest.language.variables import UNAVAILABLE
+from sandbox.guest.language.attributes import HOOKS, Decision, decide
+from sandbox.guest.language.variables import UNAVAILABLE, is_dunder
 from sandbox.guest.runtime.classes import is_vetted
 from sandbox.guest.runtime.loose import loose
 from sandbox.guest.runtime.metaclasses import ProgramType, is_program_type
@@ -167,7 +167,7 @@ class Inspection:
     def _accessor(self, value: Any, name: str) -> Any:
         """`object.__setattr__` and `x.__getattribute__`, by the same decisions as `setattr` and `getattr`."""
         if self._own_hook(value, name):
-            return getattr(value, name)
+            return self._checked_hook(value, name)
         function: Any = {
             "__getattribute__": self._get,
             "__getattr__": self._get,
@@ -177,6 +177,19 @@ class Inspection:
         if isinstance(value, type):
             return loose(self._plain_get if name == "__getattribute__" else function)
         return lambda *arguments: function(value, *arguments)
+
+    def _checked_hook(self, value: Any, name: str) -> Any:
+        """Return a hook of the program's class. What a frozen dataclass was given does not look at the name."""
+        found = getattr(value, name)
+        if self._own.is_function(found) or name in HOOKS:
+            return found
+
+        def write(*arguments: Any) -> Any:
+            if any(isinstance(each, str) and is_dunder(str.__str__(each)) for each in arguments[:2]):
+                raise self._missing(value, name)
+            return found(*arguments)
+
+        return self._for_objects_of(value, write) if isinstance(value, type) else write
 
     def _own_hook(self, value: Any, name: str) -> bool:
         kind = value if isinstance(value, type) else type(value)

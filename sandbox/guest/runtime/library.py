@@ -36,6 +36,7 @@ def restrict_library() -> None:
         _restrict_partial_methods()
         _restrict_exits()
         _restrict_field_readers()
+        _restrict_field_writers()
         _restrict_cached_properties()
         _restrict_enum_properties()
         _restrict_readers()
@@ -122,6 +123,16 @@ def _restrict_field_readers() -> None:
     library.fields = fields
     name = "_replace" if hasattr(library, "_replace") else "replace"
     setattr(library, name, checked(getattr(library, name)))
+
+
+def _restrict_field_writers() -> None:
+    """A metaclass of the program does not hear of what a dataclass is given: live fields, and methods that take any."""
+    library: Any = dataclasses
+
+    def set_attribute(target: Any, name: str, value: Any) -> None:
+        (type.__setattr__ if issubclass(type(target), type) else setattr)(target, name, value)
+
+    library.setattr = set_attribute
 
 
 def _restrict_cached_properties() -> None:

@@ -13,13 +13,16 @@ from types import (
     BuiltinMethodType,
     FunctionType,
     MethodDescriptorType,
+    MethodType,
     MethodWrapperType,
     WrapperDescriptorType,
 )
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.attributes import DEFINABLE, HOOKS, OURS, Decision, decide
+from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.language.variables import is_dunder, is_reserved
+from sandbox.guest.runtime.loose import loose
 from sandbox.guest.runtime.own import MARK, MARK_NAME
 
 if TYPE_CHECKING:
@@ -237,7 +240,14 @@ def _fact(value: Any, name: str) -> Any:
     if type(found) in _RAW or (decide(name) is not Decision.DUNDER and name not in _ASKED):
         message = f"{type(value).__name__!r} object has no attribute {name!r}"
         raise AttributeError(message, name=name)
+    if type(found) is MethodType and not _is_written(found.__func__):
+        return loose(found)
     return dict(found) if type(found) is dict and name != "__dict__" else found
+
+
+def _is_written(function: Any) -> bool:
+    """Tell whether a function stands in the source of the program."""
+    return type(function) is FunctionType and function.__code__.co_filename == FILENAME
 
 
 #: What the library asks objects for, besides what programs may read.

@@ -16,10 +16,21 @@ from sandbox.guest.runtime.identities import IDENTITIES
 MARK_NAME = "_abc_.own"
 
 
-class Mark:
-    """Stands in the namespace of the program's own classes. A descriptor, so that Enum takes it for no member."""
+_KNOWN_METACLASSES = (type, ABCMeta, EnumMeta)
 
-    __slots__ = ()
+
+class Mark:
+    """Stands in the namespace of the program's own classes. A descriptor, so that Enum takes it for no member.
+
+    It is told when such a class is made, and notes it among the `classes` that are known.
+    """
+
+    __slots__ = ("classes",)
+    classes: set[type]
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        if type(owner) in _KNOWN_METACLASSES:  # others may lie when the set asks whether a class is this one
+            self.classes.add(owner)
 
     def __get__(self, instance: object, owner: type | None = None) -> Mark:
         return self
@@ -51,25 +62,17 @@ def is_of_sandbox(kind: type) -> bool:
     )
 
 
-_KNOWN_METACLASSES = (type, ABCMeta, EnumMeta)
-
-
 class OwnClasses:
     """Knows the classes that one program defined. `known` is what compiled code looks into."""
 
     def __init__(self, program_globals: dict[str, Any]) -> None:
         self.known: set[type] = set()
+        MARK.classes = self.known  # one program runs in a process at a time
         self._globals = program_globals
 
     def is_class(self, value: object) -> bool:
         """Tell whether the value is a class that the program defined."""
-        if not isinstance(value, type):
-            return False
-        if type.__getattribute__(value, "__dict__").get(MARK_NAME) is not MARK:
-            return False
-        if type(value) in _KNOWN_METACLASSES:  # others may lie when the set asks whether a class is this one
-            self.known.add(value)
-        return True
+        return isinstance(value, type) and type.__getattribute__(value, "__dict__").get(MARK_NAME) is MARK
 
     def is_instance(self, value: object) -> bool:
         """Tell whether the value's class is one that the program defined."""

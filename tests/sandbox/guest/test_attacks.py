@@ -17,6 +17,14 @@ ATTACKS = {
         "class S(str): pass\ndef g(): pass\ns = super(S, S('{0.__globals__}'))\nif 'built' in s.format(g): print('PWNED')"
     ),
     "super rebound": "super = lambda: ns.op\nif super()._calls: print('PWNED')",
+    "super bound for the examples of a docstring": (
+        'import doctest\ndef f():\n    """\n    >>> g()\n    """\nclass A:\n    def m(self): return super()._calls\n'
+        "def g():\n    if A().m(): print('PWNED')\ndoctest.run_docstring_examples(f, {'super': lambda: ns.op})"
+    ),
+    "a frozen dataclass sets the class of what is below it": (
+        "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass A: pass\nclass B(A): pass\nclass C(A): pass\nb = B()\n"
+        "b.__setattr__('__class__', C)\nA.__setattr__(b, '__class__', C)\nif type(b) is C: print('PWNED')"
+    ),
     "private slots of a tool": "if ns.op._calls: print('PWNED')",
     "private slots of a tool by getattr": "if getattr(ns.op, '_calls'): print('PWNED')",
     "a tool as receiver": ("class A:\n    def f(self):\n        return self._calls\nif A.f(ns.op): print('PWNED')"),

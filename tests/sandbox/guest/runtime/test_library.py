@@ -66,6 +66,19 @@ ORDINARY: list[tuple[str, Any]] = [
         [1, "Ax"],
     ),
     (
+        "from dataclasses import dataclass\nclass Meta(type):\n    made = []\n    def __setattr__(cls, name, value):\n"
+        "        Meta.made.append(name)\n        super().__setattr__(name, value)\n@dataclass\nclass A(metaclass=Meta):\n    x: int = 1\n"
+        "@dataclass\nclass B(A):\n    y: int = 2\n    def __post_init__(self): self.z = super().__eq__(self)\n"
+        "b = B(3)\nb.__init__(4)\n[b.x, b.z, b.__eq__(B(4)), b.__init__.__name__, super(B, b).__repr__()]",
+        [4, True, True, "__init__", "B(x=4)"],
+    ),
+    (
+        "from collections import UserDict\nclass D(UserDict):\n    def __init__(self, **more):\n        super().__init__(more)\n"
+        "    def __setitem__(self, key, value):\n        super().__setitem__(key.upper(), value)\n    @classmethod\n"
+        "    def __init_subclass__(cls, **more):\n        super().__init_subclass__(**more)\nclass E(D): pass\ndict(E(a=1))",
+        {"A": 1},
+    ),
+    (
         "getattr.__name__, [getattr('a', 'upper')(), getattr(1, 'none', 2), hasattr(1, 'real'), str.format('{}', 1)]",
         ["getattr", ["A", 2, True, "1"]],
     ),
