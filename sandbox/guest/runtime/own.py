@@ -22,21 +22,24 @@ _KNOWN_METACLASSES = (type, ABCMeta, EnumMeta)
 class Mark:
     """Stands in the namespace of the program's own classes. A descriptor, so that Enum takes it for no member.
 
-    It is told when such a class is made, and notes it among the `classes` that are known.
+    It is told when such a class is made, and notes it among those that are known. A metaclass of the program is handed
+    the mark with the rest of a namespace: it leads nowhere, and notes marked classes alone.
     """
 
-    __slots__ = ("classes",)
-    classes: set[type]
+    __slots__ = ()
 
     def __set_name__(self, owner: type, name: str) -> None:
-        if type(owner) in _KNOWN_METACLASSES:  # others may lie when the set asks whether a class is this one
-            self.classes.add(owner)
+        is_marked = type.__getattribute__(owner, "__dict__").get(MARK_NAME) is self
+        if is_marked and type(owner) in _KNOWN_METACLASSES:  # others may lie when the set asks for a class
+            _CLASSES[-1].add(owner)
 
     def __get__(self, instance: object, owner: type | None = None) -> Mark:
         return self
 
 
 MARK = Mark()
+#: The classes that the program of this process defined: one runs at a time.
+_CLASSES: list[set[type]] = [set()]
 _NUMBERS = IDENTITIES.known
 
 
@@ -67,7 +70,7 @@ class OwnClasses:
 
     def __init__(self, program_globals: dict[str, Any]) -> None:
         self.known: set[type] = set()
-        MARK.classes = self.known  # one program runs in a process at a time
+        _CLASSES[:] = [self.known]
         self._globals = program_globals
 
     def is_class(self, value: object) -> bool:
