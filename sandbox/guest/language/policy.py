@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from RestrictedPython.transformer import RestrictingNodeTransformer
 
@@ -21,6 +21,7 @@ from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, HOOKS, NOT_
 from sandbox.guest.language.fields import is_harmless_format
 from sandbox.guest.language.guards import call, check_receiver_first, direct, is_own, load, located
 from sandbox.guest.language.imports import import_bindings, is_star
+from sandbox.guest.language.patterns import check_match_args
 from sandbox.guest.language.proven import NOTHING_PROVEN
 from sandbox.guest.language.receivers import is_untouched, receiver
 from sandbox.guest.language.steady import comprehension_names, steady_names
@@ -147,7 +148,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         self.refusals.add(node, "name", f"{name} belongs to the interpreter", "choose a name without two underscores")
 
     def _check_definable(self, node: ast.AST, name: str) -> None:
-        is_written_out = name != "__match_args__" or isinstance(node, ast.Name)  # see `_check_match_args`
+        is_written_out = name != "__match_args__" or isinstance(node, ast.Name)  # see `patterns`
         if name in HOOKS and isinstance(node, ast.FunctionDef):  # wrapped, see `visit_FunctionDef`
             return
         if is_written_out and (name in DEFINABLE or name in ("__slots__", "__doc__", "__hash__")):
@@ -350,7 +351,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         node.bases = [located(ast.Starred(value=bases, ctx=ast.Load()), node)]
         self._in_class, self._class, steady, self._steady = True, node.name, self._steady, frozenset
         if "__match_args__" in self._bound:
-            _check_match_args(node, self.refusals)
+            check_match_args(node, self.refusals)
         node.body = self._visit_all(node.body)
         self._in_class, self._class, self._steady = in_class, around, steady
         mark = ast.Assign(targets=[ast.Name("_abc_.own", ast.Store())], value=load(".mark", node))
@@ -473,27 +474,6 @@ _KINDS = (kind for kind in vars(ast).values() if isinstance(kind, type) and issu
 _VISITORS: dict[type[ast.AST], Callable[[LanguagePolicy, Any], Any]] = {
     kind: getattr(LanguagePolicy, f"visit_{kind.__name__}", LanguagePolicy.generic_visit) for kind in _KINDS
 }
-
-
-def _check_match_args(node: ast.ClassDef, refusals: Refusals) -> None:
-    """Let `__match_args__` be a tuple of plain names: patterns read these attributes without a guard."""
-    for statement in ast.walk(node):
-        if not (isinstance(statement, ast.Name) and statement.id == "__match_args__"):
-            continue
-        if not any(_is_plain_match_args(child) for child in node.body if _binds_match_args(child, statement)):
-            refusals.add(statement, "pattern", "__match_args__ must be a tuple of plain names", "write them out")
-
-
-def _binds_match_args(child: ast.stmt, name: ast.Name) -> bool:
-    return isinstance(child, ast.Assign) and any(target is name for target in child.targets)
-
-
-def _is_plain_match_args(child: ast.stmt) -> bool:
-    value = cast("ast.Assign", child).value
-    return isinstance(value, ast.Tuple) and all(
-        isinstance(item, ast.Constant) and isinstance(item.value, str) and decide(item.value) is Decision.PLAIN
-        for item in value.elts
-    )
 
 
 def _parameters(arguments: ast.arguments) -> list[ast.arg]:
