@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import reprlib
 from asyncio import events
 from contextvars import Context, copy_context
 from itertools import count
@@ -29,7 +30,7 @@ class Handle:
         self._loop = loop
         self._callback = callback
         self._arguments = arguments
-        self._context = context if context is not None else copy_context()
+        self._context = _opened(context)
         self._cancelled = False
         self._timer: Timer | None = None
         self._when = 0.0
@@ -58,6 +59,25 @@ class Handle:
         return self._when
 
 
+class TaskContext:
+    """The context of a task, as it is handed to whatever the task waits for: the scheduler's variables stay inside."""
+
+    __slots__ = ("_context",)
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def run(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
+        """Call a function in this context."""
+        return self._context.run(function, *arguments, **options)
+
+
+def _opened(context: Any) -> Any:
+    if context is None:
+        return copy_context()
+    return context._context if type(context) is TaskContext else context
+
+
 def _ours(loop: Any) -> Any:
     """Refuse a loop of the program's: it would be handed the context of the scheduler."""
     if type(loop) is not Loop:
@@ -72,10 +92,14 @@ class Task(asyncio.Task[Any]):
         self, coroutine: Coroutine[Any, Any, Any], *, loop: Loop, number: int, name: str, context: Context
     ) -> None:
         self._number = number
-        super().__init__(coroutine, loop=_ours(loop), name=name, context=context)
+        closed: Any = TaskContext(_opened(context))
+        super().__init__(coroutine, loop=_ours(loop), name=name, context=closed)
 
     def __hash__(self) -> int:
         return self._number
+
+    def __repr__(self) -> str:
+        return _shown(self, f"Task {self.get_name()!r}")
 
     def cancel(self, msg: Any | None = None) -> bool:
         """Ask the task to end: where it waits in a plain call, that call raises."""
@@ -95,6 +119,19 @@ class NumberedFuture(asyncio.Future[Any]):
 
     def __hash__(self) -> int:
         return self._number
+
+    def __repr__(self) -> str:
+        return _shown(self, "Future")
+
+
+def _shown(future: Any, kind: str) -> str:
+    """Say what a task or a future is. The library also says which callbacks wait, and in which of our files."""
+    state = future._state.lower()
+    if state != "finished":
+        return f"<{kind} {state}>"
+    error = future._exception
+    told = f"result={reprlib.repr(future._result)}" if error is None else f"exception={error!r}"
+    return f"<{kind} {state} {told}>"
 
 
 class Loop:

@@ -9,6 +9,7 @@ import csv
 import ctypes
 import enum
 import functools
+import gc
 import inspect
 import re
 import struct
@@ -109,8 +110,14 @@ def _on_objects_of(kind: type, function: FunctionType) -> Any:
 
 
 def restore_shared() -> None:
-    """Undo what a program may have set."""
+    """Undo what a program may have set: at last what code may set that runs because something is let go."""
+    _forget()
+    gc.collect()
+    _forget()
     csv.field_size_limit(_FIELD_SIZE_LIMIT)
+
+
+def _forget() -> None:
     for clear in _caches:
         clear()
     _strptime._regex_cache.clear()
