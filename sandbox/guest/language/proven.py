@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.attributes import LISTED_PRIVATE, Decision, decide
+from sandbox.guest.language.receivers import may_bind
+from sandbox.guest.language.source import children
 from sandbox.guest.language.variables import has_other_spelling
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ Known = dict[str, int]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SCOPES = (*_FUNCTIONS, ast.ClassDef, ast.Lambda, *_COMPREHENSIONS)
+_BINDING_ELSEWHERE = (ast.Global, ast.Nonlocal, *_COMPREHENSIONS)
 #: Expressions whose parts are evaluated in the order in which the tree lists them.
 _IN_ORDER = (
     ast.Call, ast.keyword, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Slice, ast.Starred, ast.List, ast.Tuple, ast.Set,
@@ -62,7 +65,7 @@ def follow(tree: ast.Module, nodes: Sequence[ast.AST]) -> Proven:
     again = {name for name, times in asked.items() if times > 1 and _is_followed(name)}
     if not again or len(nodes) > _MOST_NODES or any(map(_binds_anything, nodes)):
         return NOTHING_PROVEN
-    shared = {name for node in nodes for name in _bound_elsewhere(node)}
+    shared = {name for node in nodes if isinstance(node, _BINDING_ELSEWHERE) for name in _bound_elsewhere(node)}
     found: set[int] = set()
     local = frozenset(name for name in _bound_here(tree.body) - shared if not has_other_spelling(name))
     _Function(local & again, frozenset(again - shared), found).follow(tree.body)
@@ -73,9 +76,7 @@ def _bound_elsewhere(node: ast.AST) -> Iterable[str]:
     """Return the names that are bound here for another scope, which may be whenever other code runs."""
     if isinstance(node, ast.Global | ast.Nonlocal):
         return node.names
-    if isinstance(node, _COMPREHENSIONS):
-        return [inner.target.id for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr)]
-    return ()
+    return [inner.target.id for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr)]
 
 
 def _asks(node: ast.AST) -> TypeGuard[ast.Attribute]:
@@ -286,21 +287,26 @@ class _Function:
 def _bound_here(parts: Iterable[ast.AST]) -> set[str]:
     """Return the names that are bound here, in this scope and no other."""
     bound: set[str] = set()
-    pending = list(parts)
-    while pending:
-        node = pending.pop()
-        bound.update(_bindings(node))
-        if not isinstance(node, _SCOPES):
-            pending += ast.iter_child_nodes(node)
+    level = list(parts)
+    while level:
+        for node in level:
+            kind: Any = type(node)
+            if may_bind(kind):
+                bound.update(_bindings(node))
+        level = children([node for node in level if not isinstance(node, _SCOPES)])
     return bound
 
 
 def _forget(known: Known, node: ast.AST) -> None:
     """Forget what is known of all names that are bound in a part of the program, whatever the scope."""
-    if known:
-        for inner in ast.walk(node):
-            for name in _bindings(inner):
-                known.pop(name, None)
+    level = [node] if known else []
+    while level:
+        for inner in level:
+            kind: Any = type(inner)
+            if may_bind(kind):
+                for name in _bindings(inner):
+                    known.pop(name, None)
+        level = children(level)
 
 
 def _without(known: Known, node: ast.AST) -> Known:

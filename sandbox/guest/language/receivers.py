@@ -38,7 +38,7 @@ def is_untouched(name: str, node: ast.FunctionDef | ast.AsyncFunctionDef) -> boo
             kind: Any = type(child)
             if kind is ast.Attribute:
                 guarded = guarded or _is_guarded(child, name)
-            elif _may_bind(kind) and name in bindings(child):
+            elif may_bind(kind) and name in bindings(child):
                 return False
         level = children(level)
     return guarded
@@ -51,7 +51,7 @@ def _is_guarded(node: Any, name: str) -> bool:
 
 
 @cache
-def _may_bind(kind: Any) -> bool:
+def may_bind(kind: Any) -> bool:
     """Tell whether nodes of this type hold names; that most do not is decided once for each type."""
     return not {"id", "name", "names", "rest", "arg"}.isdisjoint(kind._fields)
 

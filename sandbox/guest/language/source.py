@@ -6,6 +6,11 @@ import ast
 import re
 import textwrap
 from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 #: Deeper brackets than this end CPython's own parser ("too many nested parentheses" comes at 200).
 _OPENING = "([{"
@@ -16,8 +21,9 @@ MOST_NODES = 40_000
 _LONG_RUN = re.compile(
     r"(?:(?:\bnot\b|\blambda\b\s*\w*\s*:|\bawait\b|[-+~!])\s*){60}|(?:\*\*[\s\w.]+){60}|(?:\.\s*\w+\s*){200}"
 )
-#: No shorter text holds such a run, or brackets that deep.
-_SHORTEST_NEST = 60
+#: What the operators of its first kind begin with, and how many there are at least.
+_PREFIXES = ("not", "lambda", "await", "-", "+", "~", "!")
+_LEAST_PREFIXES = 60
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*[\w+.-]*[ \t]*$", re.MULTILINE)
 _STRING_OR_COMMENT = re.compile(
     # What is not closed ends with the line or the text: no program, and not to be looked through again and again.
@@ -130,8 +136,11 @@ def _parse_one(text: str, limit_depth: int) -> ast.Module:
 
 def check_nesting(text: str, limit_depth: int) -> None:
     """Count brackets and runs of prefix operators outside of strings, without parsing."""
-    if len(text) < _SHORTEST_NEST:
-        return
+    has_brackets = _times(text, _OPENING) > min(limit_depth, 80)
+    has_run = _times(text, _PREFIXES) >= _LEAST_PREFIXES or text.count("**") >= 60 or text.count(".") >= 200
+    has_elifs = text.count("elif") > MOST_ELIFS
+    if not (has_brackets or has_run or has_elifs):
+        return  # most programs: to count is a tenth of the work
     bare = _STRING_OR_COMMENT.sub("''", text)
     depth = deepest = 0
     for character in re.findall(r"[()\[\]{}]", bare):
@@ -140,11 +149,15 @@ def check_nesting(text: str, limit_depth: int) -> None:
     if deepest > min(limit_depth, 80):
         message = f"brackets are nested {deepest} deep"
         raise SourceRefused(message, "use intermediate variables")
-    if _LONG_RUN.search(bare):
+    if has_run and _LONG_RUN.search(bare):
         raise SourceRefused("a long run of operators nests too deeply", "use intermediate variables or a loop")
-    if _longest_if(bare) > MOST_ELIFS:
+    if has_elifs and _longest_if(bare) > MOST_ELIFS:
         message = f"an if statement has more than {MOST_ELIFS} elif branches"
         raise SourceRefused(message, "use a dict or match")
+
+
+def _times(text: str, parts: Iterable[str]) -> int:
+    return sum(map(text.count, parts))
 
 
 def _longest_if(bare: str) -> int:
@@ -207,13 +220,21 @@ def children(level: list[ast.AST]) -> list[ast.AST]:
     """Return the nodes directly below these."""
     found: list[ast.AST] = []
     for node in level:
-        for name in node._fields:
+        kind: Any = type(node)
+        for name in _fields_with_nodes(kind):
             value = getattr(node, name, None)
-            if isinstance(value, list):
-                found += [item for item in value if isinstance(item, _NODE)]
-            elif isinstance(value, _NODE):
+            if isinstance(value, _NODE):
                 found.append(value)
+            elif value and isinstance(value, list):
+                found += [item for item in value if isinstance(item, _NODE)]
     return found
 
 
 _NODE = ast.AST
+#: Fields that hold text or numbers, whatever the node.
+_NO_NODES = frozenset({"id", "attr", "arg", "asname", "module", "level", "is_async", "simple", "conversion", "rest"})
+
+
+@cache
+def _fields_with_nodes(kind: Any) -> tuple[str, ...]:
+    return tuple(name for name in kind._fields if name not in _NO_NODES)

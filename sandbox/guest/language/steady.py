@@ -8,15 +8,16 @@ of functions around it.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.language.receivers import bindings
+from sandbox.guest.language.receivers import bindings, may_bind
 from sandbox.guest.language.source import children
 from sandbox.guest.language.variables import has_other_spelling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_DECLARED = (ast.Global, ast.Nonlocal)
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 #: Have variables of their own.
 _INNER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -30,7 +31,7 @@ def steady_names(parameters: frozenset[str], body: Sequence[ast.AST]) -> frozens
     while level:
         inside = []
         for node in level:
-            if isinstance(node, ast.Global | ast.Nonlocal):
+            if isinstance(node, _DECLARED):
                 shared.update(node.names)
             elif isinstance(node, _NESTED):
                 bound.add(node.name)
@@ -40,7 +41,9 @@ def steady_names(parameters: frozenset[str], body: Sequence[ast.AST]) -> frozens
             ):  # what a generator binds for the function around it, it binds whenever it runs
                 shared.update(each.target.id for each in ast.walk(node) if isinstance(each, ast.NamedExpr))
             else:
-                bound.update(name for name in bindings(node) if name)
+                kind: Any = type(node)
+                if may_bind(kind):
+                    bound.update(name for name in bindings(node) if name)
                 inside.append(node)
         level = children(inside)
     return _of_one_spelling(bound - shared)
