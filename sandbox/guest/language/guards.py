@@ -3,38 +3,49 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, TypeVar
 
 from sandbox.guest.language.attributes import Decision, decide
+
+_LOAD = ast.Load()
+_Node = TypeVar("_Node", bound=ast.AST)
+
+
+def placed(node: _Node, at: Any) -> _Node:
+    """Give an expression or a statement the location of another: what `ast.copy_location` does, sooner."""
+    new: Any = node
+    new.lineno, new.end_lineno = at.lineno, at.end_lineno
+    new.col_offset, new.end_col_offset = at.col_offset, at.end_col_offset
+    return node
 
 
 def load(name: str, at: ast.AST) -> ast.Name:
     """Read a name."""
-    return ast.copy_location(ast.Name(name, ast.Load()), at)
+    return placed(ast.Name(name, _LOAD), at)
 
 
 def call(name: str, arguments: list[Any], at: ast.AST) -> ast.Call:
     """Call a guard. The arguments have their locations; constants get that of the call."""
     for argument in arguments:
         if isinstance(argument, ast.Constant) and not hasattr(argument, "lineno"):
-            ast.copy_location(argument, at)
-    return ast.copy_location(ast.Call(func=load(name, at), args=arguments, keywords=[]), at)
+            placed(argument, at)
+    return placed(ast.Call(func=load(name, at), args=arguments, keywords=[]), at)
 
 
 def located(node: Any, at: ast.AST) -> Any:
     """Give a statement, and all that is new in it, the location of another."""
-    ast.copy_location(node, at)
+    placed(node, at)
     for child in ast.iter_child_nodes(node):
         if "lineno" in child._attributes and not hasattr(child, "lineno"):
-            ast.copy_location(child, at)
+            placed(child, at)
     return node
 
 
 def is_own(name: str, at: ast.AST, *, negated: bool = False) -> ast.Compare:
     """Ask whether the class of a variable's value is among those known as the program's own."""
-    kind = ast.copy_location(ast.Call(func=load(".type", at), args=[load(name, at)], keywords=[]), at)
+    kind = placed(ast.Call(func=load(".type", at), args=[load(name, at)], keywords=[]), at)
     operator: ast.cmpop = ast.NotIn() if negated else ast.In()
-    return ast.copy_location(ast.Compare(left=kind, ops=[operator], comparators=[load(".own", at)]), at)
+    return placed(ast.Compare(left=kind, ops=[operator], comparators=[load(".own", at)]), at)
 
 
 def check_receiver_first(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str, *, is_inherited: bool) -> None:
@@ -47,11 +58,11 @@ def check_receiver_first(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str
     at = node.body[0]
     test: ast.expr = is_own(name, at, negated=True)
     if not is_inherited:
-        kind = ast.copy_location(ast.Call(func=load(".type", at), args=[load(name, at)], keywords=[]), at)
-        other = ast.copy_location(ast.Compare(left=kind, ops=[ast.IsNot()], comparators=[load("__class__", at)]), at)
-        test = ast.copy_location(ast.BoolOp(op=ast.And(), values=[other, test]), at)
-    refuse = ast.copy_location(ast.Expr(call(".receiver", [load(name, at)], at)), at)
-    check = ast.copy_location(ast.If(test=test, body=[refuse], orelse=[]), at)
+        kind = placed(ast.Call(func=load(".type", at), args=[load(name, at)], keywords=[]), at)
+        other = placed(ast.Compare(left=kind, ops=[ast.IsNot()], comparators=[load("__class__", at)]), at)
+        test = placed(ast.BoolOp(op=ast.And(), values=[other, test]), at)
+    refuse = placed(ast.Expr(call(".receiver", [load(name, at)], at)), at)
+    check = placed(ast.If(test=test, body=[refuse], orelse=[]), at)
     node.body.insert(1 if ast.get_docstring(node, clean=False) is not None else 0, check)
 
 

@@ -19,7 +19,7 @@ from RestrictedPython.transformer import RestrictingNodeTransformer
 
 from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, HOOKS, NOT_DEFINABLE, NOT_METHODS, Decision, decide
 from sandbox.guest.language.fields import is_harmless_format
-from sandbox.guest.language.guards import call, check_receiver_first, direct, is_own, load, located
+from sandbox.guest.language.guards import call, check_receiver_first, direct, is_own, load, located, placed
 from sandbox.guest.language.imports import import_bindings, is_star
 from sandbox.guest.language.patterns import check_match_args
 from sandbox.guest.language.proven import NOTHING_PROVEN
@@ -215,13 +215,13 @@ class LanguagePolicy(RestrictingNodeTransformer):
         if isinstance(value, ast.Name):
             if id(node) in self._proven or (value.id in self._trusted and node.attr != "mro"):
                 return node
-            slow = call(guard, [load(value.id, value), ast.copy_location(name, value)], value)
+            slow = call(guard, [load(value.id, value), placed(name, value)], value)
             checked: ast.expr = slow
             if value.id in self._steady():
                 checked = ast.IfExp(test=is_own(value.id, value), body=value, orelse=slow)
         else:
-            checked = call(guard, [value, ast.copy_location(name, value)], value)
-        node.value = ast.copy_location(checked, value)
+            checked = call(guard, [value, placed(name, value)], value)
+        node.value = placed(checked, value)
         return node
 
     # --- calls -----------------------------------------------------------------------------------------------
