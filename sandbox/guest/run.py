@@ -21,6 +21,7 @@ from sandbox.guest.names.scene import Scene
 from sandbox.guest.names.time_names import clock_now
 from sandbox.guest.output import Errors, Output, make_print
 from sandbox.guest.report import Reporter
+from sandbox.guest.result_parts import PartSender
 from sandbox.guest.runtime.access import Access
 from sandbox.guest.runtime.classes import Classes
 from sandbox.guest.runtime.identities import IDENTITIES
@@ -29,7 +30,8 @@ from sandbox.guest.runtime.metaclasses import hook
 from sandbox.guest.runtime.own import MARK, OwnClasses
 from sandbox.guest.runtime.types_seen import kind_reader
 from sandbox.guest.tools import Tool, ToolCalls, ToolError, ToolRejected
-from sandbox.guest.values import PART_ITEMS, ValueInvalid, encode_in_parts, encode_result
+from sandbox.guest.values import ValueInvalid, encode_result
+from sandbox.protocol.framing import frame
 
 if TYPE_CHECKING:
     from sandbox.guest.channel import Channel
@@ -224,23 +226,19 @@ class Run:
         with contextlib.suppress(RecursionError):
             has_named_tuples = _MAKES_NAMED_TUPLES.search(self._program.text) is not None
             most, depth = self._limits["result_bytes"], self._limits["result_depth"]
-            if type(value) is list and len(value) > PART_ITEMS and not has_named_tuples:
-                data = encode_in_parts(
-                    value,
-                    self._send_part,
-                    limit_bytes=most,
-                    part_bytes=self._limits["frame_bytes"],
-                    limit_depth=depth,
-                )
-                if data is not None:
-                    return data
-            data = encode_result(value, limit_bytes=most, limit_depth=depth, has_named_tuples=has_named_tuples)
+            data = None
+            if not has_named_tuples:
+                part_bytes = self._limits["frame_bytes"]
+                sender = PartSender(self._send_part, limit_bytes=most, part_bytes=part_bytes, limit_depth=depth)
+                data = sender.send_most(value)
+            if data is None:
+                data = encode_result(value, limit_bytes=most, limit_depth=depth, has_named_tuples=has_named_tuples)
             return IDENTITIES.steady_json(data)
         message = "the result is nested too deeply"
         raise ValueInvalid(message)
 
-    def _send_part(self, data: bytes) -> None:
-        self.channel.send(data)
+    def _send_part(self, part: bytes) -> None:
+        self.channel.send(frame(IDENTITIES.steady_json(part)))
         self.channel.flush()
 
 

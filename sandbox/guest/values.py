@@ -17,8 +17,6 @@ from collections.abc import ItemsView, Iterator, KeysView, Mapping, Set, ValuesV
 from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest import plain_json
-from sandbox.protocol.conversation import LEAST_PART, NO_PARTS
-from sandbox.protocol.framing import frame
 from sandbox.protocol.strict_json import InvalidJson, check_depth, check_shape, encode, weight
 
 if TYPE_CHECKING:
@@ -26,10 +24,6 @@ if TYPE_CHECKING:
 
 #: Items of an iterator that is returned; one that never ends is cut off with an error.
 MOST_ITEMS = 1_000_000
-#: Items in the first part of a long list; how many are in the next one follows from how large it was.
-PART_ITEMS = 250
-#: JSON of one part, in bytes: about what a socket takes at once.
-_PART_BYTES = 160_000
 ARGUMENT_DEPTH = 64
 
 
@@ -50,7 +44,7 @@ def encode_result(value: Any, *, limit_bytes: int, limit_depth: int, has_named_t
     JSON data goes through an encoder as it is. Only when that meets something else, or when the program may hold
     named tuples (which the standard library's takes for lists), is the value walked.
     """
-    data = None if has_named_tuples else _encode_plain(value)
+    data = None if has_named_tuples else encode_plain(value)
     if data is None:
         data = _dump(_Plain(limit_depth).of(value, "result"))
     size = weight(data)
@@ -65,49 +59,8 @@ def encode_result(value: Any, *, limit_bytes: int, limit_depth: int, has_named_t
     return data
 
 
-def encode_in_parts(
-    value: Any, send: Callable[[bytes], None], *, limit_bytes: int, part_bytes: int, limit_depth: int
-) -> bytes | None:
-    """Send a long list of JSON data in parts, so that the host reads one while the next is encoded.
-
-    Returns the last part, which is for the caller to send; None where the list cannot go that way. What was sent by
-    then is taken back.
-    """
-    size = start = 0
-    items = PART_ITEMS
-    while True:
-        part = _encode_part(value[start : start + items], limit_depth)
-        size += limit_bytes if part is None else max(weight(part), LEAST_PART)
-        if part is None or len(part) > part_bytes or size > limit_bytes:
-            break
-        start += items
-        if start >= len(value):
-            return part
-        send(frame(part))
-        items = min(max(1, _PART_BYTES * items // len(part)), 8 * items)
-    if start:
-        send(frame(NO_PARTS))
-    return None
-
-
-def _encode_part(part: list[Any], limit_depth: int) -> bytes | None:
-    data = plain_json.dumps_within(part, limit_depth)
-    if data is None:
-        data = _encode_plain(part)
-        if data is not None and _is_too_deep(data, limit_depth):
-            return None
-    return data
-
-
-def _is_too_deep(data: bytes, limit_depth: int) -> bool:
-    try:
-        check_depth(data, limit_depth)
-    except InvalidJson:
-        return True
-    return False
-
-
-def _encode_plain(value: Any) -> bytes | None:
+def encode_plain(value: Any) -> bytes | None:
+    """Return JSON data as JSON, None for what is something else."""
     try:
         return plain_json.dumps(value) or encode(value, held=True)
     except (TypeError, ValueError):

@@ -30,6 +30,7 @@ from sandbox.protocol.host_messages import (
     encode_run,
     encode_tick,
 )
+from sandbox.protocol.parts import KINDS, Parts
 from sandbox.protocol.strict_json import InvalidJson, JsonValue, loads_result, weight
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     Preflight = Callable[[tuple[CallSite, ...]], Awaitable[None]]
 
 _MICROSECONDS = 1_000_000
+
+_UNREADABLE = "the guest sent a result that is %s"
 
 #: How long the fork server may take to report the end of a worker that has hung up.
 _REPORT_TIMEOUT_S = 5.0
@@ -106,7 +109,7 @@ class Session:
         self._sites: asyncio.Future[Sites] = self._loop.create_future()
         self._ending: asyncio.Future[Ending] = self._loop.create_future()
         self._final: Final | None = None
-        self._parts: list[JsonValue] = []
+        self._parts = Parts(program.limits.result_depth)
         self._value: JsonValue = None
         self._output: list[str] = []
         self._is_cut = False
@@ -139,7 +142,10 @@ class Session:
             ending = await self._ending
             return self._outcome(ending, await self._usage())
         finally:
-            self._value, self._parts = None, []  # the session outlives its program until it is found to be garbage
+            self._value, self._parts = (
+                None,
+                Parts(0),
+            )  # nobody else holds what the outcome has
             self._stop()
             await self._desk.close()
             if self._program.recording is not None:
@@ -196,7 +202,7 @@ class Session:
                 return
             if self._conversation.state is State.VALUE:
                 self._take_value(body)
-            elif body.startswith(b"["):
+            elif body.startswith(KINDS):
                 self._take_part(body)
             else:
                 self._take(self._conversation.received(body))
@@ -242,31 +248,21 @@ class Session:
 
     def _take_part(self, body: bytes) -> None:
         self._conversation.received_part(weight(body))
-        part = self._parse(body)
-        if part:
-            self._parts += part
-        else:
-            self._parts.clear()
-
-    def _parse(self, body: bytes) -> JsonValue:
         try:
-            return loads_result(body, depth=self._program.limits.result_depth)
+            self._parts.take(body)
         except InvalidJson as error:
-            message = f"the guest sent a result that is {error}"
-            raise GuestProtocolError(message) from error
+            raise GuestProtocolError(_UNREADABLE % error) from error
 
     def _take_value(self, body: bytes) -> None:
         assert self._final is not None  # noqa: S101 - State.VALUE follows a final message
         if weight(body) > self._program.limits.result_bytes:
             message = f"the value counts for more than {self._program.limits.result_bytes} bytes"
             raise PartsExhausted(message)
-        value = self._parse(body)
-        if self._parts:
-            if type(value) is not list:
-                raise GuestProtocolError("the guest sent parts of a list, and a value that is none")
-            self._parts += value
-            value = self._parts
-        self._value = value
+        try:
+            last = loads_result(body, depth=self._program.limits.result_depth)
+        except InvalidJson as error:
+            raise GuestProtocolError(_UNREADABLE % error) from error
+        self._value = self._parts.complete(last)
         self._conversation.received_value()
         self._end(by_final(self._final))
 

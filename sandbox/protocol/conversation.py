@@ -5,8 +5,7 @@
        └──final (refused, failed)─► ENDED └──final──► VALUE ──value──► ENDED
 
 Without a preflight nobody asks for the call sites: the conversation begins with RUNNING.
-While RUNNING the guest may send lists, which are parts of the value to come: the value is then a list too, and the
-last part. An empty one takes back those before it.
+While RUNNING the guest may send parts of the value to come (see `parts`), of which the value is then the last.
 A program that runs again is sent what was recorded, and then a marker, which the guest acknowledges once (`live`).
 
 Whatever is not in the table is a breach: the guest is killed. In ASKED and ENDED the guest has nothing to say.
@@ -49,8 +48,6 @@ class State(Enum):
 LEAST_PART = 4_096
 #: What any other message counts for at least.
 LEAST_MESSAGE = 512
-#: The part that takes back those before it.
-NO_PARTS = b"[]"
 
 _AFTER: dict[tuple[State, type], State] = {
     (State.STARTED, Sites): State.ASKED,

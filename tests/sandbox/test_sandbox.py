@@ -221,7 +221,7 @@ async def test_a_large_result_takes_memory_for_a_few_copies_of_it_and_no_more(sa
     assert outcome.usage.peak_memory_bytes - least < 8 * 8_000_000
 
 
-@pytest.mark.parametrize("part", [b"[[", b"[NaN]", b"[1]"], ids=repr)
+@pytest.mark.parametrize("part", [b"[[", b"[NaN]", b"[1]", b"-", b"=[1]", b'+["a"'], ids=repr)
 async def test_parts_that_a_guest_forges_end_it(part: bytes) -> None:
     code = f"import os\nos.write(rpc_fd, {frame(part)!r})\nresult = 1"
     async with Sandbox(limits=LIMITS, program="bare_program", folders=(PROGRAMS,)) as bare:

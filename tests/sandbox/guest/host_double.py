@@ -18,11 +18,13 @@ from sandbox.protocol.host_messages import (
     encode_tick,
     encode_value,
 )
+from sandbox.protocol.parts import KINDS, Parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 BUDGET = 1 << 27
+DEEPEST = 1_000
 CALL_TAKES_US = 1_000
 
 
@@ -41,6 +43,7 @@ class Ended:
     cancelled: list[int] = field(default_factory=list)
     batches: list[int] = field(default_factory=list)
     frames: list[bytes] = field(default_factory=list)
+    parts: int = 0
 
     @property
     def message(self) -> str:
@@ -79,7 +82,7 @@ class HostDouble:
         self._buffer = FrameBuffer()
         self._to_guest = bytearray()
         self._expects_value = False
-        self._parts: list[Any] = []
+        self._parts = Parts(DEEPEST)
         self._gone = False
 
     def begin(self, start: bytes) -> None:
@@ -95,11 +98,11 @@ class HostDouble:
         while (body := self._buffer.next_frame(budget=BUDGET)) is not None:
             if self._expects_value:
                 last = json.loads(bytes(body))
-                self.ended.value = self._parts + last if self._parts else last
+                self.ended.value = self._parts.complete(last)
                 self._expects_value = False
-            elif bytes(body[:1]) == b"[":
-                part = json.loads(bytes(body))
-                self._parts = self._parts + part if part else []
+            elif bytes(body).startswith(KINDS):
+                self._parts.take(bytes(body))
+                self.ended.parts += 1
             else:
                 self._handle(json.loads(bytes(body)))
         return size
