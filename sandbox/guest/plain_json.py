@@ -27,41 +27,50 @@ _UNREAL = re.compile(rb"g.{6}[\xf0-\xff][\x7f\xff]", re.DOTALL)
 _WITHOUT_REFERENCES = 2
 
 
-def dumps(value: Any) -> bytes | None:
-    """Return the JSON of large plain data, None for anything else."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        return _dumps(value)
-    finally:
-        if collects:
-            gc.enable()
+class PlainEncoder:
+    """Encodes plain data that nothing happens between: what was found to have room once has room again."""
 
+    __slots__ = ("_room",)
 
-def _dumps(value: Any) -> bytes | None:
-    try:
-        marshalled = marshal.dumps(value, _WITHOUT_REFERENCES)
-        if len(marshalled) < _LARGE:
+    def __init__(self) -> None:
+        self._room = 0
+
+    def dumps(self, value: Any) -> bytes | None:
+        """Return the JSON of large plain data, None for anything else."""
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            return self._dumps(value)
+        finally:
+            if collects:
+                gc.enable()
+
+    def _dumps(self, value: Any) -> bytes | None:
+        try:
+            marshalled = marshal.dumps(value, _WITHOUT_REFERENCES)
+            if len(marshalled) < _LARGE:
+                return None
+            room = len(marshalled) * _ROOM
+            if room > self._room:
+                bytes(room + room // 4)  # or MemoryError; no page of it is touched
+                self._room = room + room // 4
+            data = orjson.dumps(value)
+        except (TypeError, ValueError, MemoryError):
             return None
-        bytes(len(marshalled) * _ROOM)  # or MemoryError; no page of it is touched
-        data = orjson.dumps(value)
-    except (TypeError, ValueError, MemoryError):
-        return None
-    return None if b"null" in data and _UNREAL.search(marshalled) else data
+        return None if b"null" in data and _UNREAL.search(marshalled) else data
 
+    def dumps_within(self, value: Any, depth: int) -> bytes | None:
+        """Do the same for data that is not nested deeper than `depth`, None for what is.
 
-def dumps_within(value: Any, depth: int) -> bytes | None:
-    """Do the same for data that is not nested deeper than `depth`, None for what is.
-
-    The encoder has a limit of its own: the value goes into as many lists as are between that and `depth`.
-    """
-    around = _DEEPEST - depth
-    if around < 0:
-        return None
-    for _ in range(around):
-        value = [value]
-    data = dumps(value)
-    return None if data is None else data[around : len(data) - around]
+        The encoder has a limit of its own: the value goes into as many lists as are between that and `depth`.
+        """
+        around = _DEEPEST - depth
+        if around < 0:
+            return None
+        for _ in range(around):
+            value = [value]
+        data = self.dumps(value)
+        return None if data is None else data[around : len(data) - around]
 
 
 def _deepest() -> int:

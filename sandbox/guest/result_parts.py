@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest import plain_json
+from sandbox.guest.plain_json import PlainEncoder
 from sandbox.guest.values import encode_plain
 from sandbox.protocol.conversation import LEAST_PART
 from sandbox.protocol.parts import CLOSE, NO_PARTS, opening, part_of
@@ -33,6 +33,7 @@ class PartSender:
 
     def __init__(self, send: Callable[[bytes], None], *, limit_bytes: int, part_bytes: int, limit_depth: int) -> None:
         self._send = send
+        self._encoder = PlainEncoder()
         self._left = limit_bytes
         self._part_bytes = part_bytes
         self._limit_depth = limit_depth
@@ -91,9 +92,10 @@ class PartSender:
 
     def _encode(self, part: Any, level: int) -> bytes:
         depth = self._limit_depth - level
-        data = plain_json.dumps_within(part, depth)
+        data = self._encoder.dumps_within(part, depth)
         if data is None:
             data = encode_plain(part)
+            self._encoder = PlainEncoder()  # that may run code of the program, which takes room
             if data is None:
                 raise _Indivisible
             check_depth(data, depth)

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, Set, ValuesView
 from typing import TYPE_CHECKING, Any, cast
 
-from sandbox.guest import plain_json
+from sandbox.guest.plain_json import PlainEncoder
 from sandbox.protocol.strict_json import InvalidJson, check_depth, check_shape, encode, weight
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def encode_result(value: Any, *, limit_bytes: int, limit_depth: int, has_named_t
 def encode_plain(value: Any) -> bytes | None:
     """Return JSON data as JSON, None for what is something else."""
     try:
-        return plain_json.dumps(value) or encode(value, held=True)
+        return PlainEncoder().dumps(value) or encode(value, held=True)
     except (TypeError, ValueError):
         return None
 

@@ -14,9 +14,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sandbox.guest.plain_json import dumps, dumps_within
+from sandbox.guest.plain_json import PlainEncoder
 from tests.sandbox.guest.host_double import run_guest
 
+dumps, dumps_within = PlainEncoder().dumps, PlainEncoder().dumps_within
 FILLER = "x" * (1 << 14)
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats() | st.text(max_size=12),
