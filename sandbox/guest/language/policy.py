@@ -12,6 +12,7 @@ Guards are called by names that begin with a dot (`.private`), which no program 
 from __future__ import annotations
 
 import ast
+import sys
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from RestrictedPython.transformer import RestrictingNodeTransformer
 
 from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, HOOKS, NOT_DEFINABLE, NOT_METHODS, Decision, decide
 from sandbox.guest.language.fields import is_harmless_format
-from sandbox.guest.language.guards import call, check_receiver_first, direct, is_own, load, located, placed
+from sandbox.guest.language.guards import call, check_receiver_first, direct, is_own, load, located, placed, read_first
 from sandbox.guest.language.imports import import_bindings, is_star
 from sandbox.guest.language.patterns import check_match_args
 from sandbox.guest.language.proven import NOTHING_PROVEN
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from sandbox.guest.language.refusals import Refusals
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+#: A call of an attribute looks for a method first, see `guards.read_first`.
+_CALLS_METHODS = sys.version_info < (3, 12)
 
 #: Nodes without names in them: nothing to decide below them.
 _LEAVES = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
@@ -63,6 +67,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         self._proven = proven.attributes
         self._trusted: frozenset[str] = frozenset()  # receivers that were looked at when their method began
         self._steady: Callable[[], frozenset[str]] = lambda: proven.steady  # variables that nothing else binds
+        self._imported: set[str] = set()  # by `import x`, so far
         self._in_class = False  # directly in the body of a class
         self._class = ""  # the innermost one around
 
@@ -236,7 +241,12 @@ class LanguagePolicy(RestrictingNodeTransformer):
         if deferred:
             node.args.insert(0, node.func)
             node.func = load(".later", node)
+        elif _CALLS_METHODS and isinstance(node.func, ast.Attribute) and self._is_imported(node.func.value):
+            node.func = read_first(node.func)
         return node
+
+    def _is_imported(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and node.id in self._imported
 
     def visit_Await(self, node: ast.Await) -> Any:
         """Allow `await`, also of a plain value, which gives the value."""
@@ -268,6 +278,8 @@ class LanguagePolicy(RestrictingNodeTransformer):
         statements = []
         for target, steps in import_bindings(node):
             self._check_bound(node, target)
+            if isinstance(node, ast.Import):
+                self._imported.add(target)
             value = call(steps[0], [ast.Constant(argument) for argument in steps[1:]], node)
             statements.append(located(ast.Assign(targets=[ast.Name(target, ast.Store())], value=value), node))
         return statements

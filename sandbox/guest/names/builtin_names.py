@@ -35,7 +35,7 @@ _EXCEPTIONS = [
 
 def static_builtins() -> dict[str, Any]:
     """Return the builtins that are the same for every program."""
-    names = {name: getattr(builtins, name) for name in (*_DATA.split(), *_EXCEPTIONS)}
+    names = {sys.intern(name): getattr(builtins, name) for name in (*_DATA.split(), *_EXCEPTIONS)}
     return {
         **names,
         "__import__": import_for_c,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,8 @@ class Table:
         if id(self) in _FACTS:
             message = f"module {table_name(self)!r} is read-only here"
             raise AttributeError(message)
-        vars(self).update(names)
+        # As code has them: the interpreter remembers where it found a name by the name's identity.
+        vars(self).update(zip(map(sys.intern, names), names.values(), strict=True))
         _FACTS[id(self)] = (name, withheld or {}, self)
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -1,0 +1,43 @@
+"""What `import` gives is read as fast as a module is: the interpreter finds a name where it found it before."""
+
+from __future__ import annotations
+
+import dis
+import sys
+
+import pytest
+
+from sandbox.guest.language.compilation import compile_program
+from sandbox.guest.names.builtin_names import static_builtins
+from sandbox.guest.runtime.tables import Table
+from tests.sandbox.guest.host_double import run_guest
+
+
+def test_names_are_those_of_the_code_that_reads_them():
+    table = Table("numbers", {"".join(("pi", "_approximately")): 3})
+    for names in (vars(table), static_builtins()):
+        assert all(name is sys.intern(name) for name in names)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="calls of attributes have no instruction of their own")
+def test_a_function_of_a_module_is_no_method():
+    code = compile_program(
+        "import math, json as j\nmath.sqrt(4)\nj.dumps(1)", names=(), limit_bytes=1_000, limit_depth=50
+    ).code
+    assert code is not None
+    methods = [each.opname for each in dis.get_instructions(code) if each.opname == "LOAD_METHOD"]
+    assert not methods
+
+
+def test_modules_are_called_whatever_else_their_names_are_given_to():
+    program = """
+import math, urllib.parse
+def f(math):
+    return math.upper()
+class Own:
+    def sqrt(self, x): return -x
+found = [f("a"), math.sqrt(4), urllib.parse.quote("a b"), *map(math.floor, [1.5])]
+math = Own()
+found + [math.sqrt(4)]
+"""
+    assert run_guest(program).value == ["A", 2.0, "a%20b", 1, -4]
