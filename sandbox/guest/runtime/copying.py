@@ -11,7 +11,7 @@ import io
 import random
 import string
 import types
-from collections import deque
+from collections import UserDict, UserList, deque
 from decimal import Context
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +45,10 @@ def restrict_copies() -> None:
         _Library.reconstruct = library._reconstruct
         library._reconstruct = _reconstruct
         library._deepcopy_dispatch[types.MethodType] = lambda method, memo: method
+        for kind in _CONTAINERS:
+            kind.__copy__ = _copy_container
+        if hasattr(library, "replace"):  # from Python 3.13 on
+            library.replace = _replace(library.replace)
         reducing: Any = copyreg
         _Library.slot_names = reducing._slotnames
         reducing._slotnames = _slot_names
@@ -52,6 +56,10 @@ def restrict_copies() -> None:
 
 #: What the library makes a copy with, given a class.
 _MAKERS: tuple[Any, ...] = (copyreg.__newobj__, copyreg.__newobj_ex__, copyreg._reconstructor)  # type: ignore[attr-defined]
+
+
+#: These copy themselves, by the `__new__` of their class.
+_CONTAINERS: tuple[Any, ...] = (UserDict, UserList)
 
 
 class _Library:
@@ -96,7 +104,45 @@ def _find_slot_names(kind: type) -> Any:
 
 
 def _reconstruct(value: Any, memo: Any, *reduced: Any, **options: Any) -> Any:
-    return _Library.reconstruct(value, memo, *reduced, **options) if _may_copy(value, reduced) else value
+    if not _may_copy(value, reduced):
+        return value
+    make, *rest = reduced
+    make = _of_kind(type(value), make) if _is_below_own(type(value)) else make
+    return _Library.reconstruct(value, memo, make, *rest, **options)
+
+
+def _of_kind(kind: type, make: Callable[..., Any]) -> Callable[..., Any]:
+    """Make an object of a class, and no other: a `__new__` of the program may give any, on which state would be set."""
+
+    def made(*arguments: Any) -> Any:
+        found = make(*arguments)
+        if type(found) is not kind:
+            message = f"{kind.__name__} made a {type(found).__name__} in the place of its own copy"
+            raise TypeError(message)
+        return found
+
+    return made
+
+
+def _copy_container(self: Any) -> Any:
+    """Copy a UserDict or a UserList."""
+    kind = type(self)
+    made = _of_kind(kind, kind.__new__)(kind)
+    made.__dict__.update(self.__dict__)
+    made.__dict__["data"] = self.__dict__["data"][:] if isinstance(self, UserList) else self.__dict__["data"].copy()
+    return made
+
+
+def _replace(replace: Callable[..., Any]) -> Callable[..., Any]:
+    def replaced(obj: Any, /, **changes: Any) -> Any:
+        """Do what the library does; to a namespace of the program's it would do so whatever its `__new__` gives."""
+        if type(obj) is types.SimpleNamespace or not issubclass(type(obj), types.SimpleNamespace):
+            return replace(obj, **changes)
+        made = copy.copy(obj)
+        made.__dict__.update(changes)
+        return made
+
+    return replaced
 
 
 def _may_copy(value: object, reduced: tuple[Any, ...]) -> bool:

@@ -7,6 +7,7 @@ import enum
 import functools
 import typing
 from collections.abc import Mapping
+from types import BuiltinFunctionType
 from typing import Any
 
 from sandbox.guest.language.source import SourceRefused, check_nesting
@@ -44,6 +45,29 @@ def restrict_enums() -> None:
         return build(metacls, name, bases, namespace, **options)
 
     library.__new__ = staticmethod(new)
+    find = library._find_new_
+
+    @functools.wraps(find)
+    def find_new(*arguments: Any) -> Any:
+        make, *rest = find(*arguments)
+        return (_of_class(make), *rest)
+
+    library._find_new_ = staticmethod(find_new)
+
+
+def _of_class(make: Any) -> Any:
+    """Let a `__new__` of the program make members alone: the library names what it gives, and calls its `__init__`."""
+    if type(make) is BuiltinFunctionType:
+        return make
+
+    def made(cls: Any, /, *arguments: Any, **options: Any) -> Any:
+        member = make(cls, *arguments, **options)
+        if type(member) is not cls:
+            message = f"__new__() of {cls.__name__} made a {type(member).__name__}"
+            raise TypeError(message)
+        return member
+
+    return made
 
 
 def _is_own(kind: Any) -> bool:

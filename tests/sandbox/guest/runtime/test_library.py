@@ -73,6 +73,23 @@ ORDINARY: list[tuple[str, Any]] = [
         [4, True, True, "__init__", "B(x=4)"],
     ),
     (
+        "import enum\nclass Coin(bytes, enum.Enum):\n    def __new__(cls, value, label):\n        made = bytes.__new__(cls, [value])\n"
+        "        made._value_, made.label = value, label\n        return made\n    ONE = (1, 'one')\n"
+        "class Plain(enum.Enum):\n    def __new__(cls, value):\n        made = object.__new__(cls)\n        made._value_ = value * 2\n"
+        "        return made\n    A = 1\nclass Kind(enum.StrEnum):\n    X = enum.auto()\n"
+        "class Bits(enum.IntFlag):\n    R = 1\n    W = 2\n"
+        "[Coin.ONE.label, Coin(1).name, Plain.A.value, Plain(2).name, Kind.X, (Bits.R | Bits.W).value]",
+        ["one", "ONE", 2, "A", "x", 3],
+    ),
+    (
+        "import copy, types\nfrom collections import UserDict, UserList\nclass D(UserDict): pass\nclass L(UserList): pass\n"
+        "class N(types.SimpleNamespace): pass\nd, l, n = D(a=[1]), L([[1]]), N(x=1)\nd.note, l.note = 1, 2\n"
+        "c, m = copy.copy(d), l.copy()\nc['b'] = 2\nm.append(3)\n"
+        "new = copy.replace(n, x=2) if hasattr(copy, 'replace') else N(x=2)\n"
+        "[type(c).__name__, c.note, d.data, c.data['a'] is d.data['a'], l.data, copy.copy(l).note, new.x, n.x, type(new).__name__]",
+        ["D", 1, {"a": [1]}, True, [[1]], 2, 2, 1, "N"],
+    ),
+    (
         "from collections import UserDict\nclass D(UserDict):\n    def __init__(self, **more):\n        super().__init__(more)\n"
         "    def __setitem__(self, key, value):\n        super().__setitem__(key.upper(), value)\n    @classmethod\n"
         "    def __init_subclass__(cls, **more):\n        super().__init_subclass__(**more)\nclass E(D): pass\ndict(E(a=1))",
