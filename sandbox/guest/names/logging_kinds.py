@@ -194,6 +194,7 @@ class Handler(Filterer):
         return found
 
     def emit(self, record: Any) -> None:
+        # Part of the interface: what logging.Handler.emit of the library raises, in its words.
         raise NotImplementedError("emit must be implemented by Handler subclasses")
 
     def get_name(self) -> str | None:

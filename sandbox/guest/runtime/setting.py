@@ -41,7 +41,11 @@ class Setter:
 
     def __getattribute__(self, name: str) -> Any:
         access, value = _parts(self)
-        return access.dunder(value, name)
+        try:
+            return access.dunder(value, name)
+        except AttributeError:  # one of the program's own is told who was asked: not this object
+            message = f"{type(value).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(message, name=name) from None
 
     def __setattr__(self, name: str, new: Any) -> None:
         access, value = _parts(self)
