@@ -78,18 +78,19 @@ def seen_id(value: object, /) -> int:
 
 
 #: What C code imports by itself when a program calls it (`strftime` does), through the builtins of that program.
-_IMPORTED_BY_C = """
-    _io _strptime abc collections collections.abc contextvars copyreg datetime decimal enum functools io math numbers
-    operator re string time types typing warnings zoneinfo
-    """
+_IMPORTED_BY_C = frozenset({
+    "_io", "_strptime", "abc", "collections", "collections.abc", "contextvars", "copyreg", "datetime", "decimal",
+    "enum", "functools", "io", "math", "numbers", "operator", "re", "string", "time", "types", "typing", "warnings",
+    "zoneinfo",
+})  # fmt: skip
 
 
 def import_for_c(name: str, *_: Any) -> Any:
     """Import for C code. No program can spell the name under which this stands."""
-    if name not in _IMPORTED_BY_C.split():
+    if name not in _IMPORTED_BY_C:
         message = f"no module {name} here"
         raise ImportError(message)
-    return import_module(name)
+    return sys.modules.get(name) or import_module(name)
 
 
 def unavailable(name: str) -> Any:

@@ -77,7 +77,9 @@ class Access:
         kind, known = type(value), self._known
         if kind in known or (kind is type and value in known):
             return value
-        if value in self.own or kind is types.SimpleNamespace:
+        if kind is types.SimpleNamespace or (kind is types.FunctionType and self.own.is_function(value)):
+            return value
+        if value in self.own:
             return value
         if (kind in WRITABLE or isinstance(value, BaseException)) and decide(name) is Decision.PLAIN:
             return value

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
 _type = type
-#: Shown as they are.
-_PLAIN = frozenset({int, float, str, bool, bytes, list, tuple, dict, set, type(None)})
+#: Shown as they are: these, and other classes of C's for which that was found out.
+_PLAIN = {int, float, str, bool, bytes, list, tuple, dict, set, type(None)}
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made while a program runs, or by Python code
 
 
 class _ClassOfClasses(_type):
@@ -58,7 +59,10 @@ def kind_of(value: object) -> Any:
         return kind
     if issubclass(kind, _type):
         return kind if is_program_type(kind) else SeenType
-    return SHOWN_AS.get(kind, kind)
+    shown = SHOWN_AS.get(kind, kind)
+    if shown is kind and not kind.__flags__ & _HEAP_TYPE:
+        _PLAIN.add(kind)
+    return shown
 
 
 def kind_reader(own: Container[type]) -> Callable[[object], Any]:

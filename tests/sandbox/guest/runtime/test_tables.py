@@ -41,3 +41,9 @@ math = Own()
 found + [math.sqrt(4)]
 """
     assert run_guest(program).value == ["A", 2.0, "a%20b", 1, -4]
+
+
+def test_what_c_imports_for_a_program_is_there_and_nothing_else():
+    assert run_guest("from datetime import datetime\ndatetime(2024, 5, 6).strftime('%d.%m.%Y')").value == "06.05.2024"
+    with pytest.raises(ImportError, match="no module subprocess here"):
+        static_builtins()["__import__"]("subprocess")
