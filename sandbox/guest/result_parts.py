@@ -99,7 +99,7 @@ class PartSender:
             if data is None:
                 raise _Indivisible
             check_depth(data, depth)
-        self._left -= max(weight(data), LEAST_PART)
+        self._left -= max(weight(data, self._encoder.brackets), LEAST_PART)
         if self._left < 0 or len(data) >= self._part_bytes:
             raise _Indivisible
         return data

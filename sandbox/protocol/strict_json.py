@@ -149,12 +149,14 @@ def _may_overflow(data: bytes, shapes: bytes) -> bool:
     return b"0" * _MANY_DIGITS in shapes or (b"e000" in shapes and _MAY_BE_UNREAL.search(data) is not None)
 
 
-def weight(data: bytes) -> int:
+def weight(data: bytes, brackets: bytes | None = None) -> int:
     """Return what a text counts for against a budget: its bytes, and at least 8 for each list and object in it.
 
-    Those take ten times as much memory as text does: 16 MB of `[],[],…` would become 400.
+    Those take ten times as much memory as text does: 16 MB of `[],[],…` would become 400. `brackets` are those of the
+    text, with other characters or without, for whom they have been picked out of it.
     """
-    brackets = data if len(data) < _LARGE else data.translate(None, _NOT_BRACKETS)  # faster than to count twice
+    if brackets is None:
+        brackets = data if len(data) < _LARGE else data.translate(None, _NOT_BRACKETS)  # faster than to count twice
     if (brackets.count(b"[") + brackets.count(b"{")) * LEAST_CONTAINER <= len(data):
         return len(data)
     bare = _STRING.sub(b"", data)

@@ -15,6 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sandbox.guest.plain_json import PlainEncoder
+from sandbox.protocol.strict_json import weight
 from tests.sandbox.guest.host_double import run_guest
 
 dumps, dumps_within = PlainEncoder().dumps, PlainEncoder().dumps_within
@@ -76,6 +77,13 @@ def test_data_one_level_below_the_limit_is_left_to_those_who_say_so(depth: int) 
     assert dumps_within(value, depth - 1) is None
     if depth <= 200:
         assert json.loads(dumps_within(value, depth) or b"") == value
+
+
+@given(value=PLAIN)
+def test_the_brackets_of_a_text_weigh_what_the_text_does(value: Any) -> None:
+    encoder = PlainEncoder()
+    data = encoder.dumps_within([FILLER, value, *[[]] * 4_000], 64)
+    assert data is None or weight(data, encoder.brackets) == weight(data) > len(data)
 
 
 ROWS = "rows = [{'id': n, 'name': 'row ' + str(n), 'none': None} for n in range(5000)]\n"
