@@ -20,7 +20,7 @@ from sandbox.guest.runtime.setting import Setter
 from sandbox.guest.runtime.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
     from sandbox.guest.runtime.own import OwnClasses
 
@@ -52,6 +52,9 @@ class Access:
     def __init__(self, own: OwnClasses, clock_now: Callable[[type, str], Callable[..., Any]]) -> None:
         self.own = own
         self._known = own.known
+        self.private = _known_first(own.known, self._private, MARK_NAME)
+        self.writable = _known_first(own.known, self._writable, "mro")
+        self.bound = self._binder()
         #: What `getattr` and its like are for the program: functions, since a method has this object in its `__self__`.
         self.get, self.has = self._reader(), self._asker()
         self.set, self.delete = self._writer(), loose(self._delete)
@@ -61,7 +64,7 @@ class Access:
 
     # --- guards in compiled code: each returns the object itself, or raises -----------------------
 
-    def private(self, value: Any, name: str) -> Any:
+    def _private(self, value: Any, name: str) -> Any:
         """Let `value._name` be read."""
         kind, known = type(value), self._known
         if (kind in known or (kind is type and value in known)) and name != MARK_NAME:
@@ -70,7 +73,7 @@ class Access:
             return value
         raise _missing(value, name)
 
-    def writable(self, value: Any, name: str) -> Any:
+    def _writable(self, value: Any, name: str) -> Any:
         """Let `value.name` be assigned or deleted."""
         if name == "mro":
             _check_no_metaclass(value, name)
@@ -165,14 +168,19 @@ class Access:
         found = value.__dict__
         return found if type(found) is dict else _MISSING
 
-    def bound(self, found: Any) -> Any:
-        """Let what `super()` has under a name between underscores be used. Of a class it has methods of no object."""
-        kind = type(found)
-        if kind is types.MethodType and not self.own.is_function(found):
-            return loose(found)
-        if kind in _UNBOUND and not self.own.is_function(found):
-            raise TypeError("super() of a class has no methods of objects here: name the base class")
-        return found
+    def _binder(self) -> Callable[[Any], Any]:
+        is_function = self.own.is_function
+
+        def bound(found: Any) -> Any:
+            """Let what `super()` has under a name between underscores be used. A class has methods of no object."""
+            kind = type(found)
+            if kind is types.MethodType:
+                return found if is_function(found) else loose(found)
+            if kind in _UNBOUND and not is_function(found):
+                raise TypeError("super() of a class has no methods of objects here: name the base class")
+            return found
+
+        return bound
 
     def _of_super(self, value: Any, name: str) -> Any:
         """`super(A, self).__init__`, and writes through `super()`, which must not change what an object is."""
@@ -308,6 +316,15 @@ class Access:
     def _with_traceback(self, error: BaseException, trace: Any) -> BaseException:
         self.setter(error).__traceback__ = trace
         return error
+
+
+def _known_first(known: Container[type], guard: Callable[[Any, str], Any], name_but: str) -> Callable[[Any, str], Any]:
+    """Return the guard for compiled code: it lets objects of known classes through before it asks further."""
+
+    def known_first(value: Any, name: str) -> Any:
+        return value if type(value) in known and name != name_but else guard(value, name)
+
+    return known_first
 
 
 def _is_plain(name: str) -> bool:

@@ -83,9 +83,8 @@ class OwnClasses:
 
     def is_function(self, value: object) -> bool:
         """Tell whether the value is a function, or a method of one, that the program defined."""
-        if isinstance(value, MethodType):
-            value = value.__func__
-        return isinstance(value, FunctionType) and value.__globals__ is self._globals
+        function = value.__func__ if type(value) is MethodType else value
+        return type(function) is FunctionType and function.__globals__ is self._globals
 
     def __contains__(self, value: object) -> bool:
         return self.is_instance(value) or self.is_class(value) or self.is_function(value)
