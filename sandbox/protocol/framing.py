@@ -6,6 +6,7 @@ by announcing a size.
 
 from __future__ import annotations
 
+from collections import deque
 from struct import Struct
 
 HEADER = Struct(">I")
@@ -35,11 +36,13 @@ class FrameBuffer:
     (b'one', None)
     """
 
-    __slots__ = ("_body_bytes", "_chunks", "_size")
+    __slots__ = ("_body_bytes", "_chunks", "_size", "_taken")
 
     def __init__(self) -> None:
-        self._chunks: list[bytes] = []
+        self._chunks: deque[bytes] = deque()
         self._size = 0
+        #: Bytes of the first chunk that were taken.
+        self._taken = 0
         #: Length of the body that comes next, once its header was read.
         self._body_bytes: int | None = None
 
@@ -49,8 +52,9 @@ class FrameBuffer:
 
     def feed(self, chunk: bytes) -> None:
         """Append what was read."""
-        self._chunks.append(chunk)
-        self._size += len(chunk)
+        if chunk:
+            self._chunks.append(chunk)
+            self._size += len(chunk)
 
     def next_frame(self, *, budget: int) -> bytes | None:
         """Take the next whole frame, or None when more bytes are needed.
@@ -71,12 +75,19 @@ class FrameBuffer:
         return self._take(size)
 
     def _take(self, size: int) -> bytes:
-        """Cut off the first bytes. Chunks are joined once, when a whole frame is there, not as they come."""
-        chunks = self._chunks
-        data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
-        self._size = len(data) - size
-        if not self._size:
-            self._chunks = []
-            return data
-        self._chunks = [data[size:]]
-        return data[:size]
+        """Cut off the first bytes, each of which is copied once, when a whole frame is there."""
+        self._size -= size
+        pieces: list[memoryview] = []
+        while size:
+            chunk, start = self._chunks[0], self._taken
+            end = start + size
+            if end < len(chunk):
+                self._taken = end
+            else:
+                self._chunks.popleft()
+                self._taken, end = 0, len(chunk)
+            if not pieces and end - start == size:
+                return chunk[start:end]
+            pieces.append(memoryview(chunk)[start:end])
+            size -= end - start
+        return b"".join(pieces)
