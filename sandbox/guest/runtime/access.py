@@ -15,6 +15,7 @@ from sandbox.guest.runtime.formatting import Formatting
 from sandbox.guest.runtime.inspection import Inspection
 from sandbox.guest.runtime.loose import loose
 from sandbox.guest.runtime.metaclasses import COMPARISONS, is_in_metaclass, is_program_type, may_judge
+from sandbox.guest.runtime.moments import is_below_datetime
 from sandbox.guest.runtime.own import MARK_NAME
 from sandbox.guest.runtime.setting import Setter
 from sandbox.guest.runtime.tables import Table
@@ -282,6 +283,8 @@ class Access:
             raise _not_writable(value, name)
         if name in COMPARISONS:
             _check_no_metaclass(value, name)
+        if name == "__new__" and is_below_datetime(value):
+            raise _not_writable(value, name)
         return name
 
     def _is_listed_private(self, value: Any, name: str) -> bool:

@@ -23,6 +23,7 @@ from sandbox.guest.language.attributes import DEFINABLE, HOOKS, OURS, Decision, 
 from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.language.variables import is_dunder, is_reserved
 from sandbox.guest.runtime.loose import loose
+from sandbox.guest.runtime.moments import is_below_datetime
 from sandbox.guest.runtime.own import MARK, MARK_NAME
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class ProgramType(type):
         bases = ProgramType._sandbox_bases(*bases)
         if any(isinstance(base, type) and issubclass(base, type) for base in bases):
             raise TypeError("a metaclass cannot have a metaclass of its own here")
+        if any(map(is_below_datetime, bases)):
+            raise TypeError("a class below datetime cannot have a metaclass of this program")
         check_patterns(bases)
         names = checked_namespace(namespace)
         _check_metaclass(mcls)  # last: what was read before may have changed it

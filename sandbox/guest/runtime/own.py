@@ -12,6 +12,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from sandbox.guest.runtime.identities import IDENTITIES
+from sandbox.guest.runtime.moments import is_below_datetime, let_make_its_own
 
 MARK_NAME = "_abc_.own"
 
@@ -32,6 +33,8 @@ class Mark:
         is_marked = type.__getattribute__(owner, "__dict__").get(MARK_NAME) is self
         if is_marked and type(owner) in _KNOWN_METACLASSES:  # others may lie when the set asks for a class
             _CLASSES[-1].add(owner)
+        if is_marked and is_below_datetime(owner):
+            let_make_its_own(owner)
 
     def __get__(self, instance: object, owner: type | None = None) -> Mark:
         return self

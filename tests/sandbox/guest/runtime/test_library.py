@@ -90,6 +90,14 @@ ORDINARY: list[tuple[str, Any]] = [
         ["D", 1, {"a": [1]}, True, [[1]], 2, 2, 1, "N"],
     ),
     (
+        "from datetime import datetime, date, timedelta, timezone\nclass D(datetime):\n    def __new__(cls, *given, note='', **more):\n"
+        "        made = super().__new__(cls, *given, **more)\n        made.note = note\n        return made\n"
+        "class E(D): pass\nclass P(datetime): pass\nd, e = D(2020, 1, 2, note='x'), E(2020, 1, 2, tzinfo=timezone.utc)\n"
+        "later = e + timedelta(days=1)\n[d.note, type(later).__name__, later.note, "
+        "e.astimezone(timezone(timedelta(hours=2))).hour, P.fromisoformat('2020-01-01').year, type(P.now()).__name__]",
+        ["x", "E", "", 2, 2020, "P"],
+    ),
+    (
         "from collections import UserDict\nclass D(UserDict):\n    def __init__(self, **more):\n        super().__init__(more)\n"
         "    def __setitem__(self, key, value):\n        super().__setitem__(key.upper(), value)\n    @classmethod\n"
         "    def __init_subclass__(cls, **more):\n        super().__init_subclass__(**more)\nclass E(D): pass\ndict(E(a=1))",
