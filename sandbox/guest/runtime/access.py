@@ -67,9 +67,6 @@ class Access:
 
     def _private(self, value: Any, name: str) -> Any:
         """Let `value._name` be read."""
-        kind, known = type(value), self._known
-        if (kind in known or (kind is type and value in known)) and name != MARK_NAME:
-            return value
         if name != MARK_NAME and (value in self.own or self._is_listed_private(value, name)):
             return value
         raise _missing(value, name)
@@ -78,9 +75,7 @@ class Access:
         """Let `value.name` be assigned or deleted."""
         if name == "mro":
             _check_no_metaclass(value, name)
-        kind, known = type(value), self._known
-        if kind in known or (kind is type and value in known):
-            return value
+        kind = type(value)
         if kind is types.SimpleNamespace or (kind is types.FunctionType and self.own.is_function(value)):
             return value
         if value in self.own:
@@ -322,10 +317,12 @@ class Access:
 
 
 def _known_first(known: Container[type], guard: Callable[[Any, str], Any], name_but: str) -> Callable[[Any, str], Any]:
-    """Return the guard for compiled code: it lets objects of known classes through before it asks further."""
+    """Return the guard for compiled code: it lets known classes and their objects through before it asks further."""
 
     def known_first(value: Any, name: str) -> Any:
-        return value if type(value) in known and name != name_but else guard(value, name)
+        kind = type(value)
+        is_known = kind in known or (kind is type and value in known)
+        return value if is_known and name != name_but else guard(value, name)
 
     return known_first
 
