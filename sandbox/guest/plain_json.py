@@ -25,6 +25,9 @@ _ROOM = 6 * 3 + 1
 #: NaN and Infinity as marshal writes them; orjson would make them null.
 _UNREAL = re.compile(rb"g.{6}[\xf0-\xff][\x7f\xff]", re.DOTALL)
 _WITHOUT_REFERENCES = 2
+_MORE = 1 << 20
+#: Of a character as UTF-8.
+_MOST_BYTES = 4
 #: What a text is weighed by, and of `null` what is rare in others: picked out in one go.
 _NOT_TOLD = bytes(set(range(256)) - set(b"[]{}ul"))
 
@@ -41,47 +44,38 @@ class PlainEncoder:
         self._room = 0
         self.brackets: bytes | None = None
 
-    def dumps(self, value: Any) -> bytes | None:
-        """Return the JSON of large plain data, None for anything else."""
+    def dumps(self, value: Any, depth: int) -> bytes | None:
+        """Return the JSON of large plain data that is not nested deeper than `depth`, None for anything else."""
         collects = gc.isenabled()
         gc.disable()
         try:
-            return self._dumps(value)
+            return self._dumps(value, _DEEPEST - depth)
+        except (TypeError, ValueError, MemoryError):
+            return None
         finally:
             if collects:
                 gc.enable()
 
-    def _dumps(self, value: Any) -> bytes | None:
-        try:
+    def _dumps(self, value: Any, around: int) -> bytes | None:
+        """Encode. The encoder's own limit of depth is kept: the value goes into as many lists as are left of it."""
+        if type(value) is str:
+            marshalled, size = b"", len(value) * (1 if value.isascii() else _MOST_BYTES)
+            around = min(around, 0)  # nothing is nested in it
+        else:
             marshalled = marshal.dumps(value, _WITHOUT_REFERENCES)
-            if len(marshalled) < _LARGE:
-                return None
-            room = len(marshalled) * _ROOM
-            if room > self._room:
-                bytes(room + room // 4)  # or MemoryError; no page of it is touched
-                self._room = room + room // 4
-            data = orjson.dumps(value)
-            self.brackets = data.translate(None, _NOT_TOLD)
-        except (TypeError, ValueError, MemoryError):
+            size = len(marshalled)
+        if size < _LARGE or around < 0:
             return None
-        has_null = b"ull" in self.brackets and b"null" in data
-        return None if has_null and _UNREAL.search(marshalled) else data
-
-    def dumps_within(self, value: Any, depth: int) -> bytes | None:
-        """Do the same for data that is not nested deeper than `depth`, None for what is.
-
-        The encoder has a limit of its own: the value goes into as many lists as are between that and `depth`.
-        """
-        around = _DEEPEST - depth
-        if around < 0:
-            return None
+        if size * _ROOM > self._room:
+            room = size * _ROOM + _MORE  # the next part may be larger
+            bytes(room)  # or MemoryError; no page of it is touched
+            self._room = room
         for _ in range(around):
             value = [value]
-        data = self.dumps(value)
-        if data is None or self.brackets is None:
-            return None
-        self.brackets = self.brackets[around : len(self.brackets) - around]
-        return data[around : len(data) - around]
+        data = orjson.dumps(value)[around : -around or None]
+        self.brackets = data.translate(None, _NOT_TOLD)
+        has_null = b"ull" in self.brackets and b"null" in data
+        return None if has_null and _UNREAL.search(marshalled) else data
 
 
 def _deepest() -> int:

@@ -92,7 +92,7 @@ class PartSender:
 
     def _encode(self, part: Any, level: int) -> bytes:
         depth = self._limit_depth - level
-        data = self._encoder.dumps_within(part, depth)
+        data = self._encoder.dumps(part, depth)
         if data is None:
             data = encode_plain(part)
             self._encoder = PlainEncoder()  # that may run code of the program, which takes room

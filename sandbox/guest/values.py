@@ -44,25 +44,33 @@ def encode_result(value: Any, *, limit_bytes: int, limit_depth: int, has_named_t
     JSON data goes through an encoder as it is. Only when that meets something else, or when the program may hold
     named tuples (which the standard library's takes for lists), is the value walked.
     """
-    data = None if has_named_tuples else encode_plain(value)
+    encoder = PlainEncoder()
+    data = None if has_named_tuples else encoder.dumps(value, limit_depth)
     if data is None:
-        data = _dump(_Plain(limit_depth).of(value, "result"))
-    size = weight(data)
+        data = None if has_named_tuples else encode_plain(value)
+        if data is None:
+            data = _dump(_Plain(limit_depth).of(value, "result"))
+        _check_depth(data, limit_depth)  # what was just encoded is sound in all else
+        encoder = PlainEncoder()
+    size = weight(data, encoder.brackets)
     if size > limit_bytes:
         message = f"the result has {size:,} bytes as JSON, {limit_bytes:,} are allowed: return less of it"
         raise ValueInvalid(message)
+    return data
+
+
+def _check_depth(data: bytes, limit_depth: int) -> None:
     try:
-        check_depth(data, limit_depth)  # what was just encoded is sound in all else
+        check_depth(data, limit_depth)
     except InvalidJson as error:
         message = f"the result is {error}"
         raise ValueInvalid(message) from None
-    return data
 
 
 def encode_plain(value: Any) -> bytes | None:
     """Return JSON data as JSON, None for what is something else."""
     try:
-        return PlainEncoder().dumps(value) or encode(value, held=True)
+        return encode(value, held=True)
     except (TypeError, ValueError):
         return None
 

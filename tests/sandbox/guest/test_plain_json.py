@@ -18,7 +18,7 @@ from sandbox.guest.plain_json import PlainEncoder
 from sandbox.protocol.strict_json import weight
 from tests.sandbox.guest.host_double import run_guest
 
-dumps, dumps_within = PlainEncoder().dumps, PlainEncoder().dumps_within
+DEPTH = 64
 FILLER = "x" * (1 << 14)
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats() | st.text(max_size=12),
@@ -30,7 +30,7 @@ PLAIN = st.recursive(
 @given(value=PLAIN)
 @example(value=[None, 4_711_540_480, -1])
 def test_plain_data_is_written_as_the_standard_library_does_or_left_to_it(value: Any) -> None:
-    data = dumps([FILLER, value])
+    data = PlainEncoder().dumps([FILLER, value], DEPTH)
     try:
         expected = json.dumps([FILLER, value], allow_nan=False, ensure_ascii=False).encode()
     except ValueError:  # NaN, Infinity, half of a surrogate pair
@@ -61,12 +61,19 @@ FOREIGN = [
 
 @pytest.mark.parametrize("value", FOREIGN, ids=lambda value: type(value).__name__)
 def test_what_is_no_plain_data_is_left_to_the_standard_library(value: Any) -> None:
-    assert dumps([FILLER, value, None]) is None
-    assert dumps([FILLER, {"a": [None, (value,)]}]) is None
+    assert PlainEncoder().dumps([FILLER, value, None], DEPTH) is None
+    assert PlainEncoder().dumps([FILLER, {"a": [None, (value,)]}], DEPTH) is None
+
+
+@pytest.mark.parametrize("text", ["x", 'é"null', "\0\n\x7f", "\U0001f600]["])
+def test_a_long_text_is_written_as_the_standard_library_does(text: str) -> None:
+    value = text * 20_000
+    assert json.loads(PlainEncoder().dumps(value, DEPTH) or b"") == value
+    assert PlainEncoder().dumps(value + "\ud800", DEPTH) is None
 
 
 def test_small_data_is_left_to_the_standard_library() -> None:
-    assert dumps([1]) is None
+    assert PlainEncoder().dumps([1], DEPTH) is None
 
 
 @pytest.mark.parametrize("depth", [1, 2, 64, 253, 254, 255, 1_000])
@@ -74,15 +81,15 @@ def test_data_one_level_below_the_limit_is_left_to_those_who_say_so(depth: int) 
     value: Any = FILLER
     for _ in range(depth):
         value = [value]
-    assert dumps_within(value, depth - 1) is None
+    assert PlainEncoder().dumps(value, depth - 1) is None
     if depth <= 200:
-        assert json.loads(dumps_within(value, depth) or b"") == value
+        assert json.loads(PlainEncoder().dumps(value, depth) or b"") == value
 
 
 @given(value=PLAIN)
 def test_the_brackets_of_a_text_weigh_what_the_text_does(value: Any) -> None:
     encoder = PlainEncoder()
-    data = encoder.dumps_within([FILLER, value, *[[]] * 4_000], 64)
+    data = encoder.dumps([FILLER, value, *[[]] * 4_000], 64)
     assert data is None or weight(data, encoder.brackets) == weight(data) > len(data)
 
 
