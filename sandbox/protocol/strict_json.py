@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import json
 import re
+import sys
 from functools import cache
 from json import encoder as _json_encoder
 from json import scanner as _json_scanner
@@ -34,6 +35,9 @@ LEAST_CONTAINER = 8
 _SHORT = 100
 #: With an exponent of two digits a number with fewer digits than this is no larger than 1e299.
 _MANY_DIGITS = 200
+#: Levels that a parser can follow on any stack. It stops at the interpreter's limit on recursion (1,000), unless the
+#: application has raised that (which in CPython 3.11 is one for C, too): then depth is looked at first.
+_DEEPEST_STACK = 2_000
 #: From this many bytes on a result goes through the faster parser.
 _LARGE = 1 << 16
 _MAY_BE_UNREAL = re.compile(rb"[0-9][eE]\+?[0-9]{3}|\\u[dD]")
@@ -60,6 +64,8 @@ def loads_result(data: bytes, *, depth: int) -> JsonValue:
     """Parse a result, which may be large: as in any JSON reader the last of equal keys wins. Raises InvalidJson."""
     if len(data) < _LARGE or (parse := _fast_parser()) is None:
         return _loads(data, _SCAN_RESULT, depth, RESULT_DIGITS)
+    if sys.getrecursionlimit() > _DEEPEST_STACK:
+        check_depth(data, depth)
     collects = gc.isenabled()
     gc.disable()  # what a parser makes holds no cycle: to look for one takes as long as to parse
     try:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import gc
 import json
 import math
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -144,6 +146,22 @@ def test_a_large_text_is_refused_one_level_below_the_limit(depth: int, left: byt
     assert loads_result(LARGE % data, depth=depth + 1)[1] == json.loads(data)
     with pytest.raises(InvalidJson, match=f"nested more than {depth} deep"):
         loads_result(LARGE % data, depth=depth)
+
+
+def test_depth_is_refused_before_any_parser_can_follow_it() -> None:
+    """An application may have raised the interpreter's limit on recursion beyond what the stack of C holds."""
+    code = """
+import sys
+from sandbox.protocol.strict_json import InvalidJson, loads_result
+sys.setrecursionlimit(1_000_000)
+for data in (b"[" * 200_000 + b"]" * 200_000, b'{"":' * 200_000, b'["]",' * 200_000, b'["\\\\\\\\",' * 200_000):
+    try:
+        loads_result(data, depth=64)
+    except InvalidJson as error:
+        print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "nested more than 64 deep\n" * 4)
 
 
 def test_reading_a_large_text_leaves_the_collector_as_it_was() -> None:
