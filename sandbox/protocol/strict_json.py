@@ -35,13 +35,11 @@ LEAST_CONTAINER = 8
 _SHORT = 100
 #: With an exponent of two digits a number with fewer digits than this is no larger than 1e299.
 _MANY_DIGITS = 200
-#: Levels that a parser can follow on any stack. It stops at the interpreter's limit on recursion (1,000), unless the
-#: application has raised that (which in CPython 3.11 is one for C, too): then depth is looked at first.
-_DEEPEST_STACK = 2_000
 #: From this many bytes on a result goes through the faster parser.
 _LARGE = 1 << 16
 _MAY_BE_UNREAL = re.compile(rb"[0-9][eE]\+?[0-9]{3}|\\u[dD]")
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+#: Of a text without escaped quotes: with them a string that does not end would be looked for from each of them.
+_STRING = re.compile(rb'"[^"]*+"')
 _ONE_KIND = bytes.maketrans(b"{}", b"[]")
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'[]{}"'))
@@ -64,19 +62,18 @@ def loads_result(data: bytes, *, depth: int) -> JsonValue:
     """Parse a result, which may be large: as in any JSON reader the last of equal keys wins. Raises InvalidJson."""
     if len(data) < _LARGE or (parse := _fast_parser()) is None:
         return _loads(data, _SCAN_RESULT, depth, RESULT_DIGITS)
-    if sys.getrecursionlimit() > _DEEPEST_STACK:
-        check_depth(data, depth)
+    check_depth(data, depth)  # first: how deep a parser goes before it gives up is the application's setting
+    if _reads_any_number():
+        _check_digits(data, data.translate(_NUMBER_SHAPES), RESULT_DIGITS)
     collects = gc.isenabled()
     gc.disable()  # what a parser makes holds no cycle: to look for one takes as long as to parse
     try:
         value = parse(data)
     except (ValueError, RecursionError):
-        return _loads(data, _SCAN_RESULT, depth, RESULT_DIGITS)  # it decides, and says what is wrong
+        return _loads(data, _SCAN_RESULT, len(data), RESULT_DIGITS)  # it decides, and says what is wrong
     finally:
         if collects:
             gc.enable()
-    if _holds_deeper(value, depth):
-        raise InvalidJson(_too_deep(depth))
     return value
 
 
@@ -91,19 +88,6 @@ def _fast_parser() -> Callable[[bytes], JsonValue] | None:
     except ImportError:
         return None
     return Decoder().decode
-
-
-def _holds_deeper(value: JsonValue, depth: int) -> bool:
-    """Tell whether what a parser made is nested deeper than `depth`, level by level.
-
-    The collector knows what may hold containers: an object of numbers and texts alone it does not track.
-    """
-    held = [value]
-    for _ in range(depth):
-        held = gc.get_referents(*filter(gc.is_tracked, held))
-        if not held:
-            return False
-    return any(type(item) is list or type(item) is dict for item in held)
 
 
 def dumps(value: JsonValue, *, depth: int = MESSAGE_DEPTH, digits: int = MESSAGE_DIGITS) -> bytes:
@@ -142,12 +126,21 @@ def check_shape(data: bytes, *, depth: int, digits: int) -> bool:
     if len(data) <= _SHORT and digits >= _SHORT:
         return _MAY_BE_UNREAL.search(data) is not None
     shapes = data.translate(_NUMBER_SHAPES)
-    if digits < RESULT_DIGITS:  # longer ones `int` refuses by itself, in time that does not grow with their square
-        run = b"0" * (digits + 1)
-        if run in shapes and run in _STRING.sub(b"", data).translate(_NUMBER_SHAPES):
-            message = f"a number of more than {digits} digits"
-            raise InvalidJson(message)
+    if digits < RESULT_DIGITS or _reads_any_number():
+        _check_digits(data, shapes, digits)
     return _may_overflow(data, shapes) or (b"\\" in data and (b"\\ud" in data or b"\\uD" in data))
+
+
+def _check_digits(data: bytes, shapes: bytes, digits: int) -> None:
+    run = b"0" * (digits + 1)
+    if run in shapes and run in _STRING.sub(b"", _without_escapes(data)).translate(_NUMBER_SHAPES):
+        message = f"a number of more than {digits} digits"
+        raise InvalidJson(message)
+
+
+def _reads_any_number() -> bool:
+    """Tell whether the application lets `int` read more digits, in time that grows with the square of how many."""
+    return not 0 < sys.get_int_max_str_digits() <= RESULT_DIGITS
 
 
 def _may_overflow(data: bytes, shapes: bytes) -> bool:
@@ -165,18 +158,15 @@ def weight(data: bytes, brackets: bytes | None = None) -> int:
         brackets = data if len(data) < _LARGE else data.translate(None, _NOT_BRACKETS)  # faster than to count twice
     if (brackets.count(b"[") + brackets.count(b"{")) * LEAST_CONTAINER <= len(data):
         return len(data)
-    bare = _STRING.sub(b"", data)
+    bare = _brackets(data)
     return max(len(data), (bare.count(b"[") + bare.count(b"{")) * LEAST_CONTAINER)
 
 
 def check_depth(data: bytes, depth: int) -> None:
     """Refuse what is nested too deeply, without parsing it. Raises InvalidJson."""
     if _is_deeper(data, depth):
-        raise InvalidJson(_too_deep(depth))
-
-
-def _too_deep(depth: int) -> str:
-    return f"nested more than {depth} deep"
+        message = f"nested more than {depth} deep"
+        raise InvalidJson(message)
 
 
 def _loads(data: bytes, scan: Callable[[str, int], tuple[JsonValue, int]], depth: int, digits: int) -> JsonValue:
@@ -200,20 +190,26 @@ def _loads(data: bytes, scan: Callable[[str, int], tuple[JsonValue, int]], depth
 
 
 def _is_deeper(data: bytes, depth: int) -> bool:
-    """Tell whether brackets outside of strings nest deeper than `depth`."""
-    if data.count(b"[") + data.count(b"{") <= depth:
-        return False
-    if b"\\" in data:  # in this order: an escaped backslash may stand before the end of a string
-        data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
-    brackets = data.translate(None, _NOT_STRUCTURE).replace(b'""', b"")
-    if b'"' in brackets:  # some string holds brackets: take strings out one by one
-        brackets = _STRING.sub(b"", data).translate(None, _NOT_STRUCTURE)
-    brackets = brackets.translate(_ONE_KIND)
+    """Tell whether brackets outside of strings nest deeper than `depth`, or do not match."""
+    brackets = _brackets(data).translate(_ONE_KIND)
+    if brackets.count(b"[") * 2 != len(brackets):
+        return True
     for _ in range(depth):  # each pass takes away the innermost level, and no more
         if not brackets:
             return False
         brackets = brackets.replace(b"[]", b"")
     return bool(brackets)
+
+
+def _brackets(data: bytes) -> bytes:
+    """Return those outside of strings, and a quote that has no other."""
+    found = _without_escapes(data).translate(None, _NOT_STRUCTURE).replace(b'""', b"")
+    return _STRING.sub(b"", found) if b'"' in found else found
+
+
+def _without_escapes(data: bytes) -> bytes:
+    """Take out what may hide the end of a string; in this order: an escaped backslash may stand before it."""
+    return data.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in data else data
 
 
 def _refuse_unreal_values(value: JsonValue) -> None:

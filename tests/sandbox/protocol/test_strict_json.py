@@ -164,6 +164,24 @@ for data in (b"[" * 200_000 + b"]" * 200_000, b'{"":' * 200_000, b'["]",' * 200_
     assert (done.returncode, done.stdout) == (0, "nested more than 64 deep\n" * 4)
 
 
+def test_depth_is_refused_in_a_thread_with_a_small_stack() -> None:
+    code = """
+import threading
+from sandbox.protocol.strict_json import InvalidJson, loads_result
+def read():
+    try:
+        loads_result(b"[" * 9_000 + b" " * 70_000 + b"]" * 9_000, depth=64)
+    except InvalidJson as error:
+        print(error)
+threading.stack_size(512 * 1024)
+thread = threading.Thread(target=read)
+thread.start()
+thread.join()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "nested more than 64 deep\n")
+
+
 def test_reading_a_large_text_leaves_the_collector_as_it_was() -> None:
     gc.enable()
     loads_result(LARGE % b"1", depth=64)
@@ -200,3 +218,22 @@ def test_lists_and_objects_weigh_at_least_eight_bytes_and_text_does_not() -> Non
     assert weight(b"[[],[],[]]") == 4 * 8
     assert weight(b'"[[[[[[[[[[[["') == 14
     assert weight(b'{"some name": [1, 2, 3, 4]}') == 27
+
+
+def test_a_string_without_end_is_looked_for_once() -> None:
+    """From each escaped quote in it, this would take hours."""
+    data = b'"' + b'\\"[' * 1_000_000
+    assert weight(data) == 8 * 1_000_000
+    with pytest.raises(InvalidJson):
+        loads(data)
+
+
+@pytest.mark.parametrize("data", [b"7" * 4_301, LARGE % (b"7" * 4_301)], ids=["small", "large"])
+def test_long_numbers_are_refused_where_an_application_has_taken_the_limit_of_int_away(data: bytes) -> None:
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        with pytest.raises(InvalidJson, match="a number of more than 4300 digits"):
+            loads_result(data, depth=64)
+    finally:
+        sys.set_int_max_str_digits(limit)
