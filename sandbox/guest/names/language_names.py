@@ -42,7 +42,7 @@ def own_only(scene: Scene, decorator: Callable[..., Any]) -> Callable[..., Any]:
     def decorate(*targets: Any, **options: Any) -> Any:
         if not targets:
             return lambda target: decorate(target, **options)
-        if targets[0] is not None and targets[0] not in scene.own and not isinstance(targets[0], _WRAPPERS):
+        if targets[0] is not None and targets[0] not in scene.own and not _is_wrapper(scene, targets[0]):
             name = getattr(targets[0], "__name__", type(targets[0]).__name__)
             message = f"{decorator.__name__}() takes classes and functions of the program, not {name}"
             raise TypeError(message)
@@ -52,7 +52,14 @@ def own_only(scene: Scene, decorator: Callable[..., Any]) -> Callable[..., Any]:
     return decorate
 
 
-_WRAPPERS = (classmethod, staticmethod, property, functools.partial, functools.cached_property)
+_WRAPPERS = (classmethod, staticmethod, property, functools.partial)
+
+
+def _is_wrapper(scene: Scene, target: Any) -> bool:
+    """Tell whether a decorator may mark a target; cached properties of the library are shared, and can be marked."""
+    if type(target) is functools.cached_property:
+        return target.func in scene.own
+    return isinstance(target, _WRAPPERS)
 
 
 def _functools(scene: Scene) -> dict[str, Any]:
@@ -188,6 +195,7 @@ def _operator(scene: Scene) -> dict[str, Any]:
     def attrgetter(*names: str) -> Any:
         if not names or not all(isinstance(name, str) for name in names):
             raise TypeError("attribute name must be a string")
+        names = tuple(map(str.__str__, names))  # a subclass may lie about its parts
         if all(_is_plain(part) for name in names for part in name.split(".")):
             plain = operator.attrgetter(*names)
             return lambda value: plain(value)

@@ -29,6 +29,13 @@ _UNSEEN = frozenset({MARK_NAME, "__dict__", "__weakref__"})
 _WRITTEN_INTO_CODE = frozenset({"__annotations__", "__dataclass_fields__"})
 
 
+def _is_seen(name: Any) -> bool:
+    """Tell whether a name in the namespace of a class is shown. The library keeps methods of C's under reserved ones."""
+    if type(name) is not str or name in _UNSEEN:
+        return False
+    return is_dunder(name) or decide(name) is not Decision.REFUSED
+
+
 def _detached(name: str, item: Any) -> Any:
     return dict(item) if name in _WRITTEN_INTO_CODE else item
 
@@ -84,9 +91,7 @@ class Inspection:
         """Return what `vars(value)` shows: the live dict of an object of the program, a copy for a class."""
         if self._own.is_class(value):
             names = type.__getattribute__(value, "__dict__").items()
-            return {
-                name: self._for_objects_of(value, _detached(name, item)) for name, item in names if name not in _UNSEEN
-            }
+            return {name: self._for_objects_of(value, _detached(name, item)) for name, item in names if _is_seen(name)}
         if self._own.is_instance(value) or type(value) is types.SimpleNamespace:
             found: dict[str, Any] = value.__dict__
             return found

@@ -53,6 +53,16 @@ def restrict_enums() -> None:
         return (_of_class(make), *rest)
 
     library._find_new_ = staticmethod(find_new)
+    unfinished: Any = enum._proto_member  # type: ignore[attr-defined]
+    finish = unfinished.__set_name__
+
+    @functools.wraps(finish)
+    def set_name(self: Any, enum_class: Any, member_name: Any) -> None:
+        if type(enum_class) is not enum.EnumMeta:  # it would say by itself what a member is made with
+            raise TypeError("members are made for an Enum")
+        finish(self, enum_class, member_name)
+
+    unfinished.__set_name__ = set_name
 
 
 def _of_class(make: Any) -> Any:
