@@ -7,7 +7,7 @@ what the HTTP face calls executions, their result and so on, for their owner and
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import mcp_types
 from mcp.server import Server
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
 
     Context = ServerRequestContext[Any]
+
+_T = TypeVar("_T")
 
 #: Milliseconds after which a client may ask again.
 POLL_MS = 1_000
@@ -142,7 +144,8 @@ class McpTasks:
         )
 
 
-async def _known(asked: Any) -> Any:
+async def _known(asked: Awaitable[_T]) -> _T:
+    """What was asked for; an error of ours becomes one of the protocol."""
     try:
         return await asked
     except CodeModeError as error:
