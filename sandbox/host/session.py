@@ -177,6 +177,7 @@ class Session:
             return
         self._frames.feed(chunk)
         try:
+            self._conversation.received_bytes()
             self._take_frames()
         except FrameTooLarge as error:
             limit = "result_bytes" if self._conversation.state is State.VALUE else "frame_bytes"

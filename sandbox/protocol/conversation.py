@@ -48,6 +48,8 @@ class State(Enum):
 LEAST_PART = 4_096
 #: What any other message counts for at least.
 LEAST_MESSAGE = 512
+#: What the host reads at one time counts for at least: a byte alone costs as much of its time as a message does.
+LEAST_READ = 256
 
 _AFTER: dict[tuple[State, type], State] = {
     (State.STARTED, Sites): State.ASKED,
@@ -90,11 +92,18 @@ class Conversation:
         self._paths: set[str] = set()
         self._cancelled: set[int] = set()
         self._traffic_bytes = 0
+        self._reads_left = (limits.traffic_bytes + limits.result_bytes + limits.output_bytes) // LEAST_READ
 
     @property
     def budget(self) -> int:
         """Largest frame that may come next, in bytes."""
         return self._limits.result_bytes if self.state is State.VALUE else self._limits.frame_bytes
+
+    def received_bytes(self) -> None:
+        """Admit that something was read, whatever it was. Raises TrafficExhausted."""
+        self._reads_left -= 1
+        if self._reads_left < 0:
+            raise TrafficExhausted("the messages of the program came in too many pieces")
 
     def received(self, body: bytes) -> GuestMessage:
         """Decode and admit one message. Raises GuestProtocolError."""

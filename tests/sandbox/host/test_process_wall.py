@@ -227,6 +227,13 @@ async def test_a_flood_of_small_messages_ends_the_program(bare: Sandbox, limits:
     assert (outcome.status, outcome.limit) == (Status.CRASHED, "traffic_bytes")
 
 
+async def test_a_message_that_comes_byte_by_byte_ends_the_program(bare: Sandbox, limits: Limits) -> None:
+    code = "import os, time\nos.write(rpc_fd, b'\\0\\1\\0\\0')\nwhile True: os.write(rpc_fd, b' '); time.sleep(0.001)"
+    few = replace(limits, traffic_bytes=5_000, result_bytes=5_000)
+    outcome = await bare.run(code, limits=few)
+    assert (outcome.status, outcome.limit) == (Status.CRASHED, "traffic_bytes")
+
+
 async def test_a_result_of_many_small_lists_is_too_large(bare: Sandbox, limits: Limits) -> None:
     outcome = await bare.run("result = [[] for _ in range(2_000)]", limits=replace(limits, result_bytes=10_000))
     assert (outcome.status, outcome.limit) == (Status.CRASHED, "result_bytes")
