@@ -55,7 +55,7 @@ def as_future(loop: Loop, value: Any) -> asyncio.Future[Any]:
     """Return the future of an awaitable, started; a plain value is done already."""
     if isinstance(value, PendingCall):
         return value.start()
-    if asyncio.isfuture(value):
+    if issubclass(type(value), asyncio.Future):  # one of the program's names a loop, for which the library makes more
         return value
     if is_awaitable(value):
         return loop.create_task(value)

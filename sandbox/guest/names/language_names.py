@@ -111,18 +111,23 @@ def _try_set(target: Any, name: str, value: Any) -> None:
 class SingleDispatch:
     """A function that chooses by the class of its first argument. Registered by class, or by annotation."""
 
-    __slots__ = ("_choices", "_function", "registry")
+    __slots__ = ("_choices", "_function")
 
     def __init__(self, function: Any) -> None:
         self._function = function
-        self._choices: dict[type, Any] = {object: function}
-        self.registry = types.MappingProxyType(self._choices)
+        #: By the identity of a class: a key of the program's would be asked whether it equals any class above another.
+        self._choices: dict[int, tuple[Any, Any]] = {id(object): (object, function)}
+
+    @property
+    def registry(self) -> Any:
+        """The functions by class, as they are now."""
+        return types.MappingProxyType(dict(self._choices.values()))
 
     def register(self, kind: Any, function: Any = None) -> Any:
         """Register a function for a class; as a decorator with the class, or with an annotated function."""
         if function is not None:
             for each in typing.get_args(kind) or (kind,):
-                self._choices[each] = function
+                self._choices[id(each)] = (each, function)
             return function
         if isinstance(kind, type) or typing.get_args(kind):
             return lambda function: self.register(kind, function)
@@ -134,9 +139,9 @@ class SingleDispatch:
     def dispatch(self, kind: type) -> Any:
         """Return the function for a class."""
         for base in kind.__mro__:
-            if base in self._choices:
-                return self._choices[base]
-        for each, function in reversed(self._choices.items()):
+            if id(base) in self._choices:
+                return self._choices[id(base)][1]
+        for each, function in reversed(self._choices.values()):
             if issubclass(kind, each):
                 return function
         return self._function
