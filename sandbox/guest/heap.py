@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 _PAGE = getpagesize()
 #: A mapping that is smaller costs more to be mapped again than its pages do.
 _LEAST_BYTES = 256 * 1024
-#: The file goes on behind the heap, with nothing: the C library may enlarge a piece of the heap where it is.
-_ROOM_BYTES = 1 << 32
+#: The file goes on behind the heap, with nothing: the C library may enlarge a piece of the heap where it is. Whoever reads
+#: of that gives the file pages that stay when a worker has ended and count for none, so it is little.
+_ROOM_BYTES = 1 << 24
 
 _MADV_DONTDUMP, _MADV_POPULATE_WRITE = 16, 23
 _PRESENT = 1 << 63  # in an entry of /proc/PID/pagemap

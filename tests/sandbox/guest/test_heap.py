@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -62,6 +63,30 @@ heap.take_over(wanted)
 print(wanted <= set(heap.pages(heap.entries(os.getpid()))), len(wanted) > 50)
 """
     assert _run(program) == "True True"
+
+
+def test_the_file_takes_no_memory_beyond_the_heap_for_whoever_enlarges_a_mapping() -> None:
+    """Its pages stay for all workers when one has ended, and are in no limit of any of them."""
+    program = """
+import ctypes, os
+from sandbox.guest.heap import HeapFile
+block = ctypes.create_string_buffer(1 << 20)
+heap = HeapFile()
+size = sum(region.size for region in heap.regions)
+heap.take_over(())
+libc = ctypes.CDLL(None)
+libc.mremap.restype = ctypes.c_ssize_t
+page = ctypes.addressof(block) + 4096 & -4096
+larger = libc.mremap(ctypes.c_void_p(page), ctypes.c_size_t(4096), ctypes.c_size_t(1 << 30), 1)
+assert larger > 0
+child = os.fork()
+if not child:
+    ctypes.string_at(larger + size + (16 << 20), 1)
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+os._exit(0)
+"""
+    assert _run(program) == str(-signal.SIGBUS)
 
 
 async def test_a_worker_has_the_part_of_the_heap_that_it_uses() -> None:
