@@ -18,7 +18,7 @@ from sandbox.guest.names.modules import load_all
 from sandbox.guest.names.shared import restore_shared
 from sandbox.guest.names.zones import keep_zones
 from sandbox.guest.report import Failed, failure_of, refusal_of_source, refused, syntax_failure
-from sandbox.guest.run import Ended, Run
+from sandbox.guest.run import Ended, Run, unbind
 from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.tables import forget_tables
 from sandbox.guest.tools import Record, parameters_of, roots_of
@@ -59,6 +59,7 @@ def converse(connection: Connection) -> None:
     try:
         _see_through(_new_run(connection))
     finally:
+        unbind()
         restore_shared()
 
 

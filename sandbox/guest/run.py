@@ -254,6 +254,11 @@ def _bind(bound: dict[str, Any]) -> dict[str, Any]:
     return _BUILTINS
 
 
+def unbind() -> None:
+    """Let go of what the names of an ended run led to."""
+    _bind({})
+
+
 def _bind_also(bound: dict[str, Any]) -> None:
     _bound_before.extend(bound)
     _BUILTINS.update(bound)

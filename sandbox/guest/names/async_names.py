@@ -56,7 +56,7 @@ def as_future(loop: Loop, value: Any) -> asyncio.Future[Any]:
     if isinstance(value, PendingCall):
         return value.start()
     if issubclass(type(value), asyncio.Future):  # one of the program's names a loop, for which the library makes more
-        return value
+        return cast("asyncio.Future[Any]", value)
     if is_awaitable(value):
         return loop.create_task(value)
     future = loop.create_future()

@@ -20,6 +20,14 @@ import zoneinfo
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.names.logging_kinds import KNOWN_LEVELS
+from sandbox.guest.runtime.access import DATA, OPEN, WRITABLE
+from sandbox.guest.runtime.classes import BASES
+from sandbox.guest.runtime.copying import COPIED, SLOT_NAMES
+from sandbox.guest.runtime.identities import IDENTITIES
+from sandbox.guest.runtime.own import forget_classes
+from sandbox.guest.runtime.tables import forget_tables
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
@@ -33,6 +41,9 @@ _ALSO_SHARED = frozenset({
     "_queue", "ast", "asyncio.exceptions", "asyncio.locks", "asyncio.mixins", "asyncio.queues", "asyncio.taskgroups",
     "asyncio.timeouts", "queue", "traceback",
 })  # fmt: skip
+
+#: Sets and tables of ours to which a program adds classes of its own, or that are made for it.
+_OURS: tuple[Any, ...] = (BASES, WRITABLE, OPEN, DATA, COPIED, SLOT_NAMES)
 
 #: Tables by which calls find earlier ones. A text that claims to equal another would be found in its place.
 _caches: list[Callable[[], None]] = []
@@ -60,8 +71,9 @@ def freeze_shared(modules: Collection[str]) -> None:
         if is_stand_in or is_ours or module.partition(".")[0] in roots or module in _ALSO_SHARED:
             freeze_class(kind)
     _caches[:] = [*_library_caches(), re.purge, struct._clearcache, zoneinfo.ZoneInfo.clear_cache]  # type: ignore[attr-defined]
+    _caches.extend((IDENTITIES.clear, forget_tables, forget_classes, KNOWN_LEVELS.begin))
     _abstract[:] = [kind for kind in _subclasses(object) if isinstance(kind, abc.ABCMeta)]
-    _kept[:] = [(table, table.copy()) for table in _tables(roots)]
+    _kept[:] = [(table, table.copy()) for table in (*_tables(roots), *_OURS)]
 
 
 def _is_of_guest(kind: type) -> bool:

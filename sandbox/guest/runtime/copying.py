@@ -70,7 +70,7 @@ class _Library:
 
 
 #: The answers, for so many classes of the program.
-_SLOT_NAMES: dict[type, list[str]] = {}
+SLOT_NAMES: dict[type, list[str]] = {}
 _MOST_KINDS = 256
 
 
@@ -79,13 +79,13 @@ def _slot_names(kind: type) -> Any:
 
     The library keeps its answer in the class, where the program would find a list that is believed.
     """
-    known = _SLOT_NAMES.get(kind) if type(kind) is type else None  # other classes of classes may lie when asked
+    known = SLOT_NAMES.get(kind) if type(kind) is type else None  # other classes of classes may lie when asked
     if known is None:
         known = _find_slot_names(kind)
         if type(kind) is type:
-            if len(_SLOT_NAMES) >= _MOST_KINDS:
-                _SLOT_NAMES.clear()
-            _SLOT_NAMES[kind] = known
+            if len(SLOT_NAMES) >= _MOST_KINDS:
+                SLOT_NAMES.clear()
+            SLOT_NAMES[kind] = known
     return known
 
 

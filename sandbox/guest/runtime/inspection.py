@@ -30,7 +30,7 @@ _WRITTEN_INTO_CODE = frozenset({"__annotations__", "__dataclass_fields__"})
 
 
 def _is_seen(name: Any) -> bool:
-    """Tell whether a name of a class is shown in its namespace. The library keeps methods of C's under reserved ones."""
+    """Tell whether a class shows a name in its namespace. The library keeps methods of C's under reserved ones."""
     if type(name) is not str or name in _UNSEEN:
         return False
     return is_dunder(name) or decide(name) is not Decision.REFUSED

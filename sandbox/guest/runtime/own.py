@@ -60,6 +60,11 @@ class Object:
         return f"<{kind.__module__}.{kind.__qualname__} object at 0x{IDENTITIES.shown(self):x}>"
 
 
+def forget_classes() -> None:
+    """Let go of the classes of an execution that has ended."""
+    _CLASSES[:] = [set()]
+
+
 def is_of_sandbox(kind: type) -> bool:
     """Tell whether a class is one of ours, though it may stand under the name of a module that programs know."""
     return any(

@@ -85,3 +85,28 @@ def test_the_next_program_finds_nothing_of_the_one_before() -> None:
     ended = run_guest("import csv, decimal\ncsv.field_size_limit(), decimal.getcontext().prec")
 
     assert ended.value == [131_072, 28]
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "words = Words()",
+        "class Holder:\n    words = Words()",
+        "import sys\nsys.stdin = Words()",
+        "import logging\nlogging.addLevelName(5, Text('x'))",
+        "id(Pair())",
+        "import copy\nclass Holder:\n    words = Words()\ncopy.copy(Holder())",
+    ],
+)
+def test_nothing_of_a_program_runs_when_it_has_ended(kept: str) -> None:
+    run_guest(
+        "import csv\ndef say(self, limit=csv.field_size_limit):\n    limit(7)\nclass Words:\n    __del__ = say\n"
+        "class Text(str):\n    __del__ = say\nclass Pair(tuple):\n    __slots__ = ()\n    __del__ = say\n"
+        f"{kept}\nNone"
+    )
+
+    ended = run_guest(
+        "import csv, gc, logging\nfound = csv.field_size_limit()\ngc.collect()\nfound, csv.field_size_limit()"
+    )
+
+    assert ended.value == [131_072, 131_072]
