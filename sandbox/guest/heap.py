@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 _PAGE = getpagesize()
 #: A mapping that is smaller costs more to be mapped again than its pages do.
 _LEAST_BYTES = 256 * 1024
-#: The file goes on behind the heap, with nothing: the C library may enlarge a piece of the heap where it is. Whoever reads
-#: of that gives the file pages that stay when a worker has ended and count for none, so it is little.
+#: The file goes on behind the heap, with nothing: the C library may enlarge a piece of the heap where it is. Whoever
+#: reads of that gives the file pages that stay when a worker has ended and count for none, so it is little.
 _ROOM_BYTES = 1 << 24
 
 _MADV_DONTDUMP, _MADV_POPULATE_WRITE = 16, 23
