@@ -58,7 +58,7 @@ def restrict_enums() -> None:
 
     @functools.wraps(finish)
     def set_name(self: Any, enum_class: Any, member_name: Any) -> None:
-        if type(enum_class) is not enum.EnumMeta:  # it would say by itself what a member is made with
+        if not issubclass(type(enum_class), enum.EnumMeta):  # it would say by itself what a member is made with
             raise TypeError("members are made for an Enum")
         finish(self, enum_class, member_name)
 

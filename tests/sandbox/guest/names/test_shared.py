@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 import csv
+import enum
 import re
 import textwrap
 
@@ -110,3 +111,13 @@ def test_nothing_of_a_program_runs_when_it_has_ended(kept: str) -> None:
     )
 
     assert ended.value == [131_072, 131_072]
+
+
+def test_an_enum_of_the_host_has_a_metaclass_of_its_own_as_before() -> None:
+    class Named(enum.EnumMeta):
+        pass
+
+    class Color(enum.Enum, metaclass=Named):
+        RED = 1
+
+    assert Color.RED.value == 1
