@@ -17,6 +17,7 @@ import sys
 import textwrap
 import typing
 import zoneinfo
+from asyncio import coroutines
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -42,8 +43,11 @@ _ALSO_SHARED = frozenset({
     "asyncio.timeouts", "queue", "traceback",
 })  # fmt: skip
 
-#: Sets and tables of ours to which a program adds classes of its own, or that are made for it.
-_OURS: tuple[Any, ...] = (BASES, WRITABLE, OPEN, DATA, COPIED, SLOT_NAMES)
+#: Sets and tables to which a program adds classes of its own, or that are made for it: ours, and one of the library.
+_OF_CLASSES: tuple[Any, ...] = (
+    *(BASES, WRITABLE, OPEN, DATA, COPIED, SLOT_NAMES),
+    coroutines._iscoroutine_typecache,  # type: ignore[attr-defined]
+)
 
 #: Tables by which calls find earlier ones. A text that claims to equal another would be found in its place.
 _caches: list[Callable[[], None]] = []
@@ -73,7 +77,7 @@ def freeze_shared(modules: Collection[str]) -> None:
     _caches[:] = [*_library_caches(), re.purge, struct._clearcache, zoneinfo.ZoneInfo.clear_cache]  # type: ignore[attr-defined]
     _caches.extend((IDENTITIES.clear, forget_tables, forget_classes, KNOWN_LEVELS.begin))
     _abstract[:] = [kind for kind in _subclasses(object) if isinstance(kind, abc.ABCMeta)]
-    _kept[:] = [(table, table.copy()) for table in (*_tables(roots), *_OURS)]
+    _kept[:] = [(table, table.copy()) for table in (*_tables(roots), *_OF_CLASSES)]
 
 
 def _is_of_guest(kind: type) -> bool:
@@ -173,7 +177,7 @@ def _spaces(is_wanted: Callable[[str], bool]) -> Iterator[Any]:
 
 
 def _tables(roots: Collection[str]) -> list[Any]:
-    spaces = [*_spaces({*roots, "copyreg"}.__contains__), *map(vars, _subclasses(enum.Enum))]
+    spaces = [*_spaces({*roots, "copyreg", "xml"}.__contains__), *map(vars, _subclasses(enum.Enum))]
     found = {
         id(table): table
         for space in spaces

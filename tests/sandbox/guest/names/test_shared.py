@@ -121,3 +121,17 @@ def test_an_enum_of_the_host_has_a_metaclass_of_its_own_as_before() -> None:
         RED = 1
 
     assert Color.RED.value == 1
+
+
+def test_a_path_that_equals_another_does_not_answer_for_it_in_the_next_program() -> None:
+    run_guest(
+        "from xml.etree import ElementTree\nclass Path(str):\n    def __hash__(self): return hash('a/b')\n"
+        "    def __eq__(self, other): return True\n"
+        "ElementTree.fromstring('<r/>').findall(Path('c/d'))\nNone"
+    )
+
+    ended = run_guest(
+        "from xml.etree import ElementTree\nlen(ElementTree.fromstring('<r><a><b/></a></r>').findall('a/b'))"
+    )
+
+    assert ended.value == 1
