@@ -10,7 +10,7 @@ import pytest
 from sandbox.guest.language.compilation import compile_program
 from sandbox.guest.language.steady import steady_names
 
-needs_type_statements = pytest.mark.skipif(sys.version_info < (3, 12), reason="`type X = …` is newer")
+needs_type_statements = pytest.mark.skipif(sys.version_info < (3, 12), reason="`type X = …` is newer than this Python")
 
 
 def steady(code: str) -> set[str]:

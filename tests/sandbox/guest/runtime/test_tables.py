@@ -19,7 +19,7 @@ def test_names_are_those_of_the_code_that_reads_them():
         assert all(name is sys.intern(name) for name in names)
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 12), reason="calls of attributes have no instruction of their own")
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="the instruction for methods is older than this Python")
 def test_a_function_of_a_module_is_no_method():
     code = compile_program(
         "import math, json as j\nmath.sqrt(4)\nj.dumps(1)", names=(), limit_bytes=1_000, limit_depth=50
