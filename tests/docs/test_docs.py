@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import pytest
 import yaml
 
 from codemode.settings import load_settings
+from tests.ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,10 +92,8 @@ PORTS = ("8137", "8138")
 
 def on_free_ports(text: str) -> str:
     """The text with ports that nothing listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("127.0.0.1", 0)) as second:
-        free = [str(server.getsockname()[1]) for server in (first, second)]
-    for port, other in zip(PORTS, free, strict=True):
-        text = text.replace(port, other)
+    for port in PORTS:
+        text = text.replace(port, str(free_port()))
     return text
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import time
 from contextlib import asynccontextmanager, contextmanager
@@ -33,14 +32,6 @@ def program(server: str, name: str) -> str:
     if not path.exists():
         pytest.skip(f"{server} is not installed: make servers")
     return str(path)
-
-
-def free_port() -> int:
-    """A port that nothing uses now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.servers.running import INSTALLED, free_port, program, running, value_of
+from tests.ports import free_port
+from tests.servers.running import INSTALLED, program, running, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

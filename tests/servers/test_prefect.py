@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.servers.running import free_port, program, running, value_of
+from tests.ports import free_port
+from tests.servers.running import program, running, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
