@@ -16,7 +16,7 @@ from decimal import Context
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.variables import is_dunder
-from sandbox.guest.runtime.own import MARK, MARK_NAME, is_of_sandbox
+from sandbox.guest.runtime.own import MARK, MARK_NAME, is_of_sandbox, of_class
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,19 +115,15 @@ def _of_kind(kind: type, make: Callable[..., Any]) -> Callable[..., Any]:
     """Make an object of a class, and no other: a `__new__` of the program may give any, on which state would be set."""
 
     def made(*arguments: Any) -> Any:
-        found = make(*arguments)
-        if type(found) is not kind:
-            message = f"{kind.__name__} made a {type(found).__name__} in the place of its own copy"
-            raise TypeError(message)
-        return found
+        return of_class(kind, make(*arguments))
 
     return made
 
 
 def _copy_container(self: Any) -> Any:
     """Copy a UserDict or a UserList."""
-    kind = type(self)
-    made = _of_kind(kind, kind.__new__)(kind)
+    kind: Any = type(self)
+    made = of_class(kind, kind.__new__(kind))
     made.__dict__.update(self.__dict__)
     made.__dict__["data"] = self.__dict__["data"][:] if isinstance(self, UserList) else self.__dict__["data"].copy()
     return made

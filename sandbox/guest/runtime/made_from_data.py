@@ -13,7 +13,7 @@ from typing import Any
 from sandbox.guest.language.source import SourceRefused, check_nesting
 from sandbox.guest.language.variables import ENUM_NAMES, is_dunder, is_reserved
 from sandbox.guest.runtime.classes import is_vetted
-from sandbox.guest.runtime.own import MARK, MARK_NAME
+from sandbox.guest.runtime.own import MARK, MARK_NAME, of_class
 
 #: Brackets in a forward reference; comprehensions in some 25 of them end CPython 3.13.
 REFERENCE_DEPTH = 10
@@ -71,11 +71,7 @@ def _of_class(make: Any) -> Any:
         return make
 
     def made(cls: Any, /, *arguments: Any, **options: Any) -> Any:
-        member = make(cls, *arguments, **options)
-        if type(member) is not cls:
-            message = f"__new__() of {cls.__name__} made a {type(member).__name__}"
-            raise TypeError(message)
-        return member
+        return of_class(cls, make(cls, *arguments, **options))
 
     return made
 

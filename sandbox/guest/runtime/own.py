@@ -65,6 +65,14 @@ def forget_classes() -> None:
     _CLASSES[:] = [set()]
 
 
+def of_class(kind: type, made: Any) -> Any:
+    """Return what was made if it is of this very class: a `__new__` may give anything. Raises TypeError."""
+    if type(made) is not kind:
+        message = f"__new__() of {kind.__name__} made a {type(made).__name__}"
+        raise TypeError(message)
+    return made
+
+
 def is_of_sandbox(kind: type) -> bool:
     """Tell whether a class is one of ours, though it may stand under the name of a module that programs know."""
     return any(
