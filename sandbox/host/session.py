@@ -142,10 +142,8 @@ class Session:
             ending = await self._ending
             return self._outcome(ending, await self._usage())
         finally:
-            self._value, self._parts = (
-                None,
-                Parts(0),
-            )  # nobody else holds what the outcome has
+            self._value = None  # the outcome alone holds it from here on
+            self._parts = Parts(0)
             self._stop()
             await self._desk.close()
             if self._program.recording is not None:
