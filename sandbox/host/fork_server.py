@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
+import logging
 import os
 import socket
 from math import ceil
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sandbox.limits import Limits
+
+_logger = logging.getLogger(__name__)
 
 #: The guest's program module, as it ships.
 PROGRAM = "sandbox.guest.program"
@@ -65,6 +67,9 @@ class ForkServer:
             written = self._end().strip().rpartition("\n")[2]  # of a traceback, what went wrong
             message = f"the fork server did not start: {written or type(error).__name__}"
             raise WorkerError(message) from None
+        except BaseException:  # nobody waits for it any more
+            self._end()
+            raise
 
     def fork(self, limits: Limits, purpose: Purpose) -> Worker:
         """Ask for a worker. It may be spoken to at once: what is sent waits in its socket.
@@ -98,10 +103,11 @@ class ForkServer:
         workers = list(self._workers.values())
         for worker in workers:
             worker.discard()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(5):
-                await asyncio.gather(*(worker.ended for worker in workers))
-        self._end()
+        try:
+            if workers:
+                await asyncio.wait([worker.ended for worker in workers], timeout=5)
+        finally:
+            self._end()
 
     def _hear(self) -> None:
         """Take one record from the server."""
@@ -120,6 +126,9 @@ class ForkServer:
             self.lockdown = json.loads(datagram[REPORT_BYTES:])
             if self._ready is not None and not self._ready.done():
                 self._ready.set_result(None)
+        elif report.kind is Kind.STARTED and not descriptors:
+            _logger.error("no descriptor is left for a worker, which could not be killed: the fork server is ended")
+            self._died()
         elif report.kind is Kind.STARTED:
             self._workers[report.worker].started(descriptors[0])
         else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import sys
 import time
@@ -12,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
-from sandbox.errors import SandboxUnavailable, WorkerError
 from sandbox.host.endings import by_source
 from sandbox.host.fork_server import PROGRAM, ForkServer
 from sandbox.host.layers import is_in_force, missing_on, probe, refuse_missing, refuse_platform
@@ -99,13 +97,14 @@ class Sandbox:
 
     async def aclose(self) -> None:
         """End every process of this sandbox. Programs that are running end as crashed."""
-        server, self._server = self._server, None
-        if self._pool is not None:
-            self._pool.close()
-            self._pool = None
-        if server is not None:
-            server.on_death = None
-            await server.aclose()
+        async with self._starting:
+            server, self._server = self._server, None
+            if self._pool is not None:
+                self._pool.close()
+                self._pool = None
+            if server is not None:
+                server.on_death = None
+                await server.aclose()
 
     async def run(
         self,
@@ -175,9 +174,8 @@ class Sandbox:
             self._layers = tuple(layer for layer, result in found.items() if is_in_force(result))
             if not self._is_insecure:
                 refuse_missing(found, self._require)
-        except (WorkerError, SandboxUnavailable, ValueError):
-            with contextlib.suppress(WorkerError):
-                await server.aclose()
+        except BaseException:  # whatever it is, giving up among it: nobody else knows this process
+            await server.aclose()
             raise
         server.on_death = self._forget_server
         return server
