@@ -13,7 +13,7 @@ Nothing that a program does raises out of `Sandbox.run`: that is what `Outcome` 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,9 @@ class WorkerError(SandboxError):
 
 
 class GuestProtocolError(SandboxError):
-    """The guest broke the protocol: it is killed and the outcome is `crashed`."""
+    """The guest broke the protocol: it is killed and the outcome is `crashed`. `limit` is the one that it broke."""
+
+    limit: ClassVar[str | None] = None
 
 
 class ProgramRefused(SandboxError):

@@ -9,7 +9,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from sandbox.errors import CallFailed, ProgramStopped
-from sandbox.protocol.host_messages import encode_value
+from sandbox.protocol.host_messages import encode_failure, encode_value
 from sandbox.protocol.strict_json import InvalidJson, JsonValue
 
 if TYPE_CHECKING:
@@ -22,11 +22,14 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger(__name__)
 
+#: What is kept of the message of an error that is too large to cross.
+_MESSAGE_CHARACTERS = 2_000
+
 
 class CallDesk:
     """Takes calls, has them answered, and hands each answer on as soon as it is there.
 
-    `on_value(id, json)` and `on_error(id, error)` are called once for each call that nobody cancelled, or `on_stop`
+    `on_value(id, json)` and `on_error(id, json)` are called once for each call that nobody cancelled, or `on_stop`
     for one whose handler ends the program. No call is started while `has_room()` is false: the answers before it are
     not read yet. `go_on` says that they were.
     """
@@ -37,7 +40,7 @@ class CallDesk:
         limits: Limits,
         *,
         on_value: Callable[[int, bytes], None],
-        on_error: Callable[[int, CallFailed], None],
+        on_error: Callable[[int, bytes], None],
         on_stop: Callable[[ProgramStopped], None],
         has_room: Callable[[], bool],
     ) -> None:
@@ -69,6 +72,11 @@ class CallDesk:
         else:
             self._waiting = deque(call for call in self._waiting if call.id != call_id)
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a handler has not ended."""
+        return bool(self._under_way)
+
     async def close(self) -> None:
         """Cancel everything and wait until the handlers have ended."""
         self._waiting.clear()
@@ -93,7 +101,7 @@ class CallDesk:
         try:
             data = await self._ask(call)
         except CallFailed as error:
-            self._on_error(call.id, _presentable(error))
+            self._on_error(call.id, _told(error, self._limits.reply_bytes))
         except ProgramStopped as stopped:
             self._waiting.clear()
             self._on_stop(stopped)
@@ -140,10 +148,13 @@ def _start_task(work: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop
 _CAN_START_AT_ONCE = sys.version_info >= (3, 12)
 
 
-def _presentable(error: CallFailed) -> CallFailed:
-    """Drop a body that cannot cross."""
+def _told(error: CallFailed, limit_bytes: int) -> bytes:
+    """Return the fields of an error as JSON; where they cannot cross, or are too large, without what cannot."""
     try:
-        encode_value(error.body)
+        fields = encode_failure(error)
     except (InvalidJson, TypeError):
-        return CallFailed(error.message, kind=error.kind, status=error.status, retry_after_s=error.retry_after_s)
-    return error
+        fields = None
+    if fields is not None and len(fields) <= limit_bytes:
+        return fields
+    message = error.message.encode("utf-8", "replace").decode()[:_MESSAGE_CHARACTERS]
+    return encode_failure(CallFailed(message, kind=error.kind, status=error.status))

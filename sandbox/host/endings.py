@@ -83,10 +83,10 @@ def by_processor_time(limits: Limits) -> Ending:
     return Ending(Status.TIMED_OUT, failure=Failure("CpuTimeExceeded", message, hint=hint), limit="cpu_s")
 
 
-def by_breach(error: GuestProtocolError, limit: str | None) -> Ending:
+def by_breach(error: GuestProtocolError, limit: str | None = None) -> Ending:
     """The guest broke the protocol: it is compromised, or has a defect."""
     message = f"{error}; the program was ended"
-    return Ending(Status.CRASHED, failure=Failure(type(error).__name__, message), limit=limit)
+    return Ending(Status.CRASHED, failure=Failure(type(error).__name__, message), limit=limit or error.limit)
 
 
 def by_death(end: Exit | None, limits: Limits) -> Ending:

@@ -12,31 +12,22 @@ from sandbox.host.calls import CallDesk
 from sandbox.host.endings import Ending, by_breach, by_death, by_final, by_processor_time, by_wall_clock
 from sandbox.host.recording import Delivery, Replay
 from sandbox.outcome import Failure, Outcome, Status, Usage
-from sandbox.protocol.conversation import (
-    CallsExhausted,
-    Conversation,
-    OutputExhausted,
-    PartsExhausted,
-    State,
-    TrafficExhausted,
-)
+from sandbox.protocol.conversation import Conversation, PartsExhausted, State
 from sandbox.protocol.framing import FrameBuffer, FrameTooLarge
 from sandbox.protocol.guest_messages import Calls, Cancel, Final, Live, Output, Sites
 from sandbox.protocol.host_messages import (
-    encode_error,
-    encode_failure,
+    encode_failed_reply,
     encode_go,
     encode_reply,
     encode_run,
     encode_tick,
 )
 from sandbox.protocol.parts import KINDS, Parts
-from sandbox.protocol.strict_json import InvalidJson, JsonValue, loads_result, weight
+from sandbox.protocol.strict_json import InvalidJson, JsonValue, Structure, loads_result
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
-    from sandbox.errors import CallFailed
     from sandbox.host.calls import CallHandler
     from sandbox.host.recording import Recording
     from sandbox.host.worker import Worker
@@ -99,6 +90,7 @@ class Session:
         self._begun = self._started
         self._replay: Replay | None = None
         self._outgoing: list[Delivery] = []
+        self._unkept_bytes = 0
         self._delivering: asyncio.Task[None] | None = None
         if program.recording is not None and program.recording.recorded:
             self._replay = Replay(program.recording, program.now)
@@ -122,7 +114,7 @@ class Session:
             on_value=self._send_value,
             on_error=self._send_error,
             on_stop=self._stop_program,
-            has_room=lambda: worker.unsent_bytes < program.limits.reply_bytes,
+            has_room=self._has_room,
         )
         worker.on_drained = self._desk.go_on
 
@@ -145,21 +137,29 @@ class Session:
             self._value = None  # the outcome alone holds it from here on
             self._parts = Parts(0)
             self._stop()
-            await self._desk.close()
-            if self._program.recording is not None:
-                self._program.recording.over()
-            if self._delivering is not None:
-                await self._delivering
+            try:
+                await self._desk.close()
+            finally:  # given up a second time, too
+                if self._program.recording is not None:
+                    self._program.recording.over()
+                if self._delivering is not None:
+                    await self._delivering
 
     async def _pass(self, preflight: Preflight) -> None:
         """Wait for the call sites, have them looked at, let the program run; or end here."""
         await asyncio.wait((self._sites, self._ending), return_when=asyncio.FIRST_COMPLETED)
         if not self._sites.done() or self._ending.done():
             return
+        look = asyncio.ensure_future(preflight(self._sites.result().sites))
         try:
-            await preflight(self._sites.result().sites)
+            await asyncio.wait((look, self._ending), return_when=asyncio.FIRST_COMPLETED)
+            if look.done():
+                look.result()
         except ProgramRefused as refused:
             self._end(_refused(refused))
+        finally:
+            if look.cancel():  # the program has ended before, or whoever runs it gave up
+                await asyncio.wait((look,))
         if not self._ending.done():
             self._conversation.went()
             self._worker.send(encode_go() if self._replay is None else encode_go() + self._replay.encode())
@@ -181,18 +181,12 @@ class Session:
             limit = "result_bytes" if self._conversation.state is State.VALUE else "frame_bytes"
             breach = GuestProtocolError(f"the guest sent too much: {error}")
             self._end(by_breach(breach, limit))
-        except PartsExhausted as error:
-            self._end(by_breach(error, "result_bytes"))
-        except CallsExhausted as error:
-            self._end(by_breach(error, "calls"))
-        except TrafficExhausted as error:
-            self._end(by_breach(error, "traffic_bytes"))
-        except OutputExhausted as error:
-            self._end(by_breach(error, "output_bytes"))
         except GuestProtocolError as error:
-            self._end(by_breach(error, None))
+            self._end(by_breach(error))
         except ProgramStopped as stopped:
             self._stop_program(stopped)
+        except Exception as error:  # noqa: BLE001 - of the recording: whoever runs the program gets it
+            self._fail(error)
 
     def _take_frames(self) -> None:
         while not self._ending.done():
@@ -246,19 +240,21 @@ class Session:
         self._desk.take(replay.unanswered)
 
     def _take_part(self, body: bytes) -> None:
-        self._conversation.received_part(weight(body))
+        structure = Structure(body)
+        self._conversation.received_part(structure.weight)
         try:
-            self._parts.take(body)
+            self._parts.take(body, structure)
         except InvalidJson as error:
             raise GuestProtocolError(_UNREADABLE % error) from error
 
     def _take_value(self, body: bytes) -> None:
         assert self._final is not None  # noqa: S101 - State.VALUE follows a final message
-        if weight(body) > self._program.limits.result_bytes:
+        structure = Structure(body)
+        if structure.weight > self._program.limits.result_bytes:
             message = f"the value counts for more than {self._program.limits.result_bytes} bytes"
             raise PartsExhausted(message)
         try:
-            last = loads_result(body, depth=self._program.limits.result_depth)
+            last = loads_result(body, depth=self._program.limits.result_depth, structure=structure)
         except InvalidJson as error:
             raise GuestProtocolError(_UNREADABLE % error) from error
         self._value = self._parts.complete(last)
@@ -284,15 +280,20 @@ class Session:
             return
         self._worker.send(encode_reply(call_id, now=self._now(), value=value, marks=self._take_marks()))
 
-    def _send_error(self, call_id: int, error: CallFailed) -> None:
+    def _send_error(self, call_id: int, fields: bytes) -> None:
         if self._program.recording is not None:
-            self._deliver(Delivery(call_id, self._now(), self._take_marks(), encode_failure(error), is_error=True))
+            self._deliver(Delivery(call_id, self._now(), self._take_marks(), fields, is_error=True))
             return
-        self._worker.send(encode_error(call_id, now=self._now(), error=error, marks=self._take_marks()))
+        self._worker.send(encode_failed_reply(call_id, now=self._now(), fields=fields, marks=self._take_marks()))
+
+    def _has_room(self) -> bool:
+        """Tell whether the program has been sent, and has read, enough of what was answered to ask for more."""
+        return self._worker.unsent_bytes + self._unkept_bytes < self._program.limits.reply_bytes
 
     def _deliver(self, delivery: Delivery) -> None:
         """Have it kept, and then send it, in the order in which they come."""
         self._outgoing.append(delivery)
+        self._unkept_bytes += len(delivery.answer)
         if self._delivering is None:
             self._delivering = self._loop.create_task(self._deliver_all())
 
@@ -303,13 +304,14 @@ class Session:
                 deliveries, self._outgoing = self._outgoing, []
                 if await self._program.recording.deliver(deliveries):
                     self._worker.send(b"".join([delivery.encode() for delivery in deliveries]))
+                self._unkept_bytes -= sum(len(delivery.answer) for delivery in deliveries)
+                self._desk.go_on()
         except ProgramStopped as stopped:
             self._outgoing.clear()
             self._stop_program(stopped)
         except Exception as error:  # noqa: BLE001 - of the recording: whoever runs the program gets it
             self._outgoing.clear()
-            if not self._ending.done():
-                self._ending.set_exception(error)
+            self._fail(error)
         finally:
             self._delivering = None
 
@@ -364,6 +366,10 @@ class Session:
         if not self._ending.done():
             self._ending.set_result(ending)
 
+    def _fail(self, error: Exception) -> None:
+        if not self._ending.done():
+            self._ending.set_exception(error)
+
     def _stop_program(self, stopped: ProgramStopped) -> None:
         self._end(Ending(Status.FAILED, failure=stopped.failure))
 
@@ -371,8 +377,8 @@ class Session:
         for timer in (self._wake_timer, self._clock_timer):
             if timer is not None:
                 timer.cancel()
-        if self._conversation.state is not State.ENDED:  # else it waits for its end, which is the pool's to give
-            self._worker.kill()
+        if self._conversation.state is not State.ENDED or self._desk.is_busy or self._delivering is not None:
+            self._worker.kill()  # else it waits for its end, which is the pool's to give
 
     async def _usage(self) -> Usage:
         """Read what the worker used: while it lives from the kernel, afterwards from the fork server's report."""

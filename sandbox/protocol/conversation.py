@@ -65,17 +65,25 @@ _AFTER: dict[tuple[State, type], State] = {
 class CallsExhausted(GuestProtocolError):
     """The program made more calls than it may. Honest guests stop by themselves."""
 
+    limit = "calls"
+
 
 class PartsExhausted(GuestProtocolError):
     """The parts of a value are larger than a value may be. Honest guests stop before."""
+
+    limit = "result_bytes"
 
 
 class TrafficExhausted(GuestProtocolError):
     """All messages of the guest together are larger than they may be."""
 
+    limit = "traffic_bytes"
+
 
 class OutputExhausted(GuestProtocolError):
     """The guest printed more than it may. Honest guests cut it."""
+
+    limit = "output_bytes"
 
 
 class Conversation:
