@@ -3,7 +3,8 @@
 A call is matched by tool and exact arguments, in the order in which the same task made them; a write also where another
 task made it, since a program that is put together differently must not do it twice. Each is used once. A read is not
 matched before a write that has been matched already: what it said may have been true no more. A write of which nobody
-knows whether it was done is matched too: it is a person who decides whether it is made again.
+knows whether it was done is matched too: it is a person who decides whether it is made again. One that was done and
+whose answer could not be used gives the same error again.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Reuse:
         return End(
             CallState.COMMITTED,
             found.end.answer,
-            is_error=False,
+            is_error=found.end.is_error,
             facts={**facts, "reused": self._named(found)},
         )
 
@@ -73,11 +74,7 @@ class Reuse:
 def _is_of_use(call: RecordedCall, *, fresh_reads: bool) -> bool:
     if not call.effect:  # it never left
         return False
-    is_unknown = call.end is None or call.end.state is CallState.UNKNOWN
-    if call.effect == Effect.READ:
-        return not (fresh_reads or is_unknown) and _is_committed(call)
-    return is_unknown or _is_committed(call)
-
-
-def _is_committed(call: RecordedCall) -> bool:
-    return call.end is not None and call.end.state is CallState.COMMITTED and not call.end.is_error
+    is_read = call.effect == Effect.READ
+    if call.end is None or call.end.state is CallState.UNKNOWN:
+        return not is_read
+    return call.end.state is CallState.COMMITTED and not (is_read and (fresh_reads or call.end.is_error))

@@ -10,9 +10,11 @@ from codemode.catalog.observed import ObservedShapes
 from codemode.catalog.tool import Effect
 from codemode.errors import (
     AccessDenied,
+    AnswerInvalid,
     ApprovalRequired,
     CallError,
     CodeModeError,
+    UpstreamError,
     UpstreamTimeout,
     UpstreamUnreachable,
 )
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
     from codemode.transports.transport import Transport
 
     Send = Callable[[Transport, Tool, Mapping[str, Any]], Awaitable[Any]]
+
+#: What a proxy answers where the service behind it did not, or not in time: Bad Gateway, Gateway Timeout.
+_OF_PROXIES = (502, 504)
 
 
 class Gateway:
@@ -117,10 +122,18 @@ class Gateway:
         except UpstreamUnreachable as error:
             return ToolOutcome(tool.id, CallState.NOT_STARTED, error=error)
         except CallError as error:
-            return ToolOutcome(tool.id, CallState.FAILED, error=error)
+            return ToolOutcome(tool.id, _state_after(error), error=error)
         finally:
             OWNER.reset(owner)
         return ToolOutcome(tool.id, CallState.COMMITTED, value=value)
+
+
+def _state_after(error: CallError) -> CallState:
+    """What is known of a call that was answered with an error, or was not sent because of one."""
+    if isinstance(error, AnswerInvalid):
+        return CallState.COMMITTED
+    is_of_proxy = isinstance(error, UpstreamError) and error.status in _OF_PROXIES
+    return CallState.UNKNOWN if is_of_proxy else CallState.FAILED
 
 
 def _refusal(tool: Tool, ruling: Ruling) -> CodeModeError | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote, urljoin
 
@@ -201,7 +202,7 @@ class Exchange:
             return _whole_events(b"".join(chunks))
         except PackedWrongly as error:
             message = f"{self._source}: the answer cannot be unpacked: {error}"
-            raise AnswerInvalid(message, status=response.status) from None
+            raise _unusable(message, response.status) from None
         except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
             raise self._broken(error) from None
         return b"".join(chunks)
@@ -215,7 +216,7 @@ class Exchange:
                     message = (
                         f"{self._source}: the answer is larger than {self._limit_bytes:,} bytes; ask for less of it"
                     )
-                    raise AnswerInvalid(message, status=response.status)
+                    raise _unusable(message, response.status)
                 chunks.append(chunk)
 
     def _broken(self, error: Exception, *, is_stale: bool = False) -> Interrupted:
@@ -225,6 +226,9 @@ class Exchange:
     def _redirected(self, method: str, url: str, answer: Answer) -> str:
         if "location" not in answer.headers or method not in ("GET", "HEAD"):
             message = f"{self._source} answered {answer.status}, a redirect that is not followed for {method}"
+            if answer.status == HTTPStatus.SEE_OTHER:  # what came of it is elsewhere (RFC 9110, 15.4.4)
+                message += ": it was done"
+                raise AnswerInvalid(message, status=answer.status)
             raise UpstreamError(message, status=answer.status)
         target = urljoin(url, answer.headers["location"])
         if not target.isascii() or not (is_same_origin(url, target) or self._is_upgrade(url, target)):
@@ -237,6 +241,12 @@ class Exchange:
             return self._may_upgrade and upgraded(origin(url)) == origin(target)
         except ConfigurationError:
             return False
+
+
+def _unusable(message: str, status: int) -> UpstreamError:
+    """The error of an answer that cannot be read: also then the service has said by its status whether it did it."""
+    kind = AnswerInvalid if status < HTTPStatus.BAD_REQUEST else UpstreamError
+    return kind(message, status=status)
 
 
 def _halves(url: str) -> tuple[str, str, str]:

@@ -524,6 +524,17 @@ async def test_a_repair_does_not_send_again_what_may_have_been_done(here: Place)
     assert here.upstream.seen == ["GET /get?n=1", "POST /post?n=2", "POST /post?n=2"]
 
 
+async def test_what_was_done_and_answered_beyond_use_is_not_done_again_by_a_repair(here: Place) -> None:
+    here.upstream.puzzling.add("/post")
+    async with here.service() as service:
+        first = await service.execute("up.x.post(n=1)", caller=OWNER)
+        code = "try:\n    up.x.post(n=1)\nexcept ToolError as error:\n    kind = error.kind\nkind"
+        second = await service.execute(code, caller=OWNER, resume_from=first.id)
+    assert [call.state for call in (*first.calls, *second.calls)] == ["committed", "committed"]
+    assert second.value == "upstream_answer_invalid"
+    assert here.upstream.seen == ["POST /post?n=1"]
+
+
 async def test_an_execution_whose_answers_are_used_up_waits(here: Place) -> None:
     async with here.service() as service:
         outcome = await service.execute(TWO, caller=OWNER)

@@ -24,7 +24,8 @@ APPROVER = Caller("key-3", "approver")
 class Upstream:
     """Answers `{"n": …, "count": …}`; `seen` is each request as `METHOD /path?query`, with its key where it had one.
 
-    Requests of paths in `held` wait for `release`, those in `broken` answer with status 500.
+    Requests of paths in `held` wait for `release`, those in `broken` answer with status 500, those in `puzzling` with a
+    page where JSON is declared.
     """
 
     def __init__(self) -> None:
@@ -32,6 +33,7 @@ class Upstream:
         self.keys: list[str] = []
         self.held: dict[str, asyncio.Event] = {}
         self.broken: set[str] = set()
+        self.puzzling: set[str] = set()
         self.came = asyncio.Condition()
         self._answering: set[asyncio.Task[None]] = set()
 
@@ -75,7 +77,7 @@ class Upstream:
         if path == "/list":
             start = int(dict(parse_qsl(query)).get("offset", "0"))
             answer = {"items": [*range(start, min(start + 2, 5))], "total": 5}
-        body = json.dumps(answer).encode()
+        body = b"<p>thank you" if path in self.puzzling else json.dumps(answer).encode()
         header = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
         writer.write(f"{header}Connection: close\r\n\r\n".encode() + body)
         writer.close()

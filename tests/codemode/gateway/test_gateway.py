@@ -6,6 +6,7 @@ import pytest
 
 from codemode.catalog.catalog import Catalog
 from codemode.errors import (
+    AnswerInvalid,
     ArgumentsInvalid,
     CallError,
     ToolNotFound,
@@ -70,6 +71,10 @@ async def test_what_cannot_be_right_is_not_sent(request_: ToolCall, error: type[
     ("error", "state"),
     [
         (UpstreamError("no", status=409), CallState.FAILED),
+        (UpstreamError("busy", status=503), CallState.FAILED),
+        (UpstreamError("no answer from behind", status=502), CallState.UNKNOWN),
+        (UpstreamError("no answer from behind in time", status=504), CallState.UNKNOWN),
+        (AnswerInvalid("a page where JSON is declared", status=201), CallState.COMMITTED),
         (UpstreamTimeout("no answer in 1 s"), CallState.UNKNOWN),
         (UpstreamUnreachable("refused"), CallState.NOT_STARTED),
     ],

@@ -317,6 +317,14 @@ async def test_an_answer_that_cannot_be_used_is_a_typed_error(
     assert caught.value.status == 200
 
 
+async def test_an_error_that_cannot_be_read_is_still_an_error(recorder: Recorder) -> None:
+    packed = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
+    recorder.answer = lambda _: Answered(status=409, headers=packed, body=b"no gzip")
+    with pytest.raises(UpstreamError, match="the answer cannot be unpacked") as caught:
+        await _call(recorder, _tool(method="post"))
+    assert (type(caught.value), caught.value.status) == (UpstreamError, 409)
+
+
 async def test_a_service_that_does_not_answer_is_left_after_the_time_out(recorder: Recorder) -> None:
     recorder.answer = lambda _: Answered(hang=True)
     with pytest.raises(UpstreamTimeout, match=r"api did not answer within 0\.05 s; whether it did the work is unknown"):
@@ -355,6 +363,12 @@ async def test_a_redirect_to_another_host_is_never_followed(recorder: Recorder, 
     with pytest.raises(UpstreamError, match="a redirect to another host, which is never followed"):
         await _call(recorder, _tool(), authentication=always(Credential.bearer("secret-token")))
     assert len(recorder.received) == 1
+
+
+async def test_a_write_that_is_answered_elsewhere_was_done(recorder: Recorder) -> None:
+    recorder.answer = lambda _: Answered(status=303, headers={"Location": "/there"})
+    with pytest.raises(AnswerInvalid, match="it was done"):
+        await _call(recorder, _tool(method="post"))
 
 
 async def test_a_redirect_on_the_same_host_is_followed_for_reads_only(recorder: Recorder) -> None:
