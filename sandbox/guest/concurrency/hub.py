@@ -189,6 +189,8 @@ class Hub:
         else:
             if message["t"] == "live":
                 self.channel.send(encode_live())
+            else:  # the host keeps one timer, and it has rung
+                self.channel.wake_told = None
             self._fire_due()
 
     def _tell_wishes(self) -> None:

@@ -188,6 +188,24 @@ def test_sleeping_moves_the_clock() -> None:
     assert ended.value == 3600
 
 
+LATER_TIMERS = {
+    "tasks": (
+        "import asyncio\nlate = asyncio.create_task(asyncio.sleep(0.05, 'late'))\nawait asyncio.sleep(0.001)\n"
+        "await asyncio.sleep(0.002)\nr = await late\nr"
+    ),
+    "jobs": (
+        "import time\nfrom concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor() as pool:\n"
+        "    late = pool.submit(lambda: time.sleep(0.05) or 'late')\n    for delay in (0.001, 0.002):\n"
+        "        pool.submit(time.sleep, delay).result()\n    r = late.result()\nr"
+    ),
+}
+
+
+@pytest.mark.parametrize("code", LATER_TIMERS.values(), ids=LATER_TIMERS.keys())
+def test_a_timer_still_rings_after_shorter_ones_that_were_set_later(code: str) -> None:
+    assert run_guest(code).value == "late"
+
+
 def test_recursion_of_900_works_in_parked_jobs() -> None:
     ended = slowly(
         "from concurrent.futures import ThreadPoolExecutor\ndef deep(n):\n    return ns.op(a=1)['k'] if n == 0 else deep(n - 1)\n"
