@@ -23,8 +23,8 @@ class Limits:
     source_depth: int = 160
     #: Captured `print` output; more is cut and said so.
     output_bytes: int = 256 * 1024
-    #: The result as JSON; a list or an object in it counts for at least 8 bytes. 16 MiB holds a 10 MB list of records;
-    #: a result of 50 MB is an error.
+    #: The result as JSON; a list in it counts for at least 8 bytes, an object for 16. 16 MiB holds a 10 MB list of
+    #: records, and takes the host 400 MB at worst (short texts that are not ASCII); a result of 50 MB is an error.
     result_bytes: int = 16 * MIB
     #: Nesting of the result.
     result_depth: int = 64

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.errors import GuestProtocolError
-from sandbox.protocol.strict_json import InvalidJson, JsonValue, encode, loads, loads_result
+from sandbox.protocol.strict_json import InvalidJson, JsonValue, Structure, encode, loads, loads_result
 
 #: The part that takes back those before it.
 NO_PARTS = b"[]"
@@ -44,14 +44,14 @@ class Parts:
         self._depth = depth
         self._open: list[Any] = []
 
-    def take(self, part: bytes) -> None:
-        """Take one part. Raises GuestProtocolError, InvalidJson."""
+    def take(self, part: bytes, structure: Structure | None = None) -> None:
+        """Take one part; `structure` is its own, for whom it is known. Raises GuestProtocolError, InvalidJson."""
         if part == NO_PARTS:
             self._open.clear()
         elif part.startswith(b"["):
-            self._innermost(list).extend(self._read(part))
+            self._innermost(list).extend(self._read(part, structure))
         elif part.startswith(b"={"):
-            self._innermost(dict).update(self._read(part[1:]))
+            self._innermost(dict).update(self._read(part[1:], structure))
         elif part.startswith(b"+"):
             self._begin(_TYPES.get(part[1:2]), part[2:])
         elif part == CLOSE and len(self._open) > 1:
@@ -69,8 +69,8 @@ class Parts:
         whole.extend(last) if type(last) is list else whole.update(last)
         return whole
 
-    def _read(self, data: bytes) -> JsonValue:
-        return loads_result(data, depth=self._depth - max(len(self._open) - 1, 0))
+    def _read(self, data: bytes, structure: Structure | None) -> JsonValue:
+        return loads_result(data, depth=self._depth - max(len(self._open) - 1, 0), structure=structure)
 
     def _begin(self, kind: type | None, key: bytes) -> None:
         name = loads(key) if key else None

@@ -29,8 +29,8 @@ RESULT_DIGITS = 4_300
 #: Nesting of a message that is not a result.
 MESSAGE_DEPTH = 72
 
-#: What a list or an object counts for at least, in bytes: see `weight`.
-LEAST_CONTAINER = 8
+#: What a list and an object count for at least, in bytes: see `Structure`.
+LEAST_LIST, LEAST_OBJECT = 8, 16
 #: Text that is shorter cannot hold too long a number: one search for the rest.
 _SHORT = 100
 #: With an exponent of two digits a number with fewer digits than this is no larger than 1e299.
@@ -41,7 +41,6 @@ _MAY_BE_UNREAL = re.compile(rb"[0-9][eE]\+?[0-9]{3}|\\u[dD]")
 #: Of a text without escaped quotes: with them a string that does not end would be looked for from each of them.
 _STRING = re.compile(rb'"[^"]*+"')
 _ONE_KIND = bytes.maketrans(b"{}", b"[]")
-_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'[]{}"'))
 #: Digits and the plus of an exponent become 0, both letters of an exponent e, everything else a space.
 _NUMBER_SHAPES = bytes(
@@ -58,11 +57,15 @@ def loads(data: bytes, *, depth: int = MESSAGE_DEPTH, digits: int = MESSAGE_DIGI
     return _loads(data, _SCAN_MESSAGE, depth, digits)
 
 
-def loads_result(data: bytes, *, depth: int) -> JsonValue:
-    """Parse a result, which may be large: as in any JSON reader the last of equal keys wins. Raises InvalidJson."""
+def loads_result(data: bytes, *, depth: int, structure: Structure | None = None) -> JsonValue:
+    """Parse a result, which may be large: as in any JSON reader the last of equal keys wins. Raises InvalidJson.
+
+    `structure` is that of the text, for whom it is known.
+    """
     if len(data) < _LARGE or (parse := _fast_parser()) is None:
         return _loads(data, _SCAN_RESULT, depth, RESULT_DIGITS)
-    check_depth(data, depth)  # first: how deep a parser goes before it gives up is the application's setting
+    structure = structure or Structure(data)
+    structure.check_depth(depth)  # first: how deep a parser goes before it gives up is the application's setting
     if _reads_any_number():
         _check_digits(data, data.translate(_NUMBER_SHAPES), RESULT_DIGITS)
     collects = gc.isenabled()
@@ -148,25 +151,44 @@ def _may_overflow(data: bytes, shapes: bytes) -> bool:
     return b"0" * _MANY_DIGITS in shapes or (b"e000" in shapes and _MAY_BE_UNREAL.search(data) is not None)
 
 
-def weight(data: bytes, brackets: bytes | None = None) -> int:
-    """Return what a text counts for against a budget: its bytes, and at least 8 for each list and object in it.
+class Structure:
+    """The lists and objects of a text, told from its bytes alone: what they weigh, and how deep they are nested.
 
-    Those take ten times as much memory as text does: 16 MB of `[],[],…` would become 400. `brackets` are those of the
-    text, with other characters or without, for whom they have been picked out of it.
+    `weight` is what the text counts for against a budget: its bytes, or 8 for each list and 16 for each object in it if
+    that is more. Those take ten times as much memory as text does: 16 MB of `{"":0},…` would become 500. Most objects
+    have a longer text, so that ordinary data weigh what they are long.
     """
-    if brackets is None:
-        brackets = data if len(data) < _LARGE else data.translate(None, _NOT_BRACKETS)  # faster than to count twice
-    if (brackets.count(b"[") + brackets.count(b"{")) * LEAST_CONTAINER <= len(data):
+
+    __slots__ = ("_brackets", "weight")
+
+    def __init__(self, data: bytes) -> None:
+        self._brackets = _brackets(data)
+        self.weight = max(len(data), _least_weight(self._brackets))
+
+    def check_depth(self, depth: int) -> None:
+        """Refuse what is nested too deeply, or not closed. Raises InvalidJson."""
+        if _is_deeper(self._brackets, depth):
+            message = f"nested more than {depth} deep"
+            raise InvalidJson(message)
+
+
+def weight(data: bytes, brackets: bytes | None = None) -> int:
+    """Return the weight of a text; see `Structure`, which is not made for most texts.
+
+    `brackets` are those of the text, with other characters or without, for whom they have been picked out of it.
+    """
+    if _least_weight(data if brackets is None else brackets) <= len(data):
         return len(data)
-    bare = _brackets(data)
-    return max(len(data), (bare.count(b"[") + bare.count(b"{")) * LEAST_CONTAINER)
+    return Structure(data).weight
+
+
+def _least_weight(brackets: bytes) -> int:
+    return brackets.count(b"[") * LEAST_LIST + brackets.count(b"{") * LEAST_OBJECT
 
 
 def check_depth(data: bytes, depth: int) -> None:
     """Refuse what is nested too deeply, without parsing it. Raises InvalidJson."""
-    if _is_deeper(data, depth):
-        message = f"nested more than {depth} deep"
-        raise InvalidJson(message)
+    Structure(data).check_depth(depth)
 
 
 def _loads(data: bytes, scan: Callable[[str, int], tuple[JsonValue, int]], depth: int, digits: int) -> JsonValue:
@@ -189,9 +211,9 @@ def _loads(data: bytes, scan: Callable[[str, int], tuple[JsonValue, int]], depth
     return value
 
 
-def _is_deeper(data: bytes, depth: int) -> bool:
-    """Tell whether brackets outside of strings nest deeper than `depth`, or do not match."""
-    brackets = _brackets(data).translate(_ONE_KIND)
+def _is_deeper(brackets: bytes, depth: int) -> bool:
+    """Tell whether brackets nest deeper than `depth`, or do not match."""
+    brackets = brackets.translate(_ONE_KIND)
     if brackets.count(b"[") * 2 != len(brackets):
         return True
     for _ in range(depth):  # each pass takes away the innermost level, and no more
@@ -202,9 +224,15 @@ def _is_deeper(data: bytes, depth: int) -> bool:
 
 
 def _brackets(data: bytes) -> bytes:
-    """Return those outside of strings, and a quote that has no other."""
-    found = _without_escapes(data).translate(None, _NOT_STRUCTURE).replace(b'""', b"")
-    return _STRING.sub(b"", found) if b'"' in found else found
+    """Return those outside of strings, and a quote that has no other.
+
+    Where quotes stand side by side in even numbers only, each bracket between them is outside: in most texts.
+    """
+    found = _without_escapes(data).translate(None, _NOT_STRUCTURE)
+    brackets = found.translate(None, b'"')
+    if found.count(b'""') * 2 == len(found) - len(brackets):
+        return brackets
+    return _STRING.sub(b"", found.replace(b'""', b""))
 
 
 def _without_escapes(data: bytes) -> bytes:

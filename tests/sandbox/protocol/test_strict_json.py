@@ -3,14 +3,26 @@ from __future__ import annotations
 import gc
 import json
 import math
+import re
 import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sandbox.protocol.strict_json import InvalidJson, check_shape, dumps, encode, loads, loads_result, weight
+from sandbox.protocol.strict_json import (
+    LEAST_LIST,
+    LEAST_OBJECT,
+    InvalidJson,
+    Structure,
+    check_shape,
+    dumps,
+    encode,
+    loads,
+    loads_result,
+    weight,
+)
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12) | st.sampled_from(
     ['"', "\\", '[{"\\', "]}", "\\ud"]
@@ -214,10 +226,50 @@ def test_a_large_result_is_read_as_a_small_one_is(value: object) -> None:
     assert loads_result(LARGE % data, depth=64)[1] == loads_result(data, depth=64)
 
 
-def test_lists_and_objects_weigh_at_least_eight_bytes_and_text_does_not() -> None:
+def test_a_list_weighs_at_least_eight_bytes_and_an_object_sixteen_and_text_does_not() -> None:
     assert weight(b"[[],[],[]]") == 4 * 8
+    assert weight(b"[{},{},[]]") == 2 * 16 + 2 * 8
     assert weight(b'"[[[[[[[[[[[["') == 14
     assert weight(b'{"some name": [1, 2, 3, 4]}') == 27
+
+
+def test_small_records_weigh_what_they_are_long() -> None:
+    data = encode([{"id": 100_000 + n, "ok": True} for n in range(1_000)] + [{"id": 100_000}] * 1_000)
+    assert weight(data) == Structure(data).weight == len(data)
+
+
+def one_by_one(data: bytes) -> tuple[int, int, int, bool]:
+    """Count lists, objects and levels character by character; is all closed, as often as it is open?"""
+    lists = objects = deepest = depth = 0
+    in_string = underflows = False
+    for character in re.sub(r'\\["\\]', "", data.decode()):
+        if character == '"':
+            in_string = not in_string
+        elif not in_string and character in "[{":
+            lists, objects = lists + (character == "["), objects + (character == "{")
+            depth += 1
+            deepest = max(deepest, depth)
+        elif not in_string and character in "]}":
+            depth -= 1
+            underflows = underflows or depth < 0
+    return lists, objects, deepest, not (depth or underflows or in_string)
+
+
+@given(data=st.text('[]{}"\\,1', max_size=40).map(str.encode), limit=st.integers(0, 5))
+@example(data=b'["]"' * 3, limit=2)
+@example(data=b'"""["""[]', limit=2)
+@example(data=b'["\\\\"]', limit=1)
+@example(data=b'["\\\\\\"]"]', limit=1)
+def test_structure_is_what_a_look_at_each_character_finds(data: bytes, limit: int) -> None:
+    lists, objects, deepest, is_closed = one_by_one(data)
+    structure = Structure(data)
+    if is_closed:
+        assert structure.weight == weight(data) == max(len(data), lists * LEAST_LIST + objects * LEAST_OBJECT)
+    if is_closed and deepest <= limit:
+        structure.check_depth(limit)
+    else:
+        with pytest.raises(InvalidJson, match=f"nested more than {limit} deep"):
+            structure.check_depth(limit)
 
 
 def test_a_string_without_end_is_looked_for_once() -> None:
