@@ -54,14 +54,6 @@ _BUILTINS = dict(_STATIC_BUILTINS)
 _bound_before: list[str] = []
 
 
-class TopLevelReturn(BaseException):
-    """A `return` outside of functions. Programs cannot name it, so they cannot catch it."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-        super().__init__()
-
-
 @dataclass(frozen=True, slots=True)
 class Ended:
     """How a program ended."""
@@ -157,7 +149,6 @@ class Run:
                 ".call_import": loose(self._modules.import_by_call),
                 ".later": self._calls.later,
                 ".awaitable": awaitable,
-                ".return": TopLevelReturn,
                 ".everything": EVERYTHING,
             }
         )
@@ -196,8 +187,6 @@ class Run:
     def _value(self) -> tuple[Any, bool]:
         try:
             self._run_code()
-        except TopLevelReturn as end:
-            return self._settled(end.value), True
         except SystemExit as end:
             if end.code not in (None, 0):
                 raise

@@ -15,6 +15,17 @@ _NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler
 _BINDING = frozenset({ast.Name, ast.alias, ast.arg, ast.MatchMapping, *_NAMED})
 
 
+def parameters(arguments: ast.arguments) -> list[ast.arg]:
+    """Return all parameters of a function."""
+    found = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return found + [extra for extra in (arguments.vararg, arguments.kwarg) if extra is not None]
+
+
+def parameter_names(arguments: ast.arguments) -> frozenset[str]:
+    """Return their names."""
+    return frozenset(parameter.arg for parameter in parameters(arguments))
+
+
 def bound_names(nodes: Iterable[ast.AST]) -> Counter[str]:
     """Count the bindings of each name anywhere in the program: assignments, parameters, imports, definitions …"""
     found: Counter[str] = Counter()

@@ -6,12 +6,16 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from sandbox.guest.language.variables import BINDABLE, is_dunder
+
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Collection, Iterable
 
 #: Where the value is kept among the program's variables; no program can spell the name.
 VALUE = ".value"
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 def await_calls(tree: ast.Module, bound: Counter[str]) -> None:
@@ -48,7 +52,7 @@ def _await_in(body: list[ast.stmt], functions: set[str]) -> None:
             statement.value = ast.copy_location(ast.Await(statement.value), statement.value)
 
 
-#: The function that a program becomes where a plain exception would be seen: `return` inside of `with`.
+#: The function that a program becomes where it returns at its top level.
 MAIN = ".main"
 
 
@@ -59,15 +63,23 @@ def keep_value(tree: ast.Module, *, bound: Iterable[str], kinds: Collection[type
     """
     if ast.Return not in kinds:
         return _keep_last(tree)
-    if ast.With in kinds or ast.AsyncWith in kinds:
+    if _returns(tree.body):
         inner = _TopLevel()
         inner.look(tree.body)
-        if inner.returns_in_with and not inner.yields:
+        if not inner.yields:  # which the compiler refuses outside of functions, as it then does this
             _make_function(tree, sorted(bound), is_async=inner.awaits)
             return True
-    returns = _TopLevelReturns()
-    returns.visit(tree)
-    return _keep_last(tree) or returns.found
+    return _keep_last(tree)
+
+
+def _returns(parts: Iterable[ast.AST]) -> bool:
+    """Tell whether statements return outside of functions."""
+    for part in parts:
+        if isinstance(part, ast.Return):
+            return True
+        if not isinstance(part, (*_SCOPES, ast.expr)) and _returns(ast.iter_child_nodes(part)):
+            return True
+    return False
 
 
 def _keep_last(tree: ast.Module) -> bool:
@@ -92,7 +104,7 @@ def _make_function(tree: ast.Module, names: list[str], *, is_async: bool) -> Non
         body[-1] = ast.copy_location(ast.Return(last.value), last)
     elif isinstance(last, ast.Assign | ast.AugAssign) and "result" in _targets(last):
         body.append(ast.copy_location(ast.Return(ast.Name("result", ast.Load())), last))
-    plain = [name for name in names if not name.startswith("__")]
+    plain = [name for name in names if not is_dunder(name) or name in BINDABLE]
     declared: list[ast.stmt] = [ast.Global(plain)] if plain else []
     code = f"{'async ' if is_async else ''}def main(): pass\nx = {'await ' if is_async else ''}main()"
     function, value = ast.parse(code).body
@@ -128,18 +140,16 @@ class _TopLevel:
     """Looks through what is not inside of a function or a class."""
 
     def __init__(self) -> None:
-        self.returns_in_with = self.awaits = self.yields = False
+        self.awaits = self.yields = False
 
-    def look(self, nodes: Iterable[ast.AST], *, in_with: bool = False) -> None:
+    def look(self, nodes: Iterable[ast.AST]) -> None:
         for node in nodes:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            if isinstance(node, _SCOPES):
                 continue
-            self.returns_in_with |= in_with and isinstance(node, ast.Return)
             self.awaits |= isinstance(node, ast.Await | ast.AsyncFor | ast.AsyncWith)
             self.awaits |= bool(getattr(node, "is_async", 0))
             self.yields |= isinstance(node, ast.Yield | ast.YieldFrom)
-            inner = in_with or isinstance(node, ast.With | ast.AsyncWith)
-            self.look(ast.iter_child_nodes(node), in_with=inner)
+            self.look(ast.iter_child_nodes(node))
 
 
 def _targets(statement: ast.Assign | ast.AnnAssign | ast.AugAssign) -> list[str]:
@@ -150,23 +160,3 @@ def _targets(statement: ast.Assign | ast.AnnAssign | ast.AugAssign) -> list[str]
 def _assign(value: ast.expr, at: ast.stmt) -> ast.Assign:
     target = ast.copy_location(ast.Name(VALUE, ast.Store()), at)
     return ast.copy_location(ast.Assign(targets=[target], value=value), at)
-
-
-class _TopLevelReturns(ast.NodeTransformer):
-    """`return x` outside of functions becomes a raise of what ends the program."""
-
-    def __init__(self) -> None:
-        self.found = False
-
-    def _skip(self, node: ast.AST) -> ast.AST:
-        return node
-
-    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _skip
-    visit_Expr = visit_Assign = visit_AnnAssign = visit_AugAssign = _skip
-    visit_Compare = visit_BoolOp = visit_BinOp = visit_UnaryOp = visit_Call = visit_Name = _skip
-
-    def visit_Return(self, node: ast.Return) -> ast.AST:
-        self.found = True
-        value = node.value or ast.Constant(None)
-        error = ast.Call(func=ast.Name(".return", ast.Load()), args=[value], keywords=[])
-        return ast.fix_missing_locations(ast.copy_location(ast.Raise(exc=error, cause=None), node))

@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Any
 from RestrictedPython.transformer import RestrictingNodeTransformer
 
 from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, HOOKS, NOT_DEFINABLE, NOT_METHODS, Decision, decide
+from sandbox.guest.language.bindings import parameter_names, parameters
 from sandbox.guest.language.fields import is_harmless_format
 from sandbox.guest.language.guards import call, check_receiver_first, direct, is_own, load, located, placed, read_first
 from sandbox.guest.language.imports import import_bindings, is_star
+from sandbox.guest.language.later import check_later
 from sandbox.guest.language.patterns import check_match_args
 from sandbox.guest.language.proven import NOTHING_PROVEN
 from sandbox.guest.language.receivers import is_untouched, receiver
@@ -297,9 +299,9 @@ class LanguagePolicy(RestrictingNodeTransformer):
         self._visit_parameters(node.args)
         first = receiver(node) if in_class else None
         trust = first is not None and is_untouched(first, node)
-        parameters, steady = _parameter_names(node.args), self._steady
-        self._trusted = (trusted - parameters) | ({first} if trust and first else frozenset())
-        self._steady = cache(partial(steady_names, parameters, node.body))
+        names, steady = parameter_names(node.args), self._steady
+        self._trusted = (trusted - names) | ({first} if trust and first else frozenset())
+        self._steady = cache(partial(steady_names, names, node.body))
         node.body = self._visit_all(node.body)
         self._in_class, self._trusted, self._steady = in_class, trusted, steady
         if trust and first:
@@ -316,9 +318,9 @@ class LanguagePolicy(RestrictingNodeTransformer):
         trusted, in_class = self._trusted, self._in_class
         self._in_class = False
         self._visit_parameters(node.args)
-        parameters, steady = _parameter_names(node.args), self._steady
-        self._trusted = trusted - parameters
-        self._steady = cache(partial(steady_names, parameters, [node.body]))
+        names, steady = parameter_names(node.args), self._steady
+        self._trusted = trusted - names
+        self._steady = cache(partial(steady_names, names, [node.body]))
         node.body = self.visit(node.body)
         self._trusted, self._in_class, self._steady = trusted, in_class, steady
         return node
@@ -335,7 +337,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
 
     def _visit_parameters(self, arguments: ast.arguments) -> None:
-        for argument in _parameters(arguments):
+        for argument in parameters(arguments):
             self._check_bound(argument, argument.arg)
         self.node_contents_visit(arguments)
 
@@ -365,6 +367,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         if "__match_args__" in self._bound:
             check_match_args(node, self.refusals)
         node.body = self._visit_all(node.body)
+        check_later(node, self.refusals)
         self._in_class, self._class, self._steady = in_class, around, steady
         mark = ast.Assign(targets=[ast.Name("_abc_.own", ast.Store())], value=load(".mark", node))
         node.body.insert(1 if ast.get_docstring(node, clean=False) is not None else 0, located(mark, node))
@@ -377,8 +380,13 @@ class LanguagePolicy(RestrictingNodeTransformer):
         return self.node_contents_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        """Allow `+=` and the like on names, items and attributes."""
-        return self.node_contents_visit(node)
+        """Allow `+=` and the like on names, items and attributes, which are read first."""
+        target = node.target
+        if not isinstance(target, ast.Attribute) or decide(target.attr) is not Decision.GUARDED:
+            return self.node_contents_visit(node)
+        target.value = call(".setter", [self.visit(target.value)], target.value)
+        node.value = self.visit(node.value)
+        return node
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> Any:
         """Allow handlers; `except:` and `except BaseException` catch all that a program may catch."""
@@ -486,12 +494,3 @@ _KINDS = (kind for kind in vars(ast).values() if isinstance(kind, type) and issu
 _VISITORS: dict[type[ast.AST], Callable[[LanguagePolicy, Any], Any]] = {
     kind: getattr(LanguagePolicy, f"visit_{kind.__name__}", LanguagePolicy.generic_visit) for kind in _KINDS
 }
-
-
-def _parameters(arguments: ast.arguments) -> list[ast.arg]:
-    found = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    return found + [extra for extra in (arguments.vararg, arguments.kwarg) if extra is not None]
-
-
-def _parameter_names(arguments: ast.arguments) -> frozenset[str]:
-    return frozenset(argument.arg for argument in _parameters(arguments))

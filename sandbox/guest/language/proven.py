@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.attributes import LISTED_PRIVATE, Decision, decide
+from sandbox.guest.language.bindings import parameter_names
 from sandbox.guest.language.receivers import may_bind
 from sandbox.guest.language.source import children
 from sandbox.guest.language.variables import has_other_spelling
@@ -192,10 +193,7 @@ class _Function:
         return known
 
     def _FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, known: Known) -> Known:
-        arguments = node.args
-        parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-        parameters += [extra for extra in (arguments.vararg, arguments.kwarg) if extra is not None]
-        local = _bound_here(node.body) | {parameter.arg for parameter in parameters}
+        local = _bound_here(node.body) | parameter_names(node.args)
         _Function(frozenset(local), self._asked, self._found).follow(node.body)
         return _without(known, node)
 

@@ -35,11 +35,9 @@ def steady_names(parameters: frozenset[str], body: Sequence[ast.AST]) -> frozens
                 shared.update(node.names)
             elif isinstance(node, _NESTED):
                 bound.add(node.name)
-                shared |= _declared_inside(node)
-            elif isinstance(
-                node, _INNER
-            ):  # what a generator binds for the function around it, it binds whenever it runs
-                shared.update(each.target.id for each in ast.walk(node) if isinstance(each, ast.NamedExpr))
+                shared |= _bound_inside(node)
+            elif isinstance(node, _INNER):
+                shared |= _bound_inside(node)
             else:
                 kind: Any = type(node)
                 if may_bind(kind):
@@ -49,13 +47,19 @@ def steady_names(parameters: frozenset[str], body: Sequence[ast.AST]) -> frozens
     return _of_one_spelling(bound - shared)
 
 
-def _declared_inside(node: ast.AST) -> set[str]:
+def _bound_inside(node: ast.AST) -> set[str]:
+    """Return what may be bound in there for the function around it: by a generator, whenever that runs.
+
+    A generator may also stand where a function inside of it gets its defaults, its decorators, its bases.
+    """
     level = [node]
     found: set[str] = set()
     while level := children(level):
         for each in level:
             if isinstance(each, ast.Nonlocal):
                 found.update(each.names)
+            elif isinstance(each, ast.NamedExpr):
+                found.add(each.target.id)
     return found
 
 

@@ -112,7 +112,8 @@ def program_locals() -> dict[str, Any]:
         if frame.f_back is None:
             return {}
         frame = frame.f_back
-    return visible(dict(frame.f_locals))
+    is_program = frame.f_code.co_name == "<module>"  # which is a function where the program returns
+    return visible(dict(frame.f_globals if is_program else frame.f_locals))
 
 
 def seen_names(access: Access, value: Any) -> list[str]:

@@ -167,6 +167,7 @@ def checked_namespace(namespace: Any) -> dict[str, Any]:
     if slots is not None and not isinstance(slots, str):
         names["__slots__"] = tuple(slots)  # code of the program: not to be run in the middle of making the class
     names[MARK_NAME] = MARK
+    names.pop("__classdictcell__", None)  # CPython would put the dict of the class in there, which the program holds
     return names
 
 

@@ -1,4 +1,7 @@
-"""Assignments to names between underscores: `self.__class__ = …`, `Row.__repr__ = …`, `error.__cause__ = …`."""
+"""Assignments to names between underscores: `self.__class__ = …`, `Row.__repr__ = …`, `error.__cause__ = …`.
+
+So are those that read the name first, of names that are looked at when they are read: `text.format += more`.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +27,12 @@ class Access(Protocol):
     def writable(self, value: Any, name: str) -> Any:
         """Return the value if it may be written."""
 
-    def dunder(self, value: Any, name: str) -> Any:
-        """Read `value.__name__`."""
+    def get(self, value: Any, name: str, /) -> Any:
+        """Do what `getattr` does."""
 
 
 class Setter:
-    """Stands for an object while one of its names between underscores is assigned or deleted.
+    """Stands for an object while a name that is looked at is assigned or deleted.
 
     `x.__dict__ |= more` reads the name first: of the object, too.
     """
@@ -42,7 +45,7 @@ class Setter:
     def __getattribute__(self, name: str) -> Any:
         access, value = _parts(self)
         try:
-            return access.dunder(value, name)
+            return access.get(value, name)
         except AttributeError:  # one of the program's own is told who was asked: not this object
             message = f"{type(value).__name__!r} object has no attribute {name!r}"
             raise AttributeError(message, name=name) from None

@@ -37,9 +37,13 @@ QUIET = "(None, None, None)\n"
         ("n: int = 1\nglobal k\nk = 2\ndef f():\n    return n + k\nwith Manager():\n    return f()", 3, QUIET),
         ("class A: pass\nwith Manager():\n    return [A.__qualname__, 'A' in globals()]", ["A", True], QUIET),
         ("with Manager():\n    return ([y := x for x in [1, 2]], y)", [[1, 2], 2], QUIET),
+        ("x = 1\n__version__ = '2'\nif x:\n    return [locals()['x'], globals()['__version__']]", [1, "2"], ""),
+        ("__x = 1\ndef f():\n    global __x\n    __x = 2\nf()\nif True:\n    return __x", 2, ""),
+        ("from math import *\nif True:\n    return floor(2.5)", 2, ""),
+        ("if True:\n    return None", None, ""),
     ],
 )  # fmt: skip
-def test_a_manager_sees_no_error_when_the_program_returns_inside_of_it(code: str, value: object, output: str) -> None:
+def test_a_program_returns_as_a_function_does(code: str, value: object, output: str) -> None:
     ended = run_guest(MANAGER + code, {"ns.op": lambda a: {"a": a}})
 
     assert ended.message == ""
@@ -76,3 +80,15 @@ def test_a_statement_that_only_calls_an_async_function_awaits_it(code: str, outp
 
     assert ended.message == ""
     assert ended.output == output
+
+
+def test_nobody_sees_how_a_program_returns() -> None:
+    ended = run_guest(
+        "import asyncio, sys\n"
+        "task = asyncio.current_task()\n"
+        "task.add_done_callback(lambda task: print(task.exception()))\n"
+        "await asyncio.sleep(0)\n"
+        "try:\n    return 1\nexcept (BaseException,) as error:\n    print(error)\nfinally:\n    print(sys.exc_info())\n"
+    )
+
+    assert (ended.value, ended.output) == (1, "(None, None, None)\nNone\n")

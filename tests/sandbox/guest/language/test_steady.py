@@ -32,6 +32,8 @@ def steady(code: str) -> set[str]:
         ),
         ("def f():\n    [a for a in b]\n    return lambda c: c", set()),
         ("def f():\n    a = 1\n    b = ((a := 2) for c in d)", {"b"}),
+        ("def f(a):\n    def g(b=((a := 2) for c in d)): pass", {"g"}),
+        ("def f(a, d):\n    @d((a := 2) for c in d)\n    class C(*[(d := 1) for e in ()]): pass", {"C"}),
         (
             "def f(a):\n    try:\n        pass\n    except E as e:\n        import c as d\n    with a as (g, h): pass",
             set("aedgh"),
