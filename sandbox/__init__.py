@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sandbox.errors import CallFailed, ProgramRefused, ProgramStopped, SandboxError, SandboxUnavailable
+    from sandbox.host.calls import room
     from sandbox.host.launch import HASH_SEED
     from sandbox.host.layers import REMEDIES
     from sandbox.host.recording import Delivery, Recording
@@ -40,11 +41,13 @@ __all__ = [
     "SandboxUnavailable",
     "Status",
     "Usage",
+    "room",
 ]
 
 _HOME = {
     "HASH_SEED": "sandbox.host.launch",
     "REMEDIES": "sandbox.host.layers",
+    "room": "sandbox.host.calls",
     "Delivery": "sandbox.host.recording",
     "Recording": "sandbox.host.recording",
     "Sandbox": "sandbox.host.sandbox",

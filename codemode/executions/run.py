@@ -14,7 +14,7 @@ from codemode.gateway.policy import Tally
 from codemode.transports.idempotency import IDEMPOTENCY_KEY, key_of
 from codemode.transports.pace import CancelledUnsent
 from codemode.transports.progress import PROGRESS
-from sandbox import CallFailed, Failure, ProgramStopped
+from sandbox import CallFailed, Failure, ProgramStopped, room
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -81,6 +81,7 @@ class Run:
         if judged.error is not None:
             raise for_program(judged.error)
         async with self._slots:
+            await room()
             while self._asking:  # it is not started now: most often the end of the program ends the wait
                 await self._goes_on.wait()
             outcome = await self._sent(judged, send)

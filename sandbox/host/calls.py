@@ -6,6 +6,7 @@ import asyncio
 import logging
 import sys
 from collections import deque
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from sandbox.errors import CallFailed, ProgramStopped
@@ -24,6 +25,19 @@ _logger = logging.getLogger(__name__)
 
 #: What is kept of the message of an error that is too large to cross.
 _MESSAGE_CHARACTERS = 2_000
+
+
+_ROOM: ContextVar[Callable[[], Awaitable[None]]] = ContextVar("room")
+
+
+async def room() -> None:
+    """Wait until the program has read enough of what it was answered before.
+
+    For call handlers that do not carry out a call as soon as it is made: to be awaited before they ask for an answer.
+    """
+    wait = _ROOM.get(None)
+    if wait is not None:
+        await wait()
 
 
 class CallDesk:
@@ -54,6 +68,7 @@ class CallDesk:
         self._waiting: deque[Call] = deque()
         self._under_way: dict[int, asyncio.Task[None]] = {}
         self._is_starting = False
+        self._goes_on = asyncio.Event()
 
     def take(self, calls: Iterable[Call]) -> None:
         """Start these calls, or let them wait for their turn."""
@@ -62,6 +77,7 @@ class CallDesk:
 
     def go_on(self) -> None:
         """Start calls that wait, if they may."""
+        self._goes_on.set()
         self._start_waiting()
 
     def cancel(self, call_id: int) -> None:
@@ -97,7 +113,13 @@ class CallDesk:
                 self._under_way[call.id] = task
         self._is_starting = False
 
+    async def _room(self) -> None:
+        while not self._has_room():
+            self._goes_on.clear()
+            await self._goes_on.wait()
+
     async def _answer(self, call: Call) -> None:
+        _ROOM.set(self._room)
         try:
             data = await self._ask(call)
         except CallFailed as error:

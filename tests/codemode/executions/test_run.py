@@ -162,3 +162,32 @@ async def test_a_repeated_read_and_a_repeated_program_are_noted(tmp_path: Path) 
     assert any(f"was run before ({first.id}: completed)" in note for note in second.notes)
     assert not any("was run before" in note for note in elsewhere.notes)
     assert upstream.seen == {"/quick": 6}
+
+
+@pytest.mark.parametrize("is_recorded", [False, True])
+async def test_no_more_is_asked_for_than_a_program_reads(tmp_path: Path, *, is_recorded: bool) -> None:
+    """It makes its calls, and then computes: what it is answered has to be kept for it meanwhile."""
+    asked = 0
+
+    async def large(n: int) -> str:
+        """Give much."""
+        nonlocal asked
+        asked += 1
+        return "x" * 2_000_000
+
+    settings = Settings.model_validate(
+        {
+            "limits": {"calls_in_flight": 4, "cpu_s": 1},
+            "journal": {"enabled": is_recorded},
+            "policy": {"default": {"write": "allow"}},
+            "state_folder": str(tmp_path),
+        }
+    )
+    calls = "import asyncio\ncalls = [asyncio.create_task(shop.large(n=n)) for n in range(100)]\n"
+    async with CodeMode.from_settings(settings, functions={"shop": [large]}) as service:
+        outcome = await service.execute(calls + "await asyncio.sleep(0.001)\nwhile True: pass")
+        assert outcome.limit == "cpu_s"
+        assert asked < 20
+        asked = 0
+        outcome = await service.execute(calls + "sum([len(await call) for call in calls[:40]])")
+        assert (outcome.value, asked >= 40) == (80_000_000, True)
