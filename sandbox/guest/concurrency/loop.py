@@ -10,6 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest.concurrency.awaitables import is_awaitable, wrapped
+from sandbox.guest.concurrency.ends import ENDS
 from sandbox.guest.concurrency.hub import Hub, Slot, child_context
 from sandbox.guest.concurrency.identity import RUN
 
@@ -41,7 +42,9 @@ class Handle:
             return
         try:
             self._context.run(self._callback, *self._arguments)
-        except Exception as error:  # noqa: BLE001  # a callback's error is a remark, as in asyncio
+        except (SystemExit, KeyboardInterrupt, *ENDS):
+            raise
+        except BaseException as error:  # noqa: BLE001  # a callback's error is a remark, as in asyncio
             self._loop.call_exception_handler({"message": "error in a callback", "exception": error})
 
     def cancel(self) -> None:
@@ -143,6 +146,7 @@ class Loop:
         self._names = count(1)
         self._note = note
         self._runs = count(1)
+        self._waiting_runs = 0
         self._tasks: dict[int, tuple[Task, int]] = {}
         hub.leave_task = self._leave
         hub.enter_task = lambda task: asyncio.tasks._enter_task(cast("Any", self), task)
@@ -196,19 +200,21 @@ class Loop:
         inner = child_context() if context is None else context
         name = f"Task-{next(self._names)}" if name is None else str(name)
         task = Task(coro, loop=self, number=next(self._numbers), name=name, context=inner)
-        self._tasks[task._number] = (task, RUN.get())
-        task.add_done_callback(self._forget)
+        tasks = self._tasks
+        tasks[task._number] = (task, RUN.get())
+        task.add_done_callback(lambda done: tasks.pop(done._number, None))
         return task
-
-    def _forget(self, task: Any) -> None:
-        self._tasks.pop(task._number, None)
 
     def run_until_complete(self, future: Any) -> Any:
         """Block until an awaitable is done, and return its result."""
         done = asyncio.ensure_future(future, loop=cast("Any", self))
         slot = Slot("asyncio.run")
         done.add_done_callback(lambda _: self._hub.finish(slot))
-        self._hub.wait(slot)
+        self._waiting_runs += 1
+        try:
+            self._hub.wait(slot)
+        finally:
+            self._waiting_runs -= 1
         return done.result()
 
     def run_main(self, coroutine: Any) -> Any:
@@ -237,7 +243,9 @@ class Loop:
         def job() -> None:
             try:
                 result = func(*args)
-            except Exception as error:  # noqa: BLE001  # whatever it raises is the job's outcome
+            except ENDS:
+                raise
+            except BaseException as error:  # noqa: BLE001  # whatever it raises is the job's outcome
                 if not future.done():
                     future.set_exception(error)
             else:
@@ -260,8 +268,8 @@ class Loop:
         """Do nothing: there is no debug mode."""
 
     def is_running(self) -> bool:
-        """Tell that the loop runs, as long as the program does."""
-        return True
+        """Tell whether something is run to its end, as `asyncio.run` does."""
+        return self._waiting_runs > 0
 
     def is_closed(self) -> bool:
         """Tell that the loop is open, as long as the program runs."""
@@ -282,15 +290,22 @@ class Loop:
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         """Note an error that nobody waits for."""
         error = context.get("exception")
-        self._note(
-            f"{context.get('message', 'error')}: {type(error).__name__}: {error}"
-            if error
-            else str(context.get("message"))
-        )
+        message = context.get("message", "error")
+        self._note(f"{message}: {type(error).__name__}: {_text_of(error)}" if error else f"{message}")
+
+
+def _text_of(error: BaseException) -> str:
+    """Return `str(error)`, which is code of the program if its class is."""
+    try:
+        return f"{error}"
+    except ENDS:
+        raise
+    except BaseException as second:  # noqa: BLE001  # whatever that code does
+        return f"(its message could not be made: {type(second).__name__})"
 
 
 def install(loop: Loop) -> None:
-    """Make the loop the running one: `asyncio.get_running_loop()` works anywhere in a program."""
+    """Make the loop the library's running one: what needs one works anywhere in a program."""
     events._set_running_loop(cast("Any", loop))
 
 

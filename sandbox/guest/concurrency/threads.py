@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sandbox.guest.concurrency.ends import ENDS
 from sandbox.guest.concurrency.hub import child_context
 from sandbox.guest.concurrency.identity import PLACE
 from sandbox.guest.concurrency.locks import (
@@ -31,6 +33,8 @@ class _Shared(NamedTuple):
     hub: Hub
     numbers: Iterator[int]
     by_place: dict[Any, Any]
+    unnamed: Iterator[int]
+    alive: dict[int, Thread]
     failed: Callable[[str, BaseException], None] | None
 
 
@@ -58,7 +62,7 @@ class Thread:
     ) -> None:
         shared = _shared(self)
         number = next(shared.numbers)
-        self.name = name or f"Thread-{number}"
+        self.name = str(name) if name else _new_name(next(shared.unnamed), target)
         self.ident: int | None = None
         self.daemon = bool(daemon)
         self._number = number
@@ -75,6 +79,7 @@ class Thread:
             raise RuntimeError("threads can only be started once")
         self._state, self.ident = "alive", self._number
         context, shared = child_context(), _shared(self)
+        shared.alive[self._number] = self
         shared.by_place[context[PLACE]] = self
         shared.hub.ready.append(lambda: context.run(self._work))
 
@@ -90,13 +95,22 @@ class Thread:
     def _work(self) -> None:
         try:
             self.run()
-        except Exception as error:  # noqa: BLE001  # as in the library: told, and the others go on
+        except (SystemExit, *ENDS) as end:
+            if not isinstance(end, SystemExit):
+                raise
+        except BaseException as error:  # noqa: BLE001  # as in the library: told, and the others go on
             note = _shared(self).failed
             if note is not None:
                 note(self.name, error)
         finally:
             self._state = "ended"
+            del _shared(self).alive[self._number]
             self._gate.open_all()
+
+
+def _new_name(number: int, target: Any) -> str:
+    function = getattr(target, "__name__", None)
+    return f"Thread-{number} ({function})" if isinstance(function, str) else f"Thread-{number}"
 
 
 class Timer(Thread):
@@ -125,10 +139,10 @@ def make_threading(
     names["BoundedSemaphore"] = bound(BoundedSemaphore, "threading", _hub=hub)
     names["RLock"] = bound(RLock, "threading", _hub=hub)
     names["Condition"] = bound(Condition, "threading", _hub=hub, _new_lock=names["RLock"])
-    shared = _Shared(hub, numbers, {}, failed)
+    shared = _Shared(hub, numbers, by_place={}, unnamed=count(1), alive={}, failed=failed)
     thread = bound(Thread, "threading", **{_SHARED: shared})
     main = thread(name="MainThread")
-    main.ident = 0
+    main.ident = main._number
 
     def current_thread() -> Any:
         return shared.by_place.get(PLACE.get(), main)
@@ -140,6 +154,7 @@ def make_threading(
         "current_thread": current_thread,
         "main_thread": lambda: main,
         "get_ident": lambda: current_thread().ident,
-        "active_count": lambda: 1,
+        "enumerate": lambda: [main, *shared.alive.values()],
+        "active_count": lambda: 1 + len(shared.alive),
         "TIMEOUT_MAX": 1e9,
     }

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest.concurrency.awaitables import Ready, awaitable, is_awaitable
-from sandbox.guest.concurrency.identity import OURS
+from sandbox.guest.concurrency.identity import OURS, PLACE
 from sandbox.guest.names.kinds import stand_in
 from sandbox.guest.tools import PendingCall, Record
 
@@ -134,14 +134,19 @@ def _running(scene: Scene, loop: Loop) -> dict[str, Any]:
     def run_coroutine_threadsafe(coro: Any, loop_: Any) -> Any:
         return loop.create_task(coro)
 
-    get_loop = lambda: loop  # noqa: E731  # under five names
+    def get_running_loop() -> Loop:
+        if not loop.is_running():
+            raise RuntimeError("no running event loop")
+        return loop
+
+    get_loop = lambda: loop  # noqa: E731  # under three names
     return {
         "run": run,
         "Runner": _runner_class(run, loop),
         "to_thread": to_thread,
         "run_coroutine_threadsafe": run_coroutine_threadsafe,
         "get_event_loop": get_loop,
-        "get_running_loop": get_loop,
+        "get_running_loop": get_running_loop,
         "new_event_loop": get_loop,
         "set_event_loop": lambda loop: None,
         "iscoroutine": asyncio.iscoroutine,
@@ -205,7 +210,10 @@ class Context:
     __slots__ = ("_context", "_shown")
 
     def __init__(self, context: Any = None) -> None:
-        self._context = context = contextvars.Context() if context is None else context
+        if context is None:
+            context = contextvars.Context()
+            context.run(PLACE.set, PLACE.get())
+        self._context = context
         self._shown = {variable: value for variable, value in context.items() if not _is_ours(variable)}
 
     def run(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:

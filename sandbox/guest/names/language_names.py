@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from sandbox.guest.language.attributes import Decision, decide
 from sandbox.guest.names.builtin_names import seen_names
 from sandbox.guest.names.kinds import KINDS
-from sandbox.guest.names.type_hints import type_hints
+from sandbox.guest.names.type_hints import field_marker, type_hints
 from sandbox.guest.runtime.classes import ABC_META, ENUM_META, Classes
 from sandbox.guest.runtime.metaclasses import NOT_OF_METACLASSES, check_fields, is_program_type
 from sandbox.guest.runtime.own import MARK, MARK_NAME
@@ -291,24 +291,27 @@ def _dataclasses(scene: Scene) -> dict[str, Any]:
         _check_made_once(bases, options)
         return _make_dataclass(cls_name, listed, bases, {**members, MARK_NAME: MARK}, options)
 
-    return {"dataclass": own_only(scene, _dataclass), "make_dataclass": make_dataclass}
+    def dataclass(target: Any = None, /, **options: Any) -> Any:
+        return _dataclass(scene, target, options) if target is not None else lambda later: dataclass(later, **options)
+
+    return {"dataclass": own_only(scene, dataclass), "make_dataclass": make_dataclass}
 
 
-def _dataclass(target: Any = None, /, **options: Any) -> Any:
+def _dataclass(scene: Scene, target: Any, options: dict[str, Any]) -> Any:
     """Make a dataclass of a class whose annotations are names: the library writes them into source text."""
-    if target is None:
-        return lambda later: _dataclass(later, **options)
     _check_made_once((target,), options)
+    annotations = None
     if isinstance(target, type) and "__annotations__" in vars(target):
         annotations = dict(vars(target)["__annotations__"])
         for name in annotations:
             _check_field_name(name)
         check_fields((target,), annotations)
-        type.__setattr__(target, "__annotations__", annotations)  # the program holds the old one
-    return _with_match_args(dataclasses.dataclass(**{**options, "match_args": False})(target), options)
-
-
-_dataclass.__name__ = "dataclass"
+        marked = {name: field_marker(scene, hint) for name, hint in annotations.items()}
+        type.__setattr__(target, "__annotations__", marked)  # the program holds the old one
+    made = _with_match_args(dataclasses.dataclass(**{**options, "match_args": False})(target), options)
+    if annotations is not None:
+        type.__setattr__(made, "__annotations__", annotations)
+    return made
 
 
 def _check_made_once(kinds: tuple[Any, ...], options: dict[str, Any]) -> None:

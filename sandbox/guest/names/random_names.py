@@ -27,7 +27,21 @@ def _random(scene: Scene) -> dict[str, Any]:
     kind = generator_class(scene.random)
     shared = kind(scene.random.getrandbits(128))
     names = {name: getattr(shared, name) for name in _FUNCTIONS.split() if hasattr(shared, name)}
-    return {**names, "Random": kind}
+    return {**names, "Random": kind, "SystemRandom": _system_random(kind)}
+
+
+def _system_random(kind: type[random.Random]) -> type[random.Random]:
+    """Make `SystemRandom`, which no seed changes: it draws from the execution."""
+
+    class SystemRandom(kind):  # type: ignore[misc, valid-type]
+        def __init__(self, x: Any = None) -> None:
+            super().__init__()
+
+        def seed(self, *args: Any) -> None:
+            super().seed()
+
+    SystemRandom.__module__, SystemRandom.__qualname__ = "random", "SystemRandom"
+    return SystemRandom
 
 
 def generator_class(source: random.Random) -> type[random.Random]:
@@ -74,6 +88,7 @@ def _secrets(scene: Scene) -> dict[str, Any]:
         "randbits": lambda k: source.getrandbits(k),
         "choice": choice,
         "compare_digest": hmac.compare_digest,
+        "SystemRandom": _system_random(generator_class(source)),
     }
 
 

@@ -25,6 +25,10 @@ NOT_OFFERED: dict[str, str] = {
     "pydantic": f"{_NO_THIRD_PARTY}; use dataclasses",
     "attr": f"{_NO_THIRD_PARTY}; use dataclasses",
     "attrs": f"{_NO_THIRD_PARTY}; use dataclasses",
+    **dict.fromkeys(
+        ("xml.dom", "xml.dom.minidom", "xml.sax.handler"),
+        "use xml.etree.ElementTree; indent(root) and tostring(root) print it over several lines",
+    ),
     "bs4": f"{_NO_THIRD_PARTY}; use html.parser, xml.etree.ElementTree or re",
     "lxml": f"{_NO_THIRD_PARTY}; use xml.etree.ElementTree",
     "tqdm": f"{_NO_THIRD_PARTY}; leave it out",
@@ -81,7 +85,6 @@ WITHHELD: dict[str, dict[str, str]] = {
         "set_int_max_str_digits": "the limit protects against text that takes minutes to convert",
     },
     "collections": {"UserString": "inherit from str"},
-    "random": {"SystemRandom": "all random numbers come from the seed of the execution; use random.Random"},
     "asyncio": {
         "open_connection": _NO_NETWORK,
         "start_server": _NO_NETWORK,

@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ElementTree  # not an alias that programs know
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
+from sandbox.guest.names.kinds import stand_in
 from sandbox.guest.runtime.access import WRITABLE
 from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.formatting import formatter_class
@@ -105,6 +106,9 @@ def _element_tree(scene: Scene) -> dict[str, Any]:
     def parse(source: Any, parser: None = None) -> Any:
         return Document(fromstring(source.read()))
 
+    def tree(element: Any = None, file: Any = None) -> Any:
+        return Document(element) if file is None else parse(file)
+
     names = (
         "Comment",
         "Element",
@@ -124,11 +128,12 @@ def _element_tree(scene: Scene) -> dict[str, Any]:
         "XML": fromstring,
         "fromstringlist": fromstringlist,
         "parse": parse,
+        "ElementTree": stand_in("ElementTree", "xml.etree.ElementTree", Document, make=tree),
     }
 
 
 class Document:
-    """What `ElementTree.parse` gives: the tree, without the methods that open files."""
+    """What `ElementTree.parse` gives: the tree, which is written to streams alone."""
 
     __slots__ = ("_root",)
 
@@ -154,6 +159,16 @@ class Document:
     def iter(self, tag: Any = None) -> Any:
         """Give all elements, or those of a tag."""
         return self._root.iter(tag)
+
+    def iterfind(self, path: str, namespaces: Any = None) -> Any:
+        """Give all elements at a path."""
+        return self._root.iterfind(path, namespaces)
+
+    def write(self, file: Any, encoding: str = "us-ascii", xml_declaration: bool | None = None, **options: Any) -> None:  # noqa: FBT001  # the library's signature
+        """Write the tree to `io.BytesIO`, or to `io.StringIO` with `encoding="unicode"`."""
+        if isinstance(file, str):
+            raise TypeError("there are no files here: write to io.BytesIO(), or use ElementTree.tostring(root)")
+        file.write(ElementTree.tostring(self._root, encoding, xml_declaration=xml_declaration, **options))
 
 
 def _saxutils(scene: Scene) -> dict[str, Any]:

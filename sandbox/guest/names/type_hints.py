@@ -6,11 +6,14 @@ A name means what the program could write for it; attributes are read by the rul
 from __future__ import annotations
 
 import ast
+import dataclasses
+import re
 import types
 import typing
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.source import SourceRefused, check_nesting
+from sandbox.guest.runtime.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,6 +54,27 @@ def read_hint(scene: Scene, text: str) -> Any:
         return _type(scene, ast.parse(text.strip(), mode="eval").body)
     except (_NoType, SourceRefused, SyntaxError, ValueError, TypeError, AttributeError, LookupError, RecursionError):
         return text
+
+
+def field_marker(scene: Scene, hint: Any) -> Any:
+    """Return what marks a field for `@dataclass` where the text of its annotation names that; else the annotation.
+
+    The library looks the name up in the module of the class, which a program is not.
+    """
+    found = _MARKER.match(str.__str__(hint)) if isinstance(hint, str) else None
+    if found is None:
+        return hint
+    module, name = found.groups()
+    variables = scene.program_globals if module is None else scene.program_globals.get(module)
+    if isinstance(variables, Table):
+        variables = vars(variables)
+    marker = variables.get(name) if type(variables) is dict else None
+    return marker if any(marker is each for each in _MARKERS) else hint
+
+
+#: A name, or one of a module, at the beginning of an annotation.
+_MARKER = re.compile(r"\s*(?:(\w+)\s*\.)?\s*(ClassVar|InitVar|KW_ONLY)\b")
+_MARKERS = (typing.ClassVar, dataclasses.InitVar, dataclasses.KW_ONLY)
 
 
 def _type(scene: Scene, node: ast.expr) -> Any:

@@ -249,8 +249,8 @@ VETTED: dict[str, Vetted] = {
     ),
     "enum": Vetted(
         names=(
-            "CONFORM CONTINUE EJECT Enum EnumCheck Flag FlagBoundary IntEnum IntFlag KEEP NAMED_FLAGS ReprEnum "
-            "STRICT StrEnum UNIQUE auto member nonmember property unique verify"
+            "CONFORM CONTINUOUS EJECT Enum EnumCheck Flag FlagBoundary IntEnum IntFlag KEEP NAMED_FLAGS ReprEnum "
+            "STRICT StrEnum UNIQUE auto member nonmember property show_flag_values unique verify"
         ),
         why=("classes of the program"),
     ),

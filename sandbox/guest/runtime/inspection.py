@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+import typing
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -121,7 +122,7 @@ class Inspection:
         raise self._missing(value, name)
 
     def _annotations(self, value: Any, name: str) -> Any:
-        if value not in self._own:
+        if value not in self._own and not _is_made_of_fields(value):
             raise self._missing(value, name)
         return dict(getattr(value, name, None) or {})
 
@@ -352,6 +353,13 @@ def _metaclass(kind: Any) -> Any:
     if not is_program_type(kind):
         raise TypeError("type.__new__() takes a metaclass of this program; type(name, bases, dict) makes a class")
     return kind
+
+
+def _is_made_of_fields(value: Any) -> bool:
+    """Tell whether a class is what `TypedDict("A", {…})` or `NamedTuple("A", […])` makes."""
+    if typing.is_typeddict(value):
+        return True
+    return type(value) is type and issubclass(value, tuple) and hasattr(value, "_fields")
 
 
 def _is_shown(base: type, kind: type) -> bool:

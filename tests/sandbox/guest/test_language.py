@@ -6,6 +6,7 @@ import contextlib
 import io
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -15,11 +16,12 @@ PROGRAMS = sorted((Path(__file__).parents[2] / "language").glob("*.py"))
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-def test_a_program_prints_what_it_prints_under_cpython(path: Path) -> None:
+def test_a_program_prints_what_it_prints_under_cpython(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = path.read_text()
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(code, "<program>", "exec", dont_inherit=True), {"__name__": "__main__"})  # noqa: S102 - a program of ours
+    with monkeypatch.context() as patch, contextlib.redirect_stdout(printed):
+        patch.setitem(sys.modules, "__main__", module := ModuleType("__main__"))  # `@dataclass` looks there
+        exec(compile(code, "<program>", "exec", dont_inherit=True), vars(module))  # noqa: S102 - a program of ours
 
     ended = run_guest(code)
 
