@@ -26,7 +26,8 @@ from sandbox.guest.language.imports import import_bindings, is_star
 from sandbox.guest.language.later import check_later
 from sandbox.guest.language.patterns import check_match_args
 from sandbox.guest.language.proven import NOTHING_PROVEN
-from sandbox.guest.language.receivers import is_untouched, receiver
+from sandbox.guest.language.receivers import is_super_call, is_untouched, receiver
+from sandbox.guest.language.refusals import INSTEAD_OF
 from sandbox.guest.language.steady import comprehension_names, steady_names
 from sandbox.guest.language.variables import BINDABLE, READABLE, UNAVAILABLE, is_dunder, is_reserved
 
@@ -144,8 +145,8 @@ class LanguagePolicy(RestrictingNodeTransformer):
         if is_dunder(name):
             if self._in_class:
                 self._check_definable(node, name)
-            elif name not in BINDABLE:
-                self._refuse_name(node, name)
+            elif name not in BINDABLE and not (isinstance(node, ast.FunctionDef) and name in DEFINABLE):
+                self._refuse_name(node, name)  # functions are put into a class later: `cls.__init__ = __init__`
         elif is_reserved(name) or name == "_print":
             self.refusals.add(
                 node, "name", f"the name {name} is reserved", "leave out the underscore at the end or at the beginning"
@@ -183,7 +184,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         if decision is Decision.REFUSED:
             self._refuse_attribute(node)
             return node
-        is_super = _is_super_call(node.value) and "super" not in self._bound and node.attr not in NOT_METHODS
+        is_super = is_super_call(node.value) and "super" not in self._bound and node.attr not in NOT_METHODS
         node = self.node_contents_visit(node)
         if not isinstance(node.ctx, ast.Load):
             return self._guard_write(node, decision)
@@ -200,7 +201,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
 
     def _refuse_attribute(self, node: ast.Attribute) -> None:
         name = node.attr
-        instead = _INSTEAD_OF.get(name, "leave it out")
+        instead = INSTEAD_OF.get(name, "leave it out")
         self.refusals.add(node, "attribute", f".{name} reaches into the interpreter and is not available", instead)
 
     def _guard_write(self, node: ast.Attribute, decision: Decision) -> ast.AST:
@@ -389,9 +390,17 @@ class LanguagePolicy(RestrictingNodeTransformer):
         return node
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> Any:
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Allow assignment. In a class a hook may be some other function: `__getattr__ = dict.get`."""
+        target = node.targets[0]
+        if not (self._in_class and isinstance(target, ast.Name) and target.id in HOOKS and len(node.targets) == 1):
+            return self.node_contents_visit(node)
+        wrap = call(".hook", [ast.Constant(target.id)], node)
+        node.value = placed(ast.Call(func=wrap, args=[self.visit(node.value)], keywords=[]), node)
+        return node
+
         """Allow handlers; `except:` and `except BaseException` catch all that a program may catch."""
         self._check_bound(node, node.name)
-        catches_all = node.type is None or (isinstance(node.type, ast.Name) and node.type.id == "BaseException")
         node = self.node_contents_visit(node)
         if catches_all:
             node.type = load(".everything", node.type or node)
@@ -454,7 +463,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         """Allow without restrictions: the parts are visited, iteration and unpacking need no guard."""
         return self.node_contents_visit(node)
 
-    visit_Subscript = visit_comprehension = visit_For = visit_With = visit_Assign = _allow
+    visit_Subscript = visit_comprehension = visit_For = visit_With = _allow
     visit_AsyncFor = visit_AsyncWith = _allow
 
     # `type X = …`, `def f[T]`, `class A[T]`: their scopes hold ordinary expressions, visited like any other.
@@ -471,22 +480,6 @@ class LanguagePolicy(RestrictingNodeTransformer):
         node = self.node_contents_visit(node)
         self._steady = steady
         return node
-
-
-_INSTEAD_OF = {
-    "__globals__": "call globals() for a copy of the program's names",
-    "__code__": "leave it out; inspect.signature is available",
-    "__builtins__": "call the builtin by its name",
-    "tb_frame": "use traceback.format_exc() for the text of an error",
-    "tb_next": "use traceback.format_exc() for the text of an error",
-}
-
-
-def _is_super_call(node: ast.AST) -> bool:
-    """Tell whether this is `super()` as the compiler completes it: about the class around, and an object of it."""
-    if not isinstance(node, ast.Call) or node.args or node.keywords:
-        return False
-    return isinstance(node.func, ast.Name) and node.func.id == "super"
 
 
 _KINDS = (kind for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.AST))

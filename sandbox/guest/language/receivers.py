@@ -27,6 +27,13 @@ def receiver(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
     return positional[0].arg
 
 
+def is_super_call(node: ast.AST) -> bool:
+    """Tell whether this is `super()` as the compiler completes it: about the class around, and an object of it."""
+    if not isinstance(node, ast.Call) or node.args or node.keywords:
+        return False
+    return isinstance(node.func, ast.Name) and node.func.id == "super"
+
+
 def is_untouched(name: str, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Tell whether a guard is needed for the name at all, and nothing in the function binds it again."""
     if has_other_spelling(name):

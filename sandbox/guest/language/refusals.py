@@ -13,6 +13,15 @@ if TYPE_CHECKING:
 #: More than this many help nobody.
 MOST = 20
 
+#: What to write instead of attributes that are refused.
+INSTEAD_OF = {
+    "__globals__": "call globals() for a copy of the program's names",
+    "__builtins__": "call the builtin by its name",
+    "tb_frame": "use traceback.format_exc() for the text of an error",
+    "tb_next": "use traceback.format_exc() for the text of an error",
+    "getbuffer": "use .getvalue(), which gives the bytes",
+}
+
 
 class Refusals:
     """What is wrong with one program."""
