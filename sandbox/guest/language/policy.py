@@ -380,6 +380,15 @@ class LanguagePolicy(RestrictingNodeTransformer):
         """Allow annotated assignment."""
         return self.node_contents_visit(node)
 
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Allow assignment. In a class a hook may be some other function: `__getattr__ = dict.get`."""
+        target = node.targets[0]
+        if not (self._in_class and isinstance(target, ast.Name) and target.id in HOOKS and len(node.targets) == 1):
+            return self.node_contents_visit(node)
+        wrap = call(".hook", [ast.Constant(target.id)], node)
+        node.value = placed(ast.Call(func=wrap, args=[self.visit(node.value)], keywords=[]), node)
+        return node
+
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         """Allow `+=` and the like on names, items and attributes, which are read first."""
         target = node.target
@@ -390,17 +399,9 @@ class LanguagePolicy(RestrictingNodeTransformer):
         return node
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> Any:
-    def visit_Assign(self, node: ast.Assign) -> Any:
-        """Allow assignment. In a class a hook may be some other function: `__getattr__ = dict.get`."""
-        target = node.targets[0]
-        if not (self._in_class and isinstance(target, ast.Name) and target.id in HOOKS and len(node.targets) == 1):
-            return self.node_contents_visit(node)
-        wrap = call(".hook", [ast.Constant(target.id)], node)
-        node.value = placed(ast.Call(func=wrap, args=[self.visit(node.value)], keywords=[]), node)
-        return node
-
         """Allow handlers; `except:` and `except BaseException` catch all that a program may catch."""
         self._check_bound(node, node.name)
+        catches_all = node.type is None or (isinstance(node.type, ast.Name) and node.type.id == "BaseException")
         node = self.node_contents_visit(node)
         if catches_all:
             node.type = load(".everything", node.type or node)
