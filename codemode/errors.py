@@ -253,7 +253,7 @@ class UpstreamError(CallError):
         self.status = status
         self.body = body
         self.retry_after_s = retry_after_s
-        super().__init__(message)
+        super().__init__(message.encode("utf-8", "replace").decode())  # halves of surrogate pairs fit no answer of ours
 
 
 class AnswerInvalid(UpstreamError):

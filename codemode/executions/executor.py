@@ -173,6 +173,7 @@ def _outcome_of_recorded(run: RecordedRun, ended: Outcome) -> ExecutionOutcome:
         missing = None if is_other else run.missing()
         if missing is not None:
             ended = replace(ended, status=Status.FAILED, failure=missing, value=None, has_value=False)
+    run.recall()
     outcome = _outcome(run, ended)
     is_paused = ended.status is Status.FAILED and run.questions and run.broken is None
     return replace(outcome, status="paused", pending=tuple(run.questions)) if is_paused else outcome

@@ -130,8 +130,8 @@ class Ledger:
             entry,
             state=outcome.state,
             duration_s=self._now() - entry.start_s,
-            size_bytes=len(text.encode()),
-            preview=preview(redaction.text(text[: PREVIEW_CHARACTERS * 4])),
+            size_bytes=len(text.encode("utf-8", "replace")),
+            preview=preview(redaction.text(_readable(text[: PREVIEW_CHARACTERS * 4]))),
             error=redaction.text(outcome.error.for_model()) if outcome.error else "",
         )
         self._watch(self._entries[path])
@@ -191,6 +191,11 @@ class Ledger:
 
     def _now(self) -> float:
         return time.monotonic() - self._began
+
+
+def _readable(text: str) -> str:
+    """A text without halves of surrogate pairs, which a Python function may give."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def preview(text: str) -> str:

@@ -5,6 +5,7 @@ The guest sends them. A guest that lies gains nothing: the gateway checks every 
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz, process
@@ -25,10 +26,13 @@ if TYPE_CHECKING:
 #: Below this likeness (0 to 100) a name is no suggestion but noise.
 NEAR = 55
 
+#: Refusals of one program: to look for what was meant by one takes milliseconds, and nobody reads more of them.
+MOST = 50
+
 
 def check(sites: Iterable[CallSite], catalog: Catalog) -> None:
-    """Raise ProgramRefused for every site that cannot succeed: unknown tool, unknown or missing arguments."""
-    refusals = [refusal for site in sites for refusal in _refusals(site, catalog)]
+    """Raise ProgramRefused for the sites that cannot succeed: unknown tool, unknown or missing arguments."""
+    refusals = list(islice((refusal for site in sites for refusal in _refusals(site, catalog)), MOST))
     if refusals:
         raise ProgramRefused(refusals)
 
@@ -47,7 +51,7 @@ def _refusals(site: CallSite, catalog: Catalog) -> Iterator[Refusal]:
         message = f"{tool.id}() takes keyword arguments only, {site.positional} positional given"
         yield _refusal(site, "positional_argument", message, f"write {tool.id}({_keywords(valid)})")
     unknown = [keyword for keyword in site.keywords if keyword not in valid and not accepts(tool, keyword)]
-    meant = {keyword: _nearest(keyword, valid) for keyword in unknown}
+    meant = {keyword: _nearest(keyword, valid) for keyword in unknown[:MOST]}
     for keyword, nearest in meant.items():
         yield _unknown_argument(site, keyword, nearest, tool)
     given = {*site.keywords, *(name for name in meant.values() if name)}  # a misspelt one is not missing as well

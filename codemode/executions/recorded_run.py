@@ -141,6 +141,12 @@ class RecordedRun(Run):
             return None
         return _other(f"call {absent.path} was {absent.tool}({_shown(absent.arguments)}), and was not made this time")
 
+    def recall(self) -> None:
+        """Put into the ledger what was recorded of calls that the program did not come to again."""
+        for path, call in self._record.calls.items():
+            if path not in self.ledger:
+                self._restore(call)
+
     async def deliver(self, deliveries: Sequence[Delivery]) -> bool:
         """Write down what the program is about to be sent.
 

@@ -199,9 +199,10 @@ def _text(body: bytes, charset: str) -> str:
 
 def _json_or_text(text: str) -> Any:
     try:
-        return json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        data = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError):
         return text
+    return _without_surrogates(data) if "\\u" in text else data
 
 
 def _said(data: Any) -> str:

@@ -131,6 +131,18 @@ async def test_one_of_two_may_be_approved_and_the_other_rejected_with_a_reason(h
     assert here.upstream.seen == ["POST /post?n=7", "DELETE /drop?n=1"]
 
 
+async def test_what_was_done_before_is_in_the_outcome_of_an_execution_that_ends_before_it_comes_to_it(
+    here: Place,
+) -> None:
+    async with here.service() as service:
+        outcome = await service.execute(TWO, caller=OWNER)
+        await service.executions.decide(verdict_on(outcome), APPROVER)
+        await service.executions.resume(outcome.id, OWNER)
+        stored = await service.executions.cancel(outcome.id, OWNER)
+    assert stored.status == "cancelled"
+    assert ("up.x.post", "committed") in [(call["tool"], call["state"]) for call in stored.outcome["calls"]]
+
+
 async def test_a_program_stands_still_while_a_person_is_asked(here: Place) -> None:
     """Its time-outs do not run, and what was in flight is there when it goes on."""
     hold = here.upstream.hold("/post")

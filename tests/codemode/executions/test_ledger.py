@@ -44,6 +44,15 @@ def test_an_answered_call_is_recorded_with_decision_size_and_preview() -> None:
     assert entry.duration_s >= 0
 
 
+def test_half_a_surrogate_pair_in_an_answer_does_not_undo_that_it_was_committed() -> None:
+    ledger = Ledger()
+    ledger.take(judged())
+    ledger.send("1")
+    ledger.finish("1", ToolOutcome("gym.clients.list", CallState.COMMITTED, value="\ud800!"))
+    (entry,) = ledger.close()
+    assert (entry.state, entry.preview) == (CallState.COMMITTED, '"?!"')
+
+
 def test_a_call_that_was_sent_is_unknown_at_the_end_and_one_that_was_not_never_ran() -> None:
     ledger = Ledger()
     for path in ("1", "2", "3"):
@@ -112,3 +121,11 @@ def test_an_identical_read_is_noted_and_an_identical_write_is_not() -> None:
         ledger.take(judged(path, tool=LOGIN, name="ann"))
     assert [entry.repeats for entry in ledger.close()] == ["", "1", "1", "", "", ""]
     assert ledger.notes() == ("gym.clients.list was read 3 times with the same arguments: keep the answer",)
+
+
+def test_half_a_surrogate_pair_in_what_a_function_raised_does_not_reach_the_outcome() -> None:
+    ledger = Ledger()
+    ledger.take(judged())
+    ledger.send("1")
+    ledger.finish("1", ToolOutcome("gym.clients.list", CallState.FAILED, error=UpstreamError("raised \ud800")))
+    assert ledger.close()[0].error == "raised ?"

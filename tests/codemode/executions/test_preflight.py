@@ -72,3 +72,9 @@ def test_positional_arguments_are_refused_with_the_keywords() -> None:
 def test_every_mistake_is_named_at_once() -> None:
     found = refusals(site("gym.nothing"), site("gym.memberships.freeze_membership", "x"))
     assert [refusal.rule for refusal in found] == ["unknown_tool", "unknown_argument", "missing_argument"]
+
+
+def test_as_many_sites_are_refused_as_anybody_reads() -> None:
+    """Each look for the nearest name takes milliseconds among thousands of tools, during which nothing else runs."""
+    assert len(refusals(*(site(f"gym.clients.no_{number}") for number in range(20_000)))) == 50
+    assert len(refusals(site("gym.core.get_gym_info", *(f"key{number}" for number in range(20_000))))) == 50

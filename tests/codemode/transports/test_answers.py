@@ -264,3 +264,9 @@ async def test_names_in_headers_are_text(name: bytes, expected: str) -> None:
         transport = HttpTransport(Reach("api", f"http://127.0.0.1:{port}"))
         assert (await transport.call(TOOL, {}))["name"] == expected
         await transport.aclose()
+
+
+def test_halves_of_surrogate_pairs_in_an_error_do_not_go_further() -> None:
+    error = error_of(b'{"message": "no \\ud800", "\\udfff": [1]}', {}, 400, "api")
+    assert error.body == {"message": "no \ufffd", "\ufffd": [1]}
+    assert str(error) == "api answered 400 Bad Request: no \ufffd"
