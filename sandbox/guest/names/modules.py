@@ -127,7 +127,7 @@ class Modules:
             return self.import_submember(module, name)
         table = self.table(module)
         try:
-            return getattr(table, name)
+            return self._scene.access.get(table, name)
         except AttributeError:
             full = f"{module}.{name}"
             why = _explain(full) if full in NOT_OFFERED else explain_missing(table, name)
@@ -156,7 +156,7 @@ class Modules:
         value = self._other(module, module)
         if module == "tools":
             return self._bind_root(name)
-        return getattr(value, name)
+        return self._part(value, name)
 
     def table(self, name: str) -> Table:
         """Return the table of an offered module."""
@@ -196,9 +196,16 @@ class Modules:
             if result == root:
                 return value
             for part in name.split(".")[1:]:
-                value = getattr(value, part)
+                value = self._part(value, part)
             return value
         raise ModuleNotFoundError(_explain(name), name=name)
+
+    def _part(self, namespace: Any, name: str) -> Any:
+        """Read an attribute that an import names, by the rules of `getattr`."""
+        try:
+            return self._scene.access.get(namespace, name)
+        except AttributeError as error:
+            raise ImportError(str(error), name=name) from None
 
 
 def _explain(name: str) -> str:

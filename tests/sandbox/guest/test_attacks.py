@@ -25,6 +25,14 @@ ATTACKS = {
         "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass A: pass\nclass B(A): pass\nclass C(A): pass\nb = B()\n"
         "b.__setattr__('__class__', C)\nA.__setattr__(b, '__class__', C)\nif type(b) is C: print('PWNED')"
     ),
+    "private slots of a tool by import": "import ns.op._calls as c\nif c: print('PWNED')",
+    "private slots of a tool by import from": "from ns.op import _calls\nif _calls: print('PWNED')",
+    "globals of a method by import_module": (
+        "import importlib\nif importlib.import_module('ns.op.__init__.__globals__'): print('PWNED')"
+    ),
+    "the names of a table by import from": (
+        "from json import __dict__ as names\nnames['dumps'] = 1\nimport json\nif json.dumps == 1: print('PWNED')"
+    ),
     "private slots of a tool": "if ns.op._calls: print('PWNED')",
     "private slots of a tool by getattr": "if getattr(ns.op, '_calls'): print('PWNED')",
     "a tool as receiver": ("class A:\n    def f(self):\n        return self._calls\nif A.f(ns.op): print('PWNED')"),
