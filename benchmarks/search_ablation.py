@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.search_rankers import reweighed
 from codemode.search import (
+    acronyms,
     clauses,
     documents,
     groups,
@@ -57,6 +58,7 @@ WEIGHTS: dict[str, Weights] = {
     "less for sentences of circumstance": replace(PLAIN, circumstance=1.0),
     "less for quoted values": replace(PLAIN, quoted=1.0),
     "a list, where several things are named without an action": replace(PLAIN, implied=0.0),
+    "values by their shape": replace(PLAIN, value=0.0),
     "words in one piece or in two": replace(PLAIN, compound=0.0),
     "field weights (all 1)": replace(PLAIN, fields=(1.0,) * len(Field)),
     "making up for missing fields": replace(PLAIN, fill=0.0),
@@ -75,8 +77,10 @@ def ideas() -> dict[str, tuple[Weights, Callable[[], AbstractContextManager[None
         "stop words": (PLAIN, partial(_changed, wordlists, "stop_words", frozenset)),
         "short forms read as the words they are short for": (
             PLAIN,
-            partial(_changed, groups.Interpreter, "_spelled_out", lambda _, term: (term,)),
+            partial(_changed, groups.Interpreter, "_spelled_out", lambda _, word: (word.term,)),
         ),
+        "verbs with particles": (PLAIN, partial(_changed, wordlists, "phrases", dict)),
+        "acronyms": (PLAIN, partial(_changed, acronyms.Acronyms, "spelled_out", lambda *_: ())),
         "titles in words beside the same in one piece": (
             PLAIN,
             partial(_changed, documents, "_distinct", _by_letters),

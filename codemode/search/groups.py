@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from codemode.search.acronyms import Acronyms
     from codemode.search.postings import Postings
     from codemode.search.salience import Word
     from codemode.search.vocabulary import Vocabulary
@@ -42,8 +43,8 @@ class Group(NamedTuple):
 class Interpreter:
     """Turns the words of a query into groups, remembering what single words mean.
 
-    `compounds` are pairs of words of names, written as one word, with their terms; `is_named` is for each term whether
-    any tool has it in its name.
+    `compounds` are pairs of words of names, written as one word, with their terms; `acronyms` are made of their first
+    letters; `is_named` is for each term whether any tool has it in its name.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Interpreter:
         postings: Postings,
         spelling: Spelling,
         compounds: Mapping[str, tuple[int, int]],
+        acronyms: Acronyms,
         is_named: NDArray[np.bool_],
         weights: Weights,
     ) -> None:
@@ -59,6 +61,7 @@ class Interpreter:
         self._postings = postings
         self._spelling = spelling
         self._compounds = compounds
+        self._acronyms = acronyms
         self._is_named = is_named
         self._weights = weights
         self._frequencies = np.diff(postings.starts).tolist()
@@ -70,7 +73,7 @@ class Interpreter:
         """Groups in the order of the words; a word that is repeated makes one group, and unknown ones are kept."""
         found: dict[str, Group] = {}
         for word in words:
-            for term in self._spelled_out(word.term):
+            for term in self._spelled_out(word):
                 before = found.get(term)
                 if before is None:
                     meant = self._standing_for(word, term)
@@ -99,12 +102,14 @@ class Interpreter:
                     yield one, number, self._weights.compound
                     yield other, number, self._weights.compound
 
-    def _spelled_out(self, term: str) -> tuple[str, ...]:
+    def _spelled_out(self, word: Word) -> tuple[str, ...]:
         """The words that a short form is made of, where the tools write each of them more often than it."""
-        for run in self._short.get(term, ()):
-            if len(run) > 1 and min(map(self._count, run)) > self._count(term):
+        for run in self._short.get(word.term, ()):
+            if len(run) > 1 and min(map(self._count, run)) > self._count(word.term):
                 return run
-        return (term,)
+        if word.in_capitals and self._frequent(word.term) is None and not _is_listed(word.surface, word.term):
+            return self._acronyms.spelled_out(word.surface) or (word.term,)
+        return (word.term,)
 
     def _standing_for(self, word: Word, term: str) -> Group:
         """The group of a word, or of one of the words that it is short for; the short form counts as much as these."""
@@ -137,7 +142,7 @@ class Interpreter:
         worths.update((part, self._weights.compound) for part in parts if self._frequencies[part])
         if own is not None:
             worths[own] = 1.0
-        elif not worths and not surface.isdigit() and surface not in wordlists.words():
+        elif not worths and not surface.isdigit() and not _is_listed(surface, term):
             corrected = self._correct(surface, worths, self._weights.name_typo if is_name else 1.0)
         meant = text.term(corrected) if corrected else term
         share = self._weights.typo if corrected else 1.0
@@ -181,6 +186,11 @@ class Interpreter:
             number = self._frequent(other)
             if number is not None:
                 worths.setdefault(number, worth)
+
+
+def _is_listed(surface: str, term: str) -> bool:
+    """Whether a word is a word, though no tool may have it."""
+    return surface in wordlists.words() or term in wordlists.synonyms() or term in wordlists.abbreviations()
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rapidfuzz import fuzz, process
 
+from codemode.search.acronyms import Acronyms
 from codemode.search.candidates import Scorer
 from codemode.search.clauses import clause_heads, fill
 from codemode.search.compounds import pairs_of_names
@@ -76,9 +77,10 @@ class Index:
         self._facets = Facets(tools)
         self.spelling = spelling or Spelling(vocabulary.surfaces, vocabulary.term_of_surface)
         compounds = pairs_of_names(documents, vocabulary)
+        acronyms = Acronyms(documents, vocabulary)
         is_named = np.zeros(len(vocabulary), bool)
         is_named[documents.terms[documents.fields == Field.NAME]] = True
-        self._interpreter = Interpreter(vocabulary, postings, self.spelling, compounds, is_named, weights)
+        self._interpreter = Interpreter(vocabulary, postings, self.spelling, compounds, acronyms, is_named, weights)
         self._scorer = Scorer(postings)
         self._ranked_closely = min(max(weights.ranked, math.isqrt(len(tools))), _CANDIDATES)
         self._rarest = float(rarity_of(np.zeros(1, np.int64), postings.size, weights)[0])

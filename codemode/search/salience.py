@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from codemode.search import text, wordlists
+from codemode.search.values import values
 
 if TYPE_CHECKING:
+    from codemode.search.values import Value
     from codemode.search.weights import Weights
 
 _LONGEST_QUERY = 2_000  # characters; a longer one is cut: no search needs more
 _FEW_WORDS = 4
+_APART = 4  # words after a verb among which its particle is looked for
+_PREPOSITIONS = frozenset(("in", "into", "for", "on", "over"))  # particles only where they follow directly
 _LIST = "list"  # the action that one has in mind who names several things and no action
 _SENTENCE = re.compile(r"(?:[^.!?\n]|[.!?](?=\S))+[.!?]*")
 _SENTENCE_END = re.compile(r"[.!?\n]")
@@ -36,7 +40,8 @@ _QUOTES = re.compile("[\"'\u201c\u2018]")
 class Word(NamedTuple):
     """A word of a query: its surface form and term, its weight (1 when it counts in full), the character it starts at.
 
-    `is_name` is whether it is written like a proper name: capitalized inside a sentence that is not all capitalized.
+    `is_name` is whether it is written like a proper name: capitalized inside a sentence that is not all capitalized;
+    `in_capitals` is whether all of it is.
     """
 
     surface: str
@@ -44,6 +49,7 @@ class Word(NamedTuple):
     weight: float
     place: int
     is_name: bool
+    in_capitals: bool = False
 
 
 class Reading(NamedTuple):
@@ -59,11 +65,14 @@ class Reading(NamedTuple):
 def read(query: str, weights: Weights) -> Reading:
     """Read a query, its first `_LONGEST_QUERY` characters."""
     query = query[:_LONGEST_QUERY]
-    said = [
-        (form, share, place, is_name)
-        for raw, share, place, is_name in _raw_words(query, weights)
-        for form in _forms(raw)
-    ]
+    written = values(query) if weights.value else []
+    said = _with_meanings(
+        [
+            (form, share, place, is_name)
+            for raw, share, place, is_name in _raw_words(query, written, weights)
+            for form in _forms(raw)
+        ]
+    )
     leading, actions = -1, 0
     words, left_out = [], set()
     for form, share, place, is_name in said:
@@ -79,12 +88,31 @@ def read(query: str, weights: Weights) -> Reading:
         left_out.clear()
     if weights.implied and not actions and _names_several(words, query):
         words.append(Word(_LIST, _LIST, weights.implied, len(query), is_name=False))
+    for kind, start in {value.kind: value.start for value in reversed(written)}.items():
+        words.append(Word(kind, text.term(kind), weights.value, start, is_name=False))
     return Reading(words, max(leading, 0), actions, frozenset(left_out))
 
 
 def _word(form: _Form, share: float, place: int, is_name: bool, weights: Weights) -> Word:  # noqa: FBT001 -- a row
     weight = weights.faint if form.is_faint else weights.action if form.actions else 1.0
-    return Word(form.surface, form.term, share * weight, place, is_name)
+    return Word(form.surface, form.term, share * weight, place, is_name, form.in_capitals)
+
+
+def _with_meanings(said: list[_Said]) -> list[_Said]:
+    """What is said, and after each verb what it means together with its particle: `call it off`, cancel."""
+    phrases = wordlists.phrases()
+    if not any(each[0].term in phrases for each in said):
+        return said
+    found = []
+    for at, each in enumerate(said):
+        found.append(each)
+        particles = phrases.get(each[0].term, {})
+        for gap, (particle, *_) in enumerate(said[at + 1 : at + 1 + _APART] if particles else ()):
+            meaning = particles.get(particle.surface) if not gap or particle.surface not in _PREPOSITIONS else None
+            if meaning:
+                found += [(form, *each[1:3], False) for word in meaning for form in _forms(word)]
+                break
+    return found
 
 
 def _names_several(words: list[Word], query: str) -> bool:
@@ -104,6 +132,10 @@ class _Form(NamedTuple):
     is_stop: bool
     is_faint: bool
     actions: int
+    in_capitals: bool
+
+
+_Said: TypeAlias = tuple[_Form, float, int, bool]  # a form, its share, its place, whether it looks like a name
 
 
 @lru_cache(maxsize=65_536)
@@ -111,14 +143,16 @@ def _forms(raw: str) -> tuple[_Form, ...]:
     stop, faint, actions = wordlists.stop_words(), wordlists.faint_words(), wordlists.actions()
     return tuple(
         _Form(surface, term := text.term(surface), surface in stop, surface in faint or surface.isdigit(),
-              actions.get(term, 0))
+              actions.get(term, 0), text.is_acronym(raw))
         for surface in text.surface_forms(raw)
     )  # fmt: skip
 
 
-def _raw_words(query: str, weights: Weights) -> list[tuple[str, float, int, bool]]:
+def _raw_words(query: str, written: list[Value], weights: Weights) -> list[tuple[str, float, int, bool]]:
     """Raw words with what the sentence makes of them: their share, their place, whether they look like a name."""
-    quoted = [match.span() for match in _QUOTED.finditer(query)] if _QUOTES.search(query) else []
+    quoted = [(value.start - 1, value.end) for value in written]
+    if _QUOTES.search(query):
+        quoted += [match.span() for match in _QUOTED.finditer(query)]
     words = []
     for start, sentence, share in _sentences(query, weights):
         found = [(match.group(), start + match.start()) for match in text.RAW_WORD.finditer(sentence)]

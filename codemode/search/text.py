@@ -52,6 +52,11 @@ def surface_forms(raw: str) -> tuple[str, ...]:
     return tuple(forms + _spaced_forms(folded[position:]))
 
 
+def is_acronym(raw: str) -> bool:
+    """Whether a raw word is written in capitals, an `s` for the plural apart."""
+    return raw.isupper() or bool(_PLURAL_ABBREVIATION.fullmatch(raw))
+
+
 @lru_cache(maxsize=65_536)
 def term(surface: str) -> str:
     """The term of a surface form: its English stem when it is plain Latin letters, else itself."""

@@ -45,12 +45,13 @@ class Weights:
     rarity_power: float = 1.2
 
     #: Of words that say little, of actions, of sentences that only tell the circumstances, of quoted values,
-    #: of the action that goes without saying.
+    #: of the action that goes without saying, of the kind of thing that a value is.
     faint: float = 0.6
     action: float = 0.7
     circumstance: float = 0.7
     quoted: float = 0.4
     implied: float = 0.4
+    value: float = 0.5
 
     #: Of what stands for a word: its synonyms (`substitute`: when no tool has the word in its name; `same_action`: and
     #: both are words for one action, each less than the one before), its short or long form, the one word that it makes

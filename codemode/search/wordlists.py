@@ -78,6 +78,17 @@ def abbreviations() -> Mapping[str, tuple[tuple[str, ...], ...]]:
 
 
 @cache
+def phrases() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+    """Verb (a term) -> particle -> the words for what they mean together."""
+    found: defaultdict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
+    for line in lines("phrases.txt"):
+        phrase, _, meaning = line.partition(":")
+        verb, particle = _forms(phrase)
+        found[text.term(verb)][particle] = tuple(_forms(meaning))
+    return dict(found)
+
+
+@cache
 def words() -> frozenset[str]:
     """All words of the lists as written: what an unknown word may be a typo of when no tool has anything near."""
     listed = (*lines("stop.txt"), *lines("faint.txt"), *lines("synonyms.txt"))
