@@ -186,13 +186,13 @@ def _failure(
     traceback: str = "",
 ) -> dict[str, Any]:
     return {
-        "type": _clean(kind)[:200],
-        "message": _clean(message),
+        "type": clean(kind)[:200],
+        "message": clean(message),
         "line": line,
         "column": column,
-        "excerpt": _clean(_excerpt(text, line, column)),
-        "hint": _clean(hint),
-        "traceback": _clean(traceback),
+        "excerpt": clean(_excerpt(text, line, column)),
+        "hint": clean(hint),
+        "traceback": clean(traceback),
         "refusals": [],
     }
 
@@ -210,7 +210,8 @@ def _excerpt(text: str, line: int | None, column: int | None) -> str:
     return "\n".join(shown)
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
+    """Return a text that can be sent, without addresses."""
     return IDENTITIES.steady(text.encode("utf-8", "replace").decode())
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sandbox.guest.channel import HostGone
 from sandbox.guest.concurrency.awaitables import awaitable
 from sandbox.guest.concurrency.clock import Clock
+from sandbox.guest.concurrency.ends import catchable
 from sandbox.guest.concurrency.hub import Hub
 from sandbox.guest.concurrency.loop import Loop, install, uninstall
 from sandbox.guest.language.ending import VALUE
@@ -20,7 +21,7 @@ from sandbox.guest.names.modules import Modules
 from sandbox.guest.names.scene import Scene
 from sandbox.guest.names.time_names import clock_now
 from sandbox.guest.output import Errors, Output, make_print
-from sandbox.guest.report import Reporter
+from sandbox.guest.report import Reporter, clean
 from sandbox.guest.result_parts import PartSender
 from sandbox.guest.runtime.access import Access
 from sandbox.guest.runtime.classes import Classes
@@ -149,7 +150,7 @@ class Run:
                 ".call_import": loose(self._modules.import_by_call),
                 ".later": self._calls.later,
                 ".awaitable": awaitable,
-                ".everything": EVERYTHING,
+                ".everything": catchable,
             }
         )
 
@@ -158,7 +159,7 @@ class Run:
 
     def _note(self, text: str) -> None:
         if len(self.notes) < MOST_NOTES:
-            self.notes.append(text[:1_000])
+            self.notes.append(clean(str.__str__(text)[:1_000]))
 
     # --- running -----------------------------------------------------------------------------------------------------
 
@@ -251,13 +252,3 @@ def unbind() -> None:
 def _bind_also(bound: dict[str, Any]) -> None:
     _bound_before.extend(bound)
     _BUILTINS.update(bound)
-
-
-def _catchable() -> tuple[type[BaseException], ...]:
-    import asyncio  # noqa: PLC0415  # for one name
-
-    return (Exception, SystemExit, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError, BaseExceptionGroup)
-
-
-#: What `except:` and `except BaseException:` catch: all but the ends of a program.
-EVERYTHING = _catchable()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.concurrency.hub import Slot
-from sandbox.guest.concurrency.identity import PLACE
+from sandbox.guest.concurrency.identity import here
 from sandbox.guest.concurrency.loop import NumberedFuture
 from sandbox.guest.runtime.access import DATA, OPEN
 from sandbox.guest.runtime.copying import COPIED
@@ -222,6 +222,7 @@ class ToolCalls:
 
     def call(self, tool: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Make a call and block for its answer."""
+        self._hub.check_waits()
         request = self._request(tool, args, kwargs)
         slot = Slot(f"{tool}(...)")
         call_id = self._send(tool, request, lambda message: self._finish_slot(slot, message))
@@ -268,7 +269,7 @@ class ToolCalls:
 
     def _send(self, tool: str, request: bytes, answer: Callable[[dict[str, Any]], None]) -> int:
         self._count(tool, request)
-        return self._channel.call(PLACE.get().next(), tool, request, answer)
+        return self._channel.call(here().next(), tool, request, answer)
 
     def _count(self, tool: str, request: bytes) -> None:
         self._made += 1

@@ -6,6 +6,7 @@ from collections import deque
 from concurrent.futures import BrokenExecutor, CancelledError, InvalidStateError
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from sandbox.guest.concurrency.ends import ENDS
 from sandbox.guest.concurrency.hub import Hub, Slot, child_context
 from sandbox.guest.concurrency.locks import bound
 
@@ -227,7 +228,9 @@ class ThreadPoolExecutor:
             if future.set_running_or_notify_cancel():
                 try:
                     value = fn(*args, **kwargs)
-                except Exception as error:  # noqa: BLE001  # whatever it raises is the job's outcome
+                except ENDS:
+                    raise
+                except BaseException as error:  # noqa: BLE001  # whatever it raises is the job's outcome
                     future.set_exception(error)
                 else:
                     future.set_result(value)

@@ -7,6 +7,7 @@ that is only sequential, or only async, never switches inside a call.
 
 from __future__ import annotations
 
+import gc
 import heapq
 from collections import deque
 from contextvars import Context, copy_context
@@ -15,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import greenlet
 
-from sandbox.guest.concurrency.identity import PLACE, Place
+from sandbox.guest.concurrency.ends import ENDS
+from sandbox.guest.concurrency.identity import PLACE, Place, here
 from sandbox.protocol.guest_messages import encode_live
 
 if TYPE_CHECKING:
@@ -33,13 +35,14 @@ class Deadlock(RuntimeError):
 class Slot:
     """What a piece of blocking code waits for: done by a frame, a timer or other code of the program."""
 
-    __slots__ = ("abandon", "done", "error", "parked", "value", "what")
+    __slots__ = ("abandon", "done", "error", "parked", "value", "waiter", "what")
 
     def __init__(self, what: str) -> None:
         self.done = False
         self.value: Any = None
         self.error: BaseException | None = None
         self.parked: greenlet.greenlet | None = None
+        self.waiter: greenlet.greenlet | None = None
         self.abandon: Callable[[], None] | None = None  # called when the task that waits is cancelled
         self.what = what
 
@@ -62,10 +65,20 @@ class Timer:
         self.cancelled = False
 
 
+#: Holds something while garbage is collected.
+_COLLECTIONS: list[str] = []
+
+
+def _note_collection(phase: str, _: dict[str, int]) -> None:
+    _COLLECTIONS[:] = [phase] if phase == "start" else []
+
+
 class Hub:
     """Owns the ready queue, the timers, the calls under way, and who waits."""
 
     def __init__(self, channel: Channel, clock: Clock) -> None:
+        if _note_collection not in gc.callbacks:
+            gc.callbacks.append(_note_collection)
         self.clock = clock
         clock.tired = lambda: self.sleep(0.001, "the clock")
         self.channel = channel
@@ -87,6 +100,8 @@ class Hub:
 
     def wait(self, slot: Slot) -> Any:
         """Block this code until the slot is done, and return its value or raise its error."""
+        self.check_waits()
+        slot.waiter = greenlet.getcurrent()
         self.waiting[slot] = None
         try:
             while not slot.done:
@@ -97,6 +112,11 @@ class Hub:
         finally:
             del self.waiting[slot]
         return slot.result()
+
+    def check_waits(self) -> None:
+        """Raise RuntimeError in the midst of a collection of garbage, which keeps its lists on this very stack."""
+        if _COLLECTIONS:
+            raise RuntimeError("what runs while garbage is collected cannot wait")
 
     def finish(self, slot: Slot, value: Any = None, error: BaseException | None = None) -> None:
         """Mark a slot as done, and let its code go on."""
@@ -159,12 +179,33 @@ class Hub:
                 self._idle.append(me)
                 item.switch()
             else:
-                item()
+                try:
+                    item()
+                except ENDS:
+                    raise
+                except BaseException as error:  # noqa: BLE001  # an exit, an interrupt, and what went wrong here
+                    self._raise_in_main(error)
+
+    def _raise_in_main(self, error: BaseException) -> None:
+        slot = self._main_slot()
+        if slot is None:
+            raise error
+        self.finish(slot)
+        slot.error = error
 
     # --- frames --------------------------------------------------------------------------------------------------
 
     def receive(self, slot: Slot | None) -> None:
         """Send what has collected, read one frame, and apply it. With nothing to hope for, say so."""
+        collects = gc.isenabled()
+        gc.disable()  # what goes may call and start things
+        try:
+            self._receive(slot)
+        finally:
+            if collects:
+                gc.enable()
+
+    def _receive(self, slot: Slot | None) -> None:
         self._fire_due()
         if self.ready or (slot is not None and slot.done):
             return
@@ -209,7 +250,7 @@ class Hub:
 
     def call_in(self, seconds: float, action: Callable[[], None]) -> Timer:
         """Run an action after a delay, counted from when the host reads of it."""
-        timer = Timer(max(0, round(seconds * 1e6)), action)
+        timer = Timer(max(0, round(float(seconds * 1e6))), action)  # the program's number may be of any kind
         if timer.delay_us == 0:
             timer.when_us = self.clock.now_us
             self.ready.append(lambda: None if timer.cancelled else action())
@@ -243,9 +284,9 @@ class Hub:
         self.finish(target, error=error)
 
     def _main_slot(self) -> Slot | None:
-        for waiter in self.waiting:
-            if waiter.parked is self.main:
-                return waiter
+        for slot in reversed(self.waiting):
+            if slot.waiter is self.main:
+                return slot
         return next(iter(self.waiting), None)
 
     # --- jobs ------------------------------------------------------------------------------------------------------
@@ -264,7 +305,7 @@ class Hub:
 def child_context() -> Context:
     """Return a copy of the current context with a place of its own: for a task or a job that starts here."""
     context = copy_context()
-    context.run(PLACE.set, PLACE.get().child())
+    context.run(PLACE.set, here().child())
     return context
 
 

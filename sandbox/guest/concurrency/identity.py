@@ -35,8 +35,16 @@ class Place:
         return Place(path + ".")
 
 
-PLACE: ContextVar[Place] = ContextVar("place")
+PLACE: ContextVar[Place | None] = ContextVar("place", default=None)
 #: The innermost `asyncio.run` that a task was started in. Jobs may be in several of them at a time.
 RUN: ContextVar[int] = ContextVar("run", default=0)
 #: What the scheduler keeps among the variables of a context.
 OURS = frozenset({PLACE, RUN})
+
+
+def here() -> Place:
+    """Return the place of the code that runs."""
+    place = PLACE.get()
+    if place is None:
+        raise RuntimeError("this code runs between tasks, where nothing can be called or started")
+    return place

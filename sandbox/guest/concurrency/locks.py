@@ -7,7 +7,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sandbox.guest.concurrency.hub import Hub, Slot
-from sandbox.guest.concurrency.identity import PLACE
+from sandbox.guest.concurrency.identity import here
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,7 +130,7 @@ class RLock(Lock):
         self._depth = 0
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:  # noqa: FBT001, FBT002  # the library's signature
-        me = PLACE.get()
+        me = here()
         if self._owner is not me and not super().acquire(blocking, timeout):
             return False
         self._owner = me

@@ -10,7 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest.concurrency.awaitables import is_awaitable, wrapped
-from sandbox.guest.concurrency.ends import ENDS
+from sandbox.guest.concurrency.ends import ENDS, LEFT_ALONE
 from sandbox.guest.concurrency.hub import Hub, Slot, child_context
 from sandbox.guest.concurrency.identity import RUN
 
@@ -42,7 +42,7 @@ class Handle:
             return
         try:
             self._context.run(self._callback, *self._arguments)
-        except (SystemExit, KeyboardInterrupt, *ENDS):
+        except LEFT_ALONE:
             raise
         except BaseException as error:  # noqa: BLE001  # a callback's error is a remark, as in asyncio
             self._loop.call_exception_handler({"message": "error in a callback", "exception": error})

@@ -95,9 +95,10 @@ class Thread:
     def _work(self) -> None:
         try:
             self.run()
-        except (SystemExit, *ENDS) as end:
-            if not isinstance(end, SystemExit):
-                raise
+        except SystemExit:
+            return  # ends the thread alone
+        except ENDS:
+            raise
         except BaseException as error:  # noqa: BLE001  # as in the library: told, and the others go on
             note = _shared(self).failed
             if note is not None:

@@ -48,24 +48,6 @@ def is_own(name: str, at: ast.AST, *, negated: bool = False) -> ast.Compare:
     return placed(ast.Compare(left=kind, ops=[operator], comparators=[load(".own", at)]), at)
 
 
-def check_receiver_first(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str, *, is_inherited: bool) -> None:
-    """Look at the receiver once, where the method begins, instead of at each use.
-
-    if type(self) is not __class__ and type(self) not in OWN: receiver(self)
-
-    Where other classes share the method the first test is left out: it would mostly be in vain.
-    """
-    at = node.body[0]
-    test: ast.expr = is_own(name, at, negated=True)
-    if not is_inherited:
-        kind = placed(ast.Call(func=load(".type", at), args=[load(name, at)], keywords=[]), at)
-        other = placed(ast.Compare(left=kind, ops=[ast.IsNot()], comparators=[load("__class__", at)]), at)
-        test = placed(ast.BoolOp(op=ast.And(), values=[other, test]), at)
-    refuse = placed(ast.Expr(call(".receiver", [load(name, at)], at)), at)
-    check = placed(ast.If(test=test, body=[refuse], orelse=[]), at)
-    node.body.insert(1 if ast.get_docstring(node, clean=False) is not None else 0, check)
-
-
 def read_first(attribute: ast.Attribute) -> ast.expr:
     """Let an attribute of what `import` gave be read and then called.
 
@@ -74,6 +56,14 @@ def read_first(attribute: ast.Attribute) -> ast.expr:
     """
     true, never = placed(ast.Constant(True), attribute), placed(ast.Constant(None), attribute)
     return placed(ast.IfExp(test=true, body=attribute, orelse=never), attribute)
+
+
+def caught(kind: ast.expr) -> ast.expr:
+    """Let `BaseException` in a handler be all that a program may catch."""
+    if isinstance(kind, ast.Tuple):
+        kind.elts = [caught(each) for each in kind.elts]
+    is_base = isinstance(kind, ast.Name) and kind.id == "BaseException"
+    return call(".everything", [], kind) if is_base else kind
 
 
 def direct(node: ast.Call) -> str | None:

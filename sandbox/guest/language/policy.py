@@ -21,12 +21,12 @@ from RestrictedPython.transformer import RestrictingNodeTransformer
 from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, HOOKS, NOT_DEFINABLE, NOT_METHODS, Decision, decide
 from sandbox.guest.language.bindings import parameter_names, parameters
 from sandbox.guest.language.fields import is_harmless_format
-from sandbox.guest.language.guards import call, check_receiver_first, direct, is_own, load, located, placed, read_first
+from sandbox.guest.language.guards import call, caught, direct, is_own, load, located, placed, read_first
 from sandbox.guest.language.imports import import_bindings, is_star
 from sandbox.guest.language.later import check_later
 from sandbox.guest.language.patterns import check_match_args
 from sandbox.guest.language.proven import NOTHING_PROVEN
-from sandbox.guest.language.receivers import is_super_call, is_untouched, receiver
+from sandbox.guest.language.receivers import check_receiver_first, is_super_call, is_untouched, receiver
 from sandbox.guest.language.refusals import INSTEAD_OF
 from sandbox.guest.language.steady import comprehension_names, steady_names
 from sandbox.guest.language.variables import BINDABLE, READABLE, UNAVAILABLE, is_dunder, is_reserved
@@ -401,10 +401,8 @@ class LanguagePolicy(RestrictingNodeTransformer):
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> Any:
         """Allow handlers; `except:` and `except BaseException` catch all that a program may catch."""
         self._check_bound(node, node.name)
-        catches_all = node.type is None or (isinstance(node.type, ast.Name) and node.type.id == "BaseException")
         node = self.node_contents_visit(node)
-        if catches_all:
-            node.type = load(".everything", node.type or node)
+        node.type = caught(node.type or load("BaseException", node))
         return node
 
     def visit_TryStar(self, node: ast.AST) -> Any:

@@ -29,7 +29,7 @@ _READS, _WRITES, _ALL = 1, 2, 7
 #: In larger programs every guard stays: to follow them would take longer than guards do.
 _MOST_NODES = 5_000
 
-#: Looked at where their method begins, see `guards.check_receiver_first`.
+#: Looked at where their method begins, see `receivers.check_receiver_first`.
 _RECEIVERS = frozenset({"self", "cls"})
 
 Known = dict[str, int]

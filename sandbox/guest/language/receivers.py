@@ -9,6 +9,7 @@ import ast
 from functools import cache
 from typing import Any
 
+from sandbox.guest.language.guards import call, is_own, load, placed
 from sandbox.guest.language.source import children
 from sandbox.guest.language.variables import has_other_spelling
 
@@ -76,3 +77,21 @@ def bindings(node: ast.AST) -> tuple[str | None, ...]:
         if isinstance(bound, str) and not isinstance(node, ast.keyword):
             return (bound,)
     return ()
+
+
+def check_receiver_first(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str, *, is_inherited: bool) -> None:
+    """Look at the receiver once, where the method begins, instead of at each use.
+
+    if type(self) is not __class__ and type(self) not in OWN: receiver(self)
+
+    Where other classes share the method the first test is left out: it would mostly be in vain.
+    """
+    at = node.body[0]
+    test: ast.expr = is_own(name, at, negated=True)
+    if not is_inherited:
+        kind = placed(ast.Call(func=load(".type", at), args=[load(name, at)], keywords=[]), at)
+        other = placed(ast.Compare(left=kind, ops=[ast.IsNot()], comparators=[load("__class__", at)]), at)
+        test = placed(ast.BoolOp(op=ast.And(), values=[other, test]), at)
+    refuse = placed(ast.Expr(call(".receiver", [load(name, at)], at)), at)
+    check = placed(ast.If(test=test, body=[refuse], orelse=[]), at)
+    node.body.insert(1 if ast.get_docstring(node, clean=False) is not None else 0, check)

@@ -291,3 +291,96 @@ def test_the_end_of_one_asyncio_run_leaves_the_tasks_of_another_alone() -> None:
         "with ThreadPoolExecutor(4) as pool:\n    r = list(pool.map(job, range(3)))\nr"
     )
     assert slowly(code).value == [[0], [2, 2], [4, 4, 4]]
+
+
+ENDINGS = """
+import asyncio, sys, threading
+from concurrent.futures import ThreadPoolExecutor
+told = []
+def ends():
+    raise {error}
+async def main():
+    asyncio.get_running_loop().call_soon(ends)
+    await asyncio.sleep(0.01)
+    return "went on"
+for _ in range(2):
+    try:
+        told.append(asyncio.run(main()))
+    except {error} as error:
+        told.append(type(error).__name__)
+    with ThreadPoolExecutor() as executor:
+        for future in [executor.submit(ends), executor.submit(len, "ab")]:
+            try:
+                told.append(future.result())
+            except {error} as error:
+                told.append(type(error).__name__)
+    thread = threading.Thread(target=ends)
+    thread.start()
+    thread.join()
+told
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "seen"),
+    [
+        ("SystemExit", "SystemExit"),
+        ("KeyboardInterrupt", "KeyboardInterrupt"),
+        ("BaseException", "went on"),
+        ("GeneratorExit", "went on"),
+        ("ValueError", "went on"),
+    ],
+)
+def test_an_exit_of_a_callback_is_raised_where_the_program_waits_and_that_of_a_job_with_its_result(
+    error: str, seen: str
+) -> None:
+    ended = run_guest(ENDINGS.format(error=error))
+
+    assert ended.value == [seen, error, 2] * 2
+
+
+def test_what_runs_while_garbage_is_collected_cannot_wait() -> None:
+    ended = run_guest(
+        "import time\n"
+        "told = []\n"
+        "def waits():\n"
+        "    try:\n        yield\n"
+        "    finally:\n"
+        "        try:\n            time.sleep(1)\n"
+        "        except RuntimeError as error:\n            told.append(str(error))\n"
+        "walk = waits()\nbox = [walk]\nbox.append(box)\nnext(walk)\ndel walk, box\n"
+        "kept = [[] for _ in range(30_000)]\n"
+        "told"
+    )
+
+    assert ended.value == ["what runs while garbage is collected cannot wait"]
+
+
+def test_a_context_without_variables_calls_and_starts() -> None:
+    ended = run_guest(
+        "import asyncio, contextvars\n"
+        "async def main():\n    return ns.op(a=2)\n"
+        "[contextvars.Context().run(ns.op, a=1), contextvars.Context().run(asyncio.run, main())]",
+        {"ns.op": lambda a: a},
+    )
+
+    assert ended.value == [1, 2]
+
+
+def test_remarks_of_any_text_are_sent() -> None:
+    ended = run_guest(
+        "import asyncio\n"
+        "class Text(str):\n    def __getitem__(self, part):\n        return {1}\n"
+        "for message in (Text('a'), 'b\\ud800'):\n"
+        "    asyncio.get_event_loop().call_exception_handler({'message': message})\n"
+    )
+
+    assert ended.notes == ["a", "b?"]
+
+
+@pytest.mark.parametrize(
+    "handler",
+    ["except BaseException", "except", "except (ValueError, BaseException)", "except (BaseException, OSError)"],
+)
+def test_all_that_a_program_raises_is_caught(handler: str) -> None:
+    assert run_guest(f"try:\n    raise BaseException\n{handler}:\n    x = 1\nx").value == 1
