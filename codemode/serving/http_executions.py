@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import Header, Query, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from codemode.errors import RequestRepeated
 from codemode.executions.journal import Decision, ExecutionStatus, Verdict
@@ -40,6 +40,19 @@ KEEP_ALIVE_S = 15.0
 _LONGEST_WAIT_S = 3600.0
 
 
+def _data(value: Any) -> Any:
+    """What JSON can carry: of what Python's reader gives not NaN, infinities, and halves of surrogate pairs."""
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        raise ValueError("it is not JSON data") from None
+    return value
+
+
+#: An id or a digest of ours, or nothing that we know. With a limit its text is looked at, too.
+Name = Annotated[str, Field(max_length=200)]
+
+
 class ExecuteRequest(BaseModel):
     """A program in Python.
 
@@ -50,7 +63,7 @@ class ExecuteRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     code: str
-    resume_from: str = ""
+    resume_from: Name = ""
     fresh_reads: bool = False
     wait_s: float | None = Field(default=None, ge=0, le=_LONGEST_WAIT_S)
 
@@ -72,16 +85,16 @@ class DecisionRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    digest: str
+    digest: Name
     verdict: Verdict
     note: str = Field(default="", max_length=2_000)
-    value: Any = None
+    value: Annotated[Any, AfterValidator(_data)] = None
 
 
 class ApprovalDecision(DecisionRequest):
     """One of several decisions."""
 
-    id: str
+    id: Name
 
 
 class DecisionsRequest(BaseModel):

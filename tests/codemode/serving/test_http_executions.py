@@ -282,3 +282,20 @@ async def test_without_a_journal_the_message_says_how_to_have_one(bank: Bank, tm
             answer = await client.post("/v1/execute", json={"code": "1", "wait_s": 1})
             assert answer.status_code == 409
             assert "journal.enabled: true" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("/v1/execute", '{"code": "1", "resume_from": "\\ud800"}'),
+        ("/v1/approvals/ap_1", '{"digest": "\\ud800", "verdict": "approved"}'),
+        ("/v1/approvals/ap_1", '{"digest": "0", "verdict": "committed", "value": NaN}'),
+        ("/v1/approvals/ap_1", '{"digest": "0", "verdict": "committed", "value": ["\\ud800"]}'),
+        ("/v1/approvals", '{"decisions": [{"id": "\\ud800", "digest": "0", "verdict": "approved"}]}'),
+    ],
+)
+async def test_what_json_cannot_carry_is_a_mistake_of_the_request(
+    client: httpx2.AsyncClient, path: str, text: str
+) -> None:
+    answer = await client.post(path, content=text, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
