@@ -97,13 +97,7 @@ class SearchAnswer:
             }
             for hit in self.hits
         ]
-        return {
-            "text": self.text,
-            "hits": hits,
-            "total": self.total,
-            "unsure": list(self.unsure),
-            "note": self.note,
-        }
+        return {"text": self.text, "hits": hits, "total": self.total, "unsure": list(self.unsure), "note": self.note}
 
 
 class CodeMode:
@@ -179,7 +173,8 @@ class CodeMode:
         await self._programs.executor.aclose()
         await asyncio.gather(*self._renewals, return_exceptions=True)
         self.observers.close()
-        await asyncio.gather(*(source.transport.aclose() for source in self.sources.values()))
+        sources, self.sources = self.sources, {}
+        await asyncio.gather(*(source.transport.aclose() for source in sources.values()))
 
     async def search(
         self,
@@ -285,6 +280,7 @@ class CodeMode:
         Never raises for what the program or a tool did. Raises `sandbox.SandboxError` where no program can run,
         ExecutionNotFound for a `resume_from` of nobody or of another, JournalUnavailable.
         """
+        await self.view(caller)
         await self.start_sandbox()
         if resume_from or self._executions is not None:
             request = Request(code, credentials, resume_from, fresh_reads, begun=begun, watch=watch)
@@ -354,7 +350,9 @@ class CodeMode:
         return bool(self.sources) and self._programs.is_started
 
     async def view(self, caller: Caller = LOCAL) -> View:
-        """What there is for a caller."""
+        """What there is for a caller. Raises RuntimeError where the service was not entered, or was left."""
+        if not self.sources:
+            raise RuntimeError("its sources are not read: enter it, as `async with CodeMode.from_config() as cm:` does")
         return await self._views.of(caller.role)
 
     async def start_sandbox(self) -> Mapping[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +35,13 @@ if TYPE_CHECKING:
 
     Send = Callable[[Transport, Tool, Mapping[str, Any]], Awaitable[Any]]
 
+log = logging.getLogger(__name__)
+
 #: What a proxy answers where the service behind it did not, or not in time: Bad Gateway, Gateway Timeout.
 _OF_PROXIES = (502, 504)
+
+#: Errors that the operator is told of, each once.
+_TOLD_AT_MOST = 100
 
 
 class Gateway:
@@ -53,6 +59,7 @@ class Gateway:
         self._shapes = ObservedShapes() if shapes is None else shapes
         self._policy = policy or AccessPolicy()
         self._only_reads: CodeModeError | None = None
+        self._told: set[str] = set()
 
     def only_reading(self, why: CodeModeError) -> Gateway:
         """The same door, at which a call that may change something ends with the error `why`; nothing is sent."""
@@ -117,23 +124,35 @@ class Gateway:
         owner = OWNER.set(judged.call.caller.id)
         try:
             value = await send(self._transports[tool.source], tool, judged.arguments)
-        except UpstreamTimeout as error:
-            return ToolOutcome(tool.id, CallState.UNKNOWN, error=error)
-        except UpstreamUnreachable as error:
-            return ToolOutcome(tool.id, CallState.NOT_STARTED, error=error)
         except CallError as error:
-            return ToolOutcome(tool.id, _state_after(error), error=error)
+            self._tell(error)
+            return ToolOutcome(tool.id, _state_after(error, tool), error=error)
         finally:
             OWNER.reset(owner)
         return ToolOutcome(tool.id, CallState.COMMITTED, value=value)
 
+    def _tell(self, error: CallError) -> None:
+        """Tell the operator, once, what the program is not told: addresses, and lines of the configuration."""
+        said = str(error)
+        if said != error.for_model() and said not in self._told and len(self._told) < _TOLD_AT_MOST:
+            self._told.add(said)
+            log.warning("%s", said)
 
-def _state_after(error: CallError) -> CallState:
-    """What is known of a call that was answered with an error, or was not sent because of one."""
-    if isinstance(error, AnswerInvalid):
-        return CallState.COMMITTED
-    is_of_proxy = isinstance(error, UpstreamError) and error.status in _OF_PROXIES
-    return CallState.UNKNOWN if is_of_proxy else CallState.FAILED
+
+def _state_after(error: CallError, tool: Tool) -> CallState:
+    """What is known of a call that ended in an error: of one that may have changed something, whether it did."""
+    is_write = tool.effect is not Effect.READ
+    match error:
+        case UpstreamTimeout():
+            return CallState.UNKNOWN
+        case UpstreamUnreachable():
+            return CallState.NOT_STARTED
+        case AnswerInvalid() if is_write:
+            return CallState.COMMITTED
+        case UpstreamError(status=status) if is_write and status in _OF_PROXIES:
+            return CallState.UNKNOWN
+        case _:
+            return CallState.FAILED
 
 
 def _refusal(tool: Tool, ruling: Ruling) -> CodeModeError | None:

@@ -2,7 +2,7 @@
 
 Exit codes: 0 it worked; 1 the program did not complete, nothing was found, or `doctor` found something wrong; 2 wrong
 usage or configuration; 3 a source cannot be read; 4 the sandbox is not available on this machine; 70 a mistake in
-codemode itself.
+codemode itself; 74 something cannot be read or written.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def run(
 @on_surface
 def tools(
     surface: Surface,
-    namespace: Annotated[str, typer.Option(help="Only tools of this namespace.")] = "",
+    namespace: Annotated[str, typer.Option(help="Only tools of this namespace, or below this part of an id.")] = "",
     role: Role = DEFAULT_ROLE,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
@@ -116,7 +116,11 @@ def tools(
 
     async def work(service: CodeMode) -> int:
         catalog = (await service.view(local_caller(service, role))).catalog
-        found = sorted((tool for tool in catalog if namespace in ("", tool.namespace)), key=lambda tool: tool.id)
+        found = sorted((tool for tool in catalog if _is_in(namespace, tool.id)), key=lambda tool: tool.id)
+        if namespace and not found:
+            known = ", ".join(sorted({tool.namespace for tool in catalog}))
+            message = f"no tool has the namespace {namespace!r}; there are: {known}"
+            raise ConfigurationError(message)
         if as_json:
             show.print_json([{"id": tool.id, "effect": tool.effect, "summary": tool.summary} for tool in found])
         else:
@@ -151,15 +155,17 @@ def cost(
 def serve(
     surface: Surface,
     host: Annotated[str, typer.Option(help="Address to listen on; default from the configuration.")] = "",
-    port: Annotated[int, typer.Option(help="Port; 0 takes a free one.", min=-1, max=65535)] = -1,
+    port: Annotated[
+        int | None, typer.Option(help="Port; 0 takes a free one; default from the configuration.", min=0, max=65535)
+    ] = None,
 ) -> None:
-    """Serve search and execute over HTTP."""
+    """Serve search and execute over HTTP, and MCP at /mcp."""
     from codemode.serving.server import serve as serve_http
 
     with errors_as_exit_codes():
         settings = surface.settings()
         changes: dict[str, Any] = {"host": host} if host else {}
-        if port >= 0:
+        if port is not None:
             changes["port"] = port
         own = settings.model_copy(update={"server": settings.server.model_copy(update=changes)})
         serve_http(own, surface.settings)
@@ -189,6 +195,10 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character shows its number
     app()
+
+
+def _is_in(namespace: str, id_: str) -> bool:
+    return not namespace or id_.startswith(f"{namespace.rstrip('.')}.")
 
 
 def _read_program(file: Path) -> str:

@@ -170,7 +170,7 @@ def _show(event: Event) -> None:
         case CallEnded() if event.outcome is not None:
             show.console.print(show.outcome(event.outcome))
         case CallEnded() | ToolsRequested():
-            show.console.print(show.shortened(event.text))
+            show.console.print(show.shortened("answer", event.text))
         case Repaired():
             show.console.print(show.plain(f"\n(asked again: {event.problem})", style="yellow"))
         case Ended():

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
-from rich.table import Table
 
 from codemode.errors import ApprovalRefused, ConfigurationError
 from codemode.executions.journal import Decision, ExecutionStatus
@@ -40,7 +39,7 @@ _MICROSECONDS = 1_000_000
 def list_executions(
     surface: Surface,
     status: Annotated[str, typer.Option(help="Only those that are completed, failed, paused, running …")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=500)] = 20,
+    limit: Annotated[int, typer.Option(help="How many.", min=1, max=500)] = 20,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """The newest executions."""
@@ -50,7 +49,7 @@ def list_executions(
         if as_json:
             show.print_json([brief(stored) for stored in found])
         else:
-            show.console.print(_table(found))
+            _print_list(found)
         return 0
 
     with_service(surface, work)
@@ -143,6 +142,8 @@ def rollback(
             show.print_json({**_rollback_json(found), "outcome": outcome and outcome.outcome})
         for one in () if as_json else found.left:
             show.console.print(show.plain(f"left as it is: {one.tool} ({one.path}): {one.why}"), soft_wrap=True)
+        if not (found.execution or found.left or as_json):
+            show.console.print("there is nothing to take back: no write was committed")
         return 0 if not found.left else 1
 
     with_service(surface, work)
@@ -164,6 +165,8 @@ def list_approvals(
         else:
             for call in waiting:
                 show.console.print(show.plain(_line(call)), soft_wrap=True)
+            if not waiting:
+                show.errors.print("no call waits for a person")
         return 0
 
     with_service(surface, work)
@@ -274,8 +277,10 @@ async def _print_execution(service: CodeMode, execution: str, *, as_json: bool) 
         arguments = ", ".join(f"{name}={value!r}" for name, value in call["arguments"].items())
         reused = f" (from {call['reused']})" if call.get("reused") else ""
         show.console.print(show.plain(f"{call['state']:<12} {call['tool']}({arguments}){reused}"), soft_wrap=True)
+    if outcome.get("output"):
+        show.console.print(show.shortened("output", outcome["output"].rstrip("\n")))
     if outcome.get("has_value"):
-        show.console.print(show.shortened(json.dumps(outcome["value"], indent=2, ensure_ascii=False)))
+        show.console.print(show.shortened("answer", json.dumps(outcome["value"], indent=2, ensure_ascii=False)))
     failure = outcome.get("failure")
     if failure:
         show.console.print(show.plain(f"{failure['type']}: {failure['message']}", style="red"), soft_wrap=True)
@@ -329,12 +334,16 @@ def _line(call: PendingCall) -> str:
     return f"{call.id}  {asks} {call.tool}({arguments})  [{call.execution}]{why}"
 
 
-def _table(found: tuple[StoredExecution, ...]) -> Table:
-    table = Table(box=None, padding=(0, 2), header_style="dim")
-    for title in ("execution", "status", "of", "started", "program"):
-        table.add_column(title, no_wrap=True)
-    for stored in found:
-        started = datetime.fromtimestamp(stored.given.start_us / _MICROSECONDS, UTC).strftime("%Y-%m-%d %H:%M:%S")
-        first = stored.given.code.strip().partition("\n")[0]
-        table.add_row(stored.given.id, stored.status, show.plain(stored.given.owner), started, show.plain(first[:60]))
-    return table
+def _print_list(found: tuple[StoredExecution, ...]) -> None:
+    """A line for each, on however narrow a terminal: ids are there to be copied."""
+    rows = [("execution", "status", "of", "started", "program"), *map(_row, found)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for at, row in enumerate(rows):
+        line = "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        show.console.print(show.plain(line, style="" if at else "dim"), soft_wrap=True)
+
+
+def _row(stored: StoredExecution) -> tuple[str, ...]:
+    started = datetime.fromtimestamp(stored.given.start_us / _MICROSECONDS, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    first = stored.given.code.strip().partition("\n")[0]
+    return stored.given.id, stored.status, stored.given.owner, started, first[:60]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Keys of the server: create, list, rotate, revoke.")
 
-Id = Annotated[str, typer.Argument(help="The id of a key, as `codemode keys list` shows it.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a key, as `codemode keys list` shows it.")]
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _SHOWN_ONCE = "This is the only time that the key is shown."

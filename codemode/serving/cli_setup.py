@@ -13,6 +13,7 @@ from rich.table import Table
 
 from codemode.errors import ConfigurationError
 from codemode.serving import console as show
+from codemode.serving.configuration_file import write
 from codemode.serving.doctor import Finding, State, examine
 from codemode.serving.first_configuration import documents_below, written
 from codemode.serving.surface import AsJson, Config, Surface, errors_as_exit_codes, on_surface
@@ -40,7 +41,7 @@ def init(
             raise ConfigurationError(message)
         wanted = list(locations or map(str, documents_below(config.absolute().parent))) or [_asked()]
         sources = asyncio.run(_loaded(wanted))
-        config.write_text(written(sources, config.absolute().parent), encoding="utf-8")
+        write(config, written(sources, config.absolute().parent))
         if as_json:
             show.print_json([{"name": s.name, "location": location, "tools": len(s.tools)} for s, location in sources])
             return

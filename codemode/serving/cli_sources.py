@@ -12,7 +12,7 @@ import typer
 
 from codemode.errors import ConfigurationError, SourceError
 from codemode.serving import console as show
-from codemode.serving.configuration_file import with_source, without_source
+from codemode.serving.configuration_file import read, with_source, without_source, write
 from codemode.serving.surface import (
     AsJson,
     Config,
@@ -28,6 +28,7 @@ from codemode.settings import (
     is_python,
     is_url,
     load_settings,
+    namespace,
     settings_for_document,
 )
 from codemode.sources.changes import LastSeen
@@ -63,6 +64,7 @@ def add(
 ) -> None:
     """Read a source, report what it gives, and add it to the configuration. What it is, is found out."""
     with errors_as_exit_codes():
+        namespace(name)
         if arguments or _is_command(location):
             settings = SourceSettings(command=(location, *(arguments or ())))
         else:
@@ -71,8 +73,7 @@ def add(
         settings, source = asyncio.run(_found(name, settings, bearer_env))
         is_document = settings.is_document
         base = base_url or (next(iter(_absolute(source)), "") if is_document else "")
-        text = config.read_text(encoding="utf-8") if config.exists() else ""
-        config.write_text(with_source(text, name, _entry(settings, base, bearer_env, config)), encoding="utf-8")
+        write(config, with_source(read(config), name, _entry(settings, base, bearer_env, config)))
         if as_json:
             show.print_json({name: _as_data(source)})
         else:
@@ -85,12 +86,7 @@ def add(
 def remove(name: Name, as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
     """Take a source out of the configuration."""
     with errors_as_exit_codes():
-        try:
-            text = config.read_text(encoding="utf-8")
-        except OSError as error:
-            message = f"the configuration {config} cannot be read: {error.strerror}"
-            raise ConfigurationError(message) from None
-        config.write_text(without_source(text, name), encoding="utf-8")
+        write(config, without_source(read(config), name))
         if as_json:
             show.print_json({"removed": name})
 

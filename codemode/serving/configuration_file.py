@@ -2,16 +2,46 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from codemode.errors import ConfigurationError
+from codemode.settings import not_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _INDENT = "  "
+
+
+def read(file: Path) -> str:
+    """The text of a configuration, empty where there is none. Raises ConfigurationError."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        message = f"the configuration {file} cannot be read: {reason}"
+        raise ConfigurationError(message) from None
+
+
+def write(file: Path, text: str) -> None:
+    """Put a configuration in the place of the one before, whole or not at all. Raises ConfigurationError."""
+    target = file.resolve()
+    try:
+        with tempfile.NamedTemporaryFile("w", dir=target.parent, delete=False, encoding="utf-8") as new:
+            new.write(text)
+        target.touch()  # a new one is for whom the user's other files are
+        shutil.copymode(target, new.name)
+        Path(new.name).replace(target)
+    except OSError as error:
+        message = f"the configuration {file} cannot be written: {error.strerror}"
+        raise ConfigurationError(message) from None
 
 
 def with_source(text: str, name: str, entry: Mapping[str, Any]) -> str:
@@ -51,7 +81,7 @@ def _sources(text: str) -> yaml.MappingNode | None:
     try:
         root = yaml.compose(text)
     except yaml.YAMLError as error:
-        message = f"the configuration is not YAML: {' '.join(str(error).split())}"
+        message = f"the configuration is not YAML: {not_yaml(error)}"
         raise ConfigurationError(message) from None
     if root is None:
         return None

@@ -75,6 +75,8 @@ def outcome(ended: ExecutionOutcome) -> RenderableType:
     )
     parts.extend(plain(f"note: {note}", style="dim") for note in ended.notes)
     usage = f"{ended.usage.wall_s * 1000:.1f} ms, {len(ended.calls)} calls, {ended.usage.cpu_s * 1000:.0f} ms CPU"
+    if not ended.ok:  # it may be looked at, repaired or resumed
+        usage = f"{ended.id}: {usage}"
     return Panel(Group(*parts), title=f"[{style}]{ended.status}[/]", subtitle=usage, title_align="left")
 
 
@@ -102,7 +104,7 @@ def _line(call: LedgerEntry, end_s: float) -> tuple[RenderableType, ...]:
     width = max(1, min(round(call.duration_s / end_s * BAR_WIDTH), BAR_WIDTH - left))
     return (
         plain(f"{call.tool}({arguments})"),
-        Text(call.state, style=style),
+        Text("reused" if call.reused else call.state, style=style),
         f"{call.duration_s * 1000:.1f}",
         Text(" " * left + "█" * width, style=style),
         plain(call.error or call.preview, style="dim"),
@@ -148,9 +150,9 @@ def waiting(what: str) -> Iterator[None]:
         status.stop()
 
 
-def shortened(text: str) -> RenderableType:
+def shortened(title: str, text: str) -> RenderableType:
     """The first lines of a text, and how many more there are."""
-    return _titled("answer", text)
+    return _titled(title, text)
 
 
 def plain(text: str, style: str = "") -> Text:

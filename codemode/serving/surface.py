@@ -50,6 +50,9 @@ class Surface:
                 message = "--base-url, --name and --bearer-env go with --source"
                 raise ConfigurationError(message)
             return load_settings(self.config)
+        if self.config != Path(DEFAULT_FILE):
+            message = "--config and --source: give one of them"
+            raise ConfigurationError(message)
         bearer = SecretReference(env=self.bearer_env) if self.bearer_env else None
         return settings_for_document(self.source, base_url=self.base_url, name=self.name, bearer=bearer)
 
@@ -111,14 +114,16 @@ def errors_as_exit_codes() -> Iterator[None]:
     except (typer.Exit, typer.Abort):
         raise
     except Exception as error:  # noqa: BLE001 -- the boundary: a person is told, and shown no traceback
-        code, text = 70, _unexpected(error)
+        code, text = _unexpected(error)
     else:
         return
     show.errors.print(text, markup=False, style="red", soft_wrap=True)
     raise typer.Exit(code)
 
 
-def _unexpected(error: Exception) -> str:
+def _unexpected(error: Exception) -> tuple[int, str]:
+    if isinstance(error, OSError) and error.strerror and not isinstance(error, ConnectionError):
+        return 74, f"{error.filename or 'what is printed'} cannot be read or written: {error.strerror}"
     where = traceback.extract_tb(error.__traceback__)[-1]
     kind = type(error).__name__
-    return f"a mistake in codemode itself: {kind} at {Path(where.filename).name}:{where.lineno}; please report it"
+    return 70, f"a mistake in codemode itself: {kind} at {Path(where.filename).name}:{where.lineno}; please report it"

@@ -22,7 +22,8 @@ from codemode.settings.file import API_KEY_VARIABLE, DEFAULT_FILE, load_settings
 from codemode.settings.folders import is_set, tokenizer_folder
 from codemode.settings.journal import Durability, JournalSettings
 from codemode.settings.menu import CategorySettings, MenuSettings, RoleMenuSettings, RouterModelSettings, RouterSettings
-from codemode.settings.mistakes import line_of
+from codemode.settings.mistakes import line_of, not_yaml
+from codemode.settings.namespace import namespace
 from codemode.settings.observe import ObserveSettings
 from codemode.settings.policy import DEFAULT_ROLE, DecisionName, PolicySettings, QuotaSettings, RuleSettings
 from codemode.settings.search import Enrichment, SearchSettings
@@ -82,6 +83,8 @@ __all__ = [
     "is_url",
     "line_of",
     "load_settings",
+    "namespace",
+    "not_yaml",
     "settings_for_document",
     "tokenizer_folder",
 ]

@@ -12,7 +12,8 @@ from pydantic import ValidationError
 
 from codemode.errors import ConfigurationError
 from codemode.settings.mcp_servers import servers_in
-from codemode.settings.mistakes import line_of, mistakes, unknown_names
+from codemode.settings.mistakes import line_of, mistakes, not_yaml, said_twice, unknown_names
+from codemode.settings.namespace import is_namespace
 from codemode.settings.sections import Settings
 
 if TYPE_CHECKING:
@@ -38,32 +39,38 @@ def load_settings(path: str | Path = DEFAULT_FILE) -> Settings:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         message = f"the configuration {file} cannot be read: {reason}; name another with --config"
+        if isinstance(error, FileNotFoundError):
+            message += ", or write one with `codemode init`"
         raise ConfigurationError(message) from None
     try:
         node = yaml.compose(text, _LOADER)
         content = yaml.load(text, _LOADER)  # noqa: S506 -- a safe loader
     except yaml.YAMLError as error:
-        message = f"{file}: not YAML: {' '.join(str(error).split())}"
+        message = f"{file}: not YAML: {not_yaml(error)}"
         raise ConfigurationError(message) from None
     content = _with_menu(content, file.parent)
+    wrong = said_twice(node)
     try:
         settings = Settings.model_validate(content if content is not None else {})
     except ValidationError as error:
-        lines = "\n".join(f"  line {line}: {text}" for line, text in mistakes(error, node))
-        message = f"{file} is not a valid configuration:\n{lines}"
-        raise ConfigurationError(message) from None
+        raise _invalid(file, wrong + mistakes(error, node)) from None
+    if wrong:
+        raise _invalid(file, wrong)
     settings = _with_servers(settings, file.parent)
     if not settings.sources:
         message = f"{file} names no sources: `codemode sources add NAME LOCATION` writes one"
         raise ConfigurationError(message)
-    strange = sorted((line_of(node, place), text) for place, text in unknown_names(settings))
+    strange = [(line_of(node, place), text) for place, text in unknown_names(settings)]
     if strange:
-        lines = "\n".join(f"  line {line}: {text}" for line, text in strange)
-        message = f"{file} is not a valid configuration:\n{lines}"
-        raise ConfigurationError(message)
+        raise _invalid(file, strange)
     settings = _anchored(settings, file.parent)
     settings._where = lambda location: f"{file}, line {line_of(node, location)}: "
     return settings
+
+
+def _invalid(file: Path, wrong: list[tuple[int, str]]) -> ConfigurationError:
+    lines = "\n".join(f"  line {line}: {text}" for line, text in sorted(wrong))
+    return ConfigurationError(f"{file} is not a valid configuration:\n{lines}")
 
 
 def _with_menu(content: Any, folder: Path) -> Any:
@@ -74,7 +81,13 @@ def _with_menu(content: Any, folder: Path) -> Any:
     try:
         menu = yaml.load(file.read_text(encoding="utf-8"), _LOADER)  # noqa: S506 -- a safe loader
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        reason = error.strerror if isinstance(error, OSError) else " ".join(str(error).split())
+        match error:
+            case OSError():
+                reason = error.strerror
+            case yaml.YAMLError():
+                reason = f"not YAML: {not_yaml(error)}"
+            case _:
+                reason = "it is not UTF-8 text"
         message = f"menu: {file} cannot be read: {reason}"
         raise ConfigurationError(message) from None
     return {**content, "menu": menu}
@@ -107,15 +120,15 @@ def settings_for_document(
         return Settings.model_validate(content)
     except ValidationError as error:
         found = "; ".join(text for _, text in mistakes(error, None))
-        message = f"--source, --base-url, --name: {found}"
-        raise ConfigurationError(message) from None
+        raise ConfigurationError(found) from None
 
 
 def _namespace(location: str) -> str:
     """A namespace from a location: its file, folder or host, whichever first says more than 'openapi'."""
     parts = [part for part in re.split(r"[/\\\\]", location.partition("://")[2] or location) if part]
     words = [re.sub(r"\W+", "_", part.lower().split(".")[0]).strip("_") for part in reversed(parts)]
-    return next((w for w in words if re.fullmatch(r"[a-z][a-z0-9_]{0,31}", w) and w not in _GENERIC_NAMES), "api")
+    found = (name for word in words if word not in _GENERIC_NAMES for name in (word, f"{word}_api"))
+    return next(filter(is_namespace, found), "api")
 
 
 def _with_servers(settings: Settings, folder: Path) -> Settings:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from codemode.errors import ConfigurationError
+from codemode.settings.namespace import is_namespace
 from codemode.settings.sources import SourceSettings
 
 if TYPE_CHECKING:
@@ -198,4 +199,5 @@ def _further(server: dict[str, Any]) -> dict[str, Any]:
 def _namespace(name: str, taken: Mapping[str, SourceSettings]) -> str:
     base = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:28] or "server"
     base = base if base[0].isalpha() else f"s_{base}"
+    base = base if is_namespace(base) else f"{base[:25]}_server"
     return next(one for number in range(1, 1000) if (one := base if number == 1 else f"{base}_{number}") not in taken)

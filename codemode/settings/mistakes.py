@@ -15,29 +15,98 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
 
+#: What is expected, where pydantic says it in the terms of Python.
+_EXPECTED = {
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "string_type": "text",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+}
+
+#: Classes of sections that say where a secret is kept.
+_SECRETS = ("CallerReference", "SecretReference")
+
+
 def mistakes(error: ValidationError, node: yaml.Node | None) -> list[tuple[int, str]]:
-    """Every mistake as its line and its text, in the order of lines; `node` is the file as YAML composed it."""
-    return sorted(_explain(dict(mistake), node) for mistake in error.errors())
+    """Every mistake as its line and its text; `node` is the file as YAML composed it."""
+    return [_explain(dict(mistake), node) for mistake in error.errors()]
+
+
+def not_yaml(error: yaml.YAMLError) -> str:
+    """Why a text is no YAML, and where; nothing of the text, which may hold what is nobody's business."""
+    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
+        return " ".join(str(error).split())
+    begun = f" of line {error.context_mark.line + 1}" if error.context_mark else ""
+    context = f" ({error.context}{begun})" if error.context else ""
+    return f"line {error.problem_mark.line + 1}: {error.problem}{context}"
+
+
+def said_twice(node: yaml.Node | None) -> list[tuple[int, str]]:
+    """Keys that stand twice in one mapping, of which YAML's readers keep the last in silence: the line, and what."""
+    found: list[tuple[int, str]] = []
+    seen: set[int] = set()
+    waiting = [node] if node is not None else []
+    while waiting:
+        one = waiting.pop()
+        if id(one) in seen:  # an alias
+            continue
+        seen.add(id(one))
+        if isinstance(one, yaml.SequenceNode):
+            waiting += one.value
+        elif isinstance(one, yaml.MappingNode):
+            found += _twice(one)
+            waiting += [value for _, value in one.value]
+    return found
+
+
+def _twice(mapping: yaml.MappingNode) -> Iterator[tuple[int, str]]:
+    lines: dict[str, int] = {}
+    for key, _ in mapping.value:
+        line = key.start_mark.line + 1
+        if str(key.value) in lines:
+            yield line, f"{key.value}: stands in line {lines[key.value]} already, and only one of them can hold"
+        lines[str(key.value)] = line
 
 
 def _explain(mistake: dict[str, Any], node: yaml.Node | None) -> tuple[int, str]:
     """The line of a mistake, and its key, what was expected, the nearest valid key."""
     location = tuple(part for part in mistake["loc"] if part != "[key]")
-    line = line_of(node, location)
-    key = ".".join(str(part) for part in location) or "(the whole file)"
-    text = str(mistake["msg"]).removeprefix("Value error, ")
-    if mistake["type"] == "extra_forbidden":
-        valid = _valid_keys(location[:-1])
-        nearest = process.extractOne(str(location[-1]), valid, scorer=fuzz.ratio, score_cutoff=50)
-        text = f"no such key; {f'did you mean {nearest[0]!r}? ' if nearest else ''}valid: {', '.join(sorted(valid))}"
-    return line, f"{key}: {text}"
+    key = ".".join(str(part) for part in location) or "the whole file"
+    return line_of(node, location), f"{key}: {_said(mistake, location)}"
+
+
+def _said(mistake: dict[str, Any], location: tuple[Any, ...]) -> str:
+    context = mistake.get("ctx", {})
+    match mistake["type"]:
+        case "extra_forbidden":
+            return f"no such key; {_choice(str(location[-1]), _valid_keys(location[:-1]))}"
+        case "union_tag_invalid":
+            valid = str(context["expected_tags"]).replace("'", "").split(", ")
+            kind = str(context["discriminator"]).strip("'")
+            return f"{context['tag']!r} is no {kind}; {_choice(context['tag'], valid)}"
+        case "model_type" if context["class_name"] in _SECRETS:
+            return "a secret is never written here: say where it is kept, as {env: NAME} or {file: PATH}"
+        case "missing":
+            return "is missing"
+        case kind if kind in _EXPECTED:
+            return f"{_EXPECTED[kind]} is expected"
+        case _:
+            return str(mistake["msg"]).removeprefix("Value error, ")
 
 
 def unknown_names(settings: Settings) -> list[tuple[tuple[Any, ...], str]]:
     """Roles and sources that are named where nothing else of the file knows them: the place, and what is wrong."""
     known = {"role": settings.policy.known_roles(), "source": tuple(settings.sources)}
     return [
-        (place, f"{'.'.join(map(str, place))}: there is no {kind} {_nearest(name, known[kind])}")
+        (place, f"{'.'.join(map(str, place))}: there is no {kind} {name!r}; {_choice(name, known[kind])}")
         for kind, place, name in _named(settings)
         if name not in known[kind]
     ]
@@ -60,9 +129,9 @@ def _named(settings: Settings) -> Iterator[tuple[str, tuple[Any, ...], str]]:
             yield "role", ("server", "tokens", "default_role"), tokens.default_role
 
 
-def _nearest(name: str, known: Sequence[str]) -> str:
-    found = process.extractOne(name, known, scorer=fuzz.ratio, score_cutoff=50)
-    return f"{name!r}; {f'did you mean {found[0]!r}? ' if found else ''}valid: {', '.join(sorted(known))}"
+def _choice(name: str, valid: Sequence[str]) -> str:
+    nearest = process.extractOne(name, valid, scorer=fuzz.ratio, score_cutoff=50)
+    return f"{f'did you mean {nearest[0]!r}? ' if nearest else ''}valid: {', '.join(sorted(valid))}"
 
 
 def line_of(node: yaml.Node | None, location: tuple[Any, ...]) -> int:

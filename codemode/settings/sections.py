@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field, PrivateAttr
 
@@ -12,15 +12,13 @@ from codemode.settings.agent import AgentSettings
 from codemode.settings.folders import user_folder
 from codemode.settings.journal import JournalSettings
 from codemode.settings.menu import MenuSettings
+from codemode.settings.namespace import Namespace
 from codemode.settings.observe import ObserveSettings
 from codemode.settings.policy import PolicySettings
 from codemode.settings.search import SearchSettings
 from codemode.settings.section import Section
 from codemode.settings.server import ServerSettings
 from codemode.settings.sources import SourceSettings
-
-#: A source's name, which is also the root that programs call its tools by.
-Namespace = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 
 
 class LimitSettings(Section):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codemode.catalog.tool import Effect
 from codemode.errors import ConfigurationError, SourceError
+from codemode.settings import namespace
 from codemode.sources.functions import load_functions
 from codemode.sources.kinds import source_of
 from codemode.sources.overrides import Overrides, apply_overrides
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from codemode.sources.loaded import Surface, Warned
     from codemode.transports.mcp import Definitions
     from codemode.transports.transport import Transport
-
-NAMESPACE = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +67,7 @@ async def load_source(name: str, settings: SourceSettings, context: SourceContex
 
 def bind_functions(name: str, target: object) -> LoadedSource:
     """The functions of `target` as a source; see `load_functions`. Raises SourceError, ConfigurationError."""
-    if not NAMESPACE.fullmatch(name):
-        message = f"{name!r} cannot be a namespace: lower-case letters, digits and _, a letter first, 32 at most"
-        raise ConfigurationError(message)
+    namespace(name)
     surface = target.surface(name) if isinstance(target, BoundTools) else load_functions(target, name=name)
     return LoadedSource(name, surface, FunctionTransport(name))
 

@@ -13,9 +13,10 @@ from urllib.parse import quote
 from urllib.parse import quote_plus as _quote_plus
 
 from codemode.catalog.content import is_content
+from codemode.errors import CallError
 from codemode.transports import styles
 from codemode.transports.invocation import BodyKind, FieldEncoding
-from codemode.transports.places import query_text, separator_text
+from codemode.transports.places import plain_name, query_text, separator_text
 from codemode.transports.xml import xml_of
 
 if TYPE_CHECKING:
@@ -30,7 +31,10 @@ quote_plus = partial(_quote_plus, errors="replace")
 
 
 def encode_body(plan: BodyPlan, value: Any, contents: ContentStore) -> tuple[bytes, str]:
-    """The body and its media type. Raises CallError where content that a value refers to is no longer kept."""
+    """The body and its media type.
+
+    Raises CallError where content that a value refers to is no longer kept, or a field would pass for another.
+    """
     match plan.kind:
         case BodyKind.JSON:
             return _json(value), _json_type(plan.media_types, value)
@@ -83,12 +87,16 @@ def _form(plan: BodyPlan, value: Any) -> str:
     if not isinstance(value, Mapping):
         return styles.scalar(value)
     texts = []
+    names = {plain_name(name) for name in (*value, *plan.schema.properties())}
     for name, item in value.items():
         encoding = plan.encodings.get(name, _PLAIN)
         if item is None or item == {}:
             texts.append(f"{quote_plus(name)}=")  # an empty value unsets a field of a form
             continue
         for key, pieces in styles.pairs(name, item, _form_style(encoding, item), explode=encoding.explode):
+            if key != name and plain_name(key) in names - {plain_name(name)}:
+                message = f"{name} would send {key!r}, which passes for another field; nothing was sent"
+                raise CallError(message)
             parts = [separator_text(separator) + _form_text(text, encoding) for separator, text in pieces]
             texts.append(f"{quote_plus(key)}={''.join(parts)}")
     return "&".join(texts)

@@ -73,6 +73,13 @@ def cookie_text(value: str) -> str:
     return value
 
 
+def plain_name(name: str) -> str:
+    """A name as a service that is not strict may read it: " CC", "c-c", "%63c" and "cc[0]" as "cc"."""
+    text = unicodedata.normalize("NFKC", unquote(name)).casefold()
+    first = text[:1] + text[1:].partition("[")[0]
+    return "".join(character for character in first if character.isalnum()) or name
+
+
 def _decodings(value: str) -> set[str]:
     found = {value}
     text = value

@@ -16,7 +16,15 @@ from codemode.catalog.tool import Location
 from codemode.errors import ArgumentsInvalid
 from codemode.transports import styles
 from codemode.transports.body import encode_body
-from codemode.transports.places import Unsafe, cookie_text, header_text, path_text, query_text, separator_text
+from codemode.transports.places import (
+    Unsafe,
+    cookie_text,
+    header_text,
+    path_text,
+    plain_name,
+    query_text,
+    separator_text,
+)
 
 if TYPE_CHECKING:
     from codemode.catalog.tool import Parameter, Tool
@@ -57,6 +65,11 @@ class RequestPlan:
         self._by_location: dict[Location, list[Parameter]] = {}
         for parameter in tool.parameters:
             self._by_location.setdefault(parameter.location, []).append(parameter)
+        self._plain_names = {
+            location: {plain_name(parameter.wire_name) for parameter in parameters}
+            for location, parameters in self._by_location.items()
+        }
+        self._plain_names.setdefault(Location.QUERY, set()).update(plain_name(name) for name, _ in invocation.query)
         in_path = {parameter.wire_name: parameter for parameter in self._by_location.get(Location.PATH, ())}
         self._segments = tuple(_parse_segment(text, in_path) for text in invocation.path.strip("/").split("/"))
         self._ends_in_slash = len(invocation.path) > 1 and invocation.path.endswith("/")
@@ -103,7 +116,7 @@ class RequestPlan:
         texts = [self._fixed_query] if self._fixed_query else []
         for parameter, value in self._given(Location.QUERY, arguments):
             reserved = parameter.allow_reserved
-            for name, pieces in styles.pairs(parameter.wire_name, value, parameter.style, explode=parameter.explode):
+            for name, pieces in self._pairs(parameter, value):
                 parts = [separator_text(separator) + query_text(text, reserved=reserved) for separator, text in pieces]
                 texts.append(f"{query_text(name)}={''.join(parts)}")
         return "&".join(texts)
@@ -116,10 +129,19 @@ class RequestPlan:
 
     def _cookies(self, arguments: Mapping[str, Any]) -> Iterator[str]:
         for parameter, value in self._given(Location.COOKIE, arguments):
-            for name, pieces in styles.pairs(parameter.wire_name, value, parameter.style, explode=parameter.explode):
+            for name, pieces in self._pairs(parameter, value):
                 with self._blaming(parameter):
                     parts = [separator + cookie_text(text) for separator, text in pieces]
                     yield f"{cookie_text(name)}={''.join(parts)}"
+
+    def _pairs(self, parameter: Parameter, value: Any) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        """A value as names and pieces; the keys of an object that is spread must not pass for other parameters."""
+        others = self._plain_names[parameter.location] - {plain_name(parameter.wire_name)}
+        for name, pieces in styles.pairs(parameter.wire_name, value, parameter.style, explode=parameter.explode):
+            if name != parameter.wire_name and plain_name(name) in others:
+                message = f"{parameter.name} would send {name!r}, which passes for another parameter"
+                raise ArgumentsInvalid(self._tool.id, message, parameter=parameter.name)
+            yield name, pieces
 
     def _body(self, arguments: Mapping[str, Any], contents: ContentStore) -> tuple[bytes | None, str]:
         plan = self._invocation.body

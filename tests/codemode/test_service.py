@@ -216,3 +216,17 @@ async def test_a_reload_that_fails_changes_nothing(tmp_path: Path) -> None:
                 await service.reload(other)
             assert {tool.id for tool in service.catalog.tools} == {"bad.things.ok"}
             assert service.settings == settings
+
+
+async def test_a_service_that_was_not_entered_or_was_left_says_so_and_starts_nothing() -> None:
+    def add(number: int) -> int:
+        """Add one."""
+        return number + 1
+
+    service = CodeMode.from_functions(shop=[add])
+    for _ in range(2):
+        for use in (service.search("add"), service.execute("1"), service.describe("shop"), service.definitions()):
+            with pytest.raises(RuntimeError, match="its sources are not read: enter it, as `async with"):
+                await use
+        async with service:
+            assert (await service.execute("shop.add(number=1)")).value == 2

@@ -52,6 +52,55 @@ def test_every_mistake_is_named_at_once_with_line_key_and_nearest_key(tmp_path: 
     ]
 
 
+def test_what_is_expected_is_said_in_the_words_of_the_file(tmp_path: Path) -> None:
+    file = write(
+        tmp_path,
+        "sources:\n"
+        "  gym: {location: 3, timeout_s: long, keep_names: often}\n"
+        "  shop: {location: x, credentials: [{kind: bearrer, token: {env: A}}, {kind: bearer, token: hunter2}]}\n"
+        "  print: {location: x}\n"
+        "  class: {location: x}\n"
+        "pins: one\n"
+        "server: {port: eighty, tokens: {issuer: a}}\n",
+    )
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings(file)
+    assert str(caught.value).splitlines()[1:] == [
+        "  line 2: sources.gym.keep_names: true or false is expected",
+        "  line 2: sources.gym.location: text is expected",
+        "  line 2: sources.gym.timeout_s: a number is expected",
+        "  line 3: sources.shop.credentials.0: 'bearrer' is no kind; did you mean 'bearer'? "
+        "valid: api_key, aws, basic, bearer, none, oauth2",
+        "  line 3: sources.shop.credentials.1.bearer.token: a secret is never written here: say where it is kept, as "
+        "{env: NAME} or {file: PATH}",
+        "  line 4: sources.print: 'print' cannot be a namespace: programs need what has this name already",
+        "  line 5: sources.class: 'class' cannot be a namespace: it is a word of Python's, after which no name can "
+        "follow",
+        "  line 6: pins: a list is expected",
+        "  line 7: server.port: a whole number is expected",
+        "  line 7: server.tokens.audience: is missing",
+        "  line 7: server.tokens.jwks_url: is missing",
+    ]
+
+
+def test_a_key_that_stands_twice_is_refused_with_both_lines(tmp_path: Path) -> None:
+    file = write(tmp_path, "sources:\n  gym: {location: a}\n  gym: {location: b}\nlimits: {cpu_s: 1, cpu_s: 2}\n")
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings(file)
+    assert str(caught.value).splitlines()[1:] == [
+        "  line 3: gym: stands in line 2 already, and only one of them can hold",
+        "  line 4: cpu_s: stands in line 4 already, and only one of them can hold",
+    ]
+
+
+def test_what_is_no_yaml_is_told_by_its_line_without_its_text(tmp_path: Path) -> None:
+    with pytest.raises(
+        ConfigurationError, match=r"not YAML: line 3: .* \(while parsing a flow mapping of line 2\)"
+    ) as caught:
+        load_settings(write(tmp_path, "sources:\n  gym: {location: hunter2\n"))
+    assert "hunter2" not in str(caught.value)
+
+
 @pytest.mark.parametrize("text", ["", "[]", "sources: {}", "a: [", "sources: {9: {location: x}}"])
 def test_a_file_that_is_no_configuration_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(ConfigurationError):
@@ -90,6 +139,8 @@ def test_a_secret_that_is_not_there_names_where_it_was_looked_for(monkeypatch: p
         ("gym/openapi.yaml", "gym"),
         ("http://127.0.0.1:8000/openapi.json", "api"),
         ("./Pet Store.yml", "pet_store"),
+        ("class.json", "class_api"),
+        ("search/openapi.json", "search_api"),
     ],
 )
 def test_the_namespace_of_one_document_is_made_of_its_location(location: str, namespace: str) -> None:
@@ -97,7 +148,9 @@ def test_the_namespace_of_one_document_is_made_of_its_location(location: str, na
 
 
 def test_a_name_that_is_no_namespace_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="--source, --base-url, --name"):
+    with pytest.raises(
+        ConfigurationError, match=r"sources\.Not A Name: 'Not A Name' cannot be a namespace: lower-case letters"
+    ):
         settings_for_document("x.yaml", name="Not A Name")
 
 

@@ -26,6 +26,7 @@ sys.path += sys.argv[2:]
 import ast
 import asyncio
 import collections
+import copy
 import csv
 import dataclasses
 import ipaddress
@@ -249,6 +250,8 @@ def _state() -> list:
         ["_closed" in vars(kind) for kind in (asyncio.Lock, ast.Name, queue.Empty)],
         str(ipaddress.ip_network("10.0.0.0/25")),
         ipaddress.ip_address("10.0.0.1").is_private,
+        sorted(vars(json.dumps)),
+        str(copy.deepcopy.__defaults__),
     ]
 
 

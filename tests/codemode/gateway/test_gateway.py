@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codemode.catalog.catalog import Catalog
+from codemode.catalog.tool import Effect
 from codemode.errors import (
     AnswerInvalid,
     ArgumentsInvalid,
@@ -71,10 +72,6 @@ async def test_what_cannot_be_right_is_not_sent(request_: ToolCall, error: type[
     ("error", "state"),
     [
         (UpstreamError("no", status=409), CallState.FAILED),
-        (UpstreamError("busy", status=503), CallState.FAILED),
-        (UpstreamError("no answer from behind", status=502), CallState.UNKNOWN),
-        (UpstreamError("no answer from behind in time", status=504), CallState.UNKNOWN),
-        (AnswerInvalid("a page where JSON is declared", status=201), CallState.COMMITTED),
         (UpstreamTimeout("no answer in 1 s"), CallState.UNKNOWN),
         (UpstreamUnreachable("refused"), CallState.NOT_STARTED),
     ],
@@ -83,6 +80,33 @@ async def test_what_the_other_side_did_is_told_apart(error: CallError, state: Ca
     door, _ = gateway(error)
     outcome = await door.call(call(id=7))
     assert (outcome.state, outcome.error) == (state, error)
+
+
+async def test_what_the_program_is_not_told_the_operator_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    door, _ = gateway(UpstreamUnreachable("gym at http://10.0.0.1:80 cannot be reached", source="gym"))
+    for number in (7, 8):
+        await door.call(call(id=number))
+    assert caplog.messages == ["gym at http://10.0.0.1:80 cannot be reached"]
+
+
+@pytest.mark.parametrize(
+    ("error", "of_write", "of_read"),
+    [
+        (UpstreamError("busy", status=503), CallState.FAILED, CallState.FAILED),
+        (UpstreamError("nothing came from behind", status=502), CallState.UNKNOWN, CallState.FAILED),
+        (UpstreamError("nothing came from behind in time", status=504), CallState.UNKNOWN, CallState.FAILED),
+        (AnswerInvalid("a page where JSON is declared", status=201), CallState.COMMITTED, CallState.FAILED),
+    ],
+)
+async def test_of_a_write_it_is_known_whether_it_was_done(
+    error: CallError, of_write: CallState, of_read: CallState
+) -> None:
+    def respond(_: Tool, __: Mapping[str, Any]) -> Any:
+        raise error
+
+    tools = (make_tool("gym.get"), make_tool("gym.post", effect=Effect.WRITE))
+    door = Gateway(Catalog(tools), {"fake": RecordingTransport(respond)})
+    assert ((await door.call(call("gym.post"))).state, (await door.call(call("gym.get"))).state) == (of_write, of_read)
 
 
 async def test_content_is_given_back_to_its_owner_alone() -> None:

@@ -60,8 +60,8 @@ class Desk:
         (folder / "bank.py").write_text(BANK, encoding="utf-8")
         (folder / "codemode.yaml").write_text(CONFIG, encoding="utf-8")
 
-    def type(self, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        env = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "COLUMNS": "200"}  # noqa: TID251
+    def type(self, *arguments: str, stdin: str = "", columns: str = "200") -> subprocess.CompletedProcess[str]:
+        env = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "COLUMNS": columns}  # noqa: TID251
         return subprocess.run(
             [COMMAND, *arguments], cwd=self.folder, input=stdin, env=env, capture_output=True, text=True, timeout=50
         )
@@ -114,11 +114,12 @@ def test_a_call_is_rejected(desk: Desk) -> None:
 
 
 def test_executions_are_listed_shown_repaired_and_taken_back(desk: Desk) -> None:
-    failed = desk.json("run", "-", stdin="bank.pay(to='ann', amount=1)\nnot_there")
-    listed = desk.type("executions", "list", "--status", "failed")
+    failed = desk.json("run", "-", stdin="print('begun')\nbank.pay(to='ann', amount=1)\nnot_there")
+    listed = desk.type("executions", "list", "--status", "failed", columns="40")
     assert failed["id"] in listed.stdout
     shown = desk.json("executions", "show", failed["id"])
     assert shown["outcome"]["failure"]["type"] == "NameError"
+    assert "output: begun" in desk.type("executions", "show", failed["id"]).stdout
     right = "bank.pay(to='ann', amount=1)\nbank.pay(to='cid', amount=2)"
     repaired = desk.json("run", "-", "--resume-from", failed["id"], stdin=right)
     assert repaired["status"] == "completed"

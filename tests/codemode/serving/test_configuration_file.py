@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 import yaml
 
 from codemode.errors import ConfigurationError
-from codemode.serving.configuration_file import with_source, without_source
+from codemode.serving.configuration_file import read, with_source, without_source, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FILE = """\
 # ours
@@ -56,3 +61,21 @@ def test_removing_what_is_not_there_names_what_is() -> None:
 def test_a_file_that_cannot_be_changed_safely_is_refused(text: str) -> None:
     with pytest.raises(ConfigurationError):
         with_source(text, "pets", {"location": "x"})
+
+
+def test_a_file_is_replaced_as_a_whole_and_stays_what_it_is(tmp_path: Path) -> None:
+    file, link = tmp_path / "real.yaml", tmp_path / "codemode.yaml"
+    file.write_text(FILE, encoding="utf-8")
+    file.chmod(0o640)
+    link.symlink_to(file)
+    write(link, "sources: {}\n")
+    assert (file.read_text(encoding="utf-8"), file.stat().st_mode & 0o777) == ("sources: {}\n", 0o640)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["codemode.yaml", "real.yaml"]
+
+
+def test_a_file_that_cannot_be_written_or_read_is_named(tmp_path: Path) -> None:
+    assert read(tmp_path / "none.yaml") == ""
+    with pytest.raises(ConfigurationError, match=r"none/codemode.yaml cannot be written: No such file or directory"):
+        write(tmp_path / "none" / "codemode.yaml", "x")
+    with pytest.raises(ConfigurationError, match="cannot be read: Is a directory"):
+        read(tmp_path)

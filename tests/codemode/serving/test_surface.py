@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import typer
 
 from codemode.errors import ConfigurationError, SourceError, ToolNotFound
-from codemode.serving.surface import errors_as_exit_codes
+from codemode.serving.surface import Surface, errors_as_exit_codes
 from sandbox import SandboxError
 
 
@@ -18,6 +20,8 @@ from sandbox import SandboxError
         (ToolNotFound("a.b"), 2, "a.b"),
         (SandboxError("no seccomp"), 4, "no seccomp"),
         (KeyboardInterrupt(), 130, "interrupted"),
+        (OSError(28, "No space left on device"), 74, "what is printed cannot be read or written: No space left"),
+        (PermissionError(13, "Permission denied", "/x"), 74, "/x cannot be read or written: Permission denied"),
         (RecursionError("x" * 10_000), 70, "a mistake in codemode itself: RecursionError at test_surface.py:"),
     ],
 )
@@ -31,6 +35,11 @@ def test_an_error_is_a_sentence_and_an_exit_code(
     assert said in shown
     assert "Traceback" not in shown
     assert len(shown) < 200
+
+
+def test_a_file_and_one_document_are_not_named_together() -> None:
+    with pytest.raises(ConfigurationError, match="--config and --source: give one of them"):
+        Surface(config=Path("mine.yaml"), source="api.json").settings()
 
 
 def test_an_exit_code_of_the_work_passes() -> None:

@@ -493,8 +493,34 @@ async def test_an_object_in_the_query_cannot_pass_for_other_parameters(recorder:
     parameters = [_parameter("filter", "query", {"type": "object"}), _parameter("admin", "query")]
     tool = _tool(parameters=parameters)
     assert (await _sent(recorder, tool, {"filter": {"state": "a"}})).target == "/things?state=a"
-    with pytest.raises(ArgumentsInvalid, match="would send 'admin', which the operation does not declare"):
+    with pytest.raises(ArgumentsInvalid, match="filter would send 'admin', which passes for another parameter"):
         await _call(recorder, tool, {"filter": {"admin": "1"}})
+
+
+@pytest.mark.parametrize("name", ["admin", "Admin", " admin", "admin[]", "admin[0]", "%61dmin", "\uff41dmin", "action"])
+@pytest.mark.parametrize("depth", [0, 1])
+async def test_nor_beside_them(recorder: Recorder, name: str, depth: int) -> None:
+    """The policy has looked at the one that was given; the service may take the other."""
+    parameters = [_parameter("filter", "query", {"type": "object"}), _parameter("admin", "query")]
+    tool = _tool(path="/things?action=list", parameters=parameters)
+    given = {"filter": {"x": {name: "1"}} if depth else {name: "1"}, "admin": "0"}
+    with pytest.raises(ArgumentsInvalid, match="which passes for another parameter"):
+        await _call(recorder, tool, given)
+    assert recorder.received == []
+
+
+async def test_nor_in_cookies_nor_in_a_form(recorder: Recorder) -> None:
+    parameters = [_parameter("filter", "cookie", {"type": "object"}), _parameter("user", "cookie")]
+    with pytest.raises(ArgumentsInvalid, match="filter would send 'user'"):
+        await _call(recorder, _tool(parameters=parameters), {"filter": {"user": "you"}, "user": "me"})
+    form = {
+        "schema": {"type": "object", "properties": {"to": {"type": "string"}, "more": {"type": "object"}}},
+        "encoding": {"more": {"style": "form", "explode": True}},
+    }
+    body = {"content": {"application/x-www-form-urlencoded": form}}
+    with pytest.raises(CallError, match="more would send 'To', which passes for another field; nothing was sent"):
+        await _call(recorder, _tool(method="post", requestBody=body), {"to": "me", "more": {"To": "you"}})
+    assert recorder.received == []
 
 
 async def test_an_address_that_is_too_long_is_not_sent(recorder: Recorder) -> None:
