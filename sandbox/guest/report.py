@@ -17,8 +17,7 @@ from sandbox.guest.runtime.traces import program_lines
 from sandbox.guest.values import ValueInvalid
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
+    from sandbox.guest.hints.errors import Roots
     from sandbox.guest.language.compilation import Program
     from sandbox.guest.language.source import SourceRefused
     from sandbox.outcome import Refusal
@@ -72,7 +71,7 @@ def syntax_failure(error: SyntaxError, code: str) -> Failed:
     hint = hint_for_syntax(error, code)
     text = f"line {line}: {message}"
     failure = _failure(type(error).__name__, text, code, line=line, column=column, hint=hint)
-    return Failed("refused", {**failure, "refusals": [["syntax", text, line, column, hint]]})
+    return Failed("refused", {**failure, "refusals": [["syntax", message, line, column, hint]]})
 
 
 def _row(refusal: Refusal) -> list[Any]:
@@ -85,10 +84,10 @@ def _row(refusal: Refusal) -> list[Any]:
 class Reporter:
     """Reports errors of one program."""
 
-    def __init__(self, program: Program, variables: dict[str, Any], names: Collection[str]) -> None:
+    def __init__(self, program: Program, variables: dict[str, Any], roots: Roots) -> None:
         self._program = program
         self._variables = variables
-        self._names = names
+        self._roots = roots
 
     def failure(self, error: BaseException) -> dict[str, Any]:
         """Return the report of an error that nobody caught, whatever its parts do when they are looked at."""
@@ -103,7 +102,7 @@ class Reporter:
         message = message_of(error)
         place = Place.of(error, self._program.text)
         try:
-            hint = hint_for(error, message, place, self._variables, self._names)
+            hint = hint_for(error, message, place, self._variables, self._roots)
         except Exception:  # noqa: BLE001  # a hint is a courtesy: data of the program may do anything
             hint = ""
         return _failure(

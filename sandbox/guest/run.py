@@ -16,6 +16,7 @@ from sandbox.guest.concurrency.ends import catchable
 from sandbox.guest.concurrency.hub import Hub
 from sandbox.guest.concurrency.loop import Loop, install, uninstall
 from sandbox.guest.language.ending import VALUE
+from sandbox.guest.language.unused import UnusedFunctions
 from sandbox.guest.names.builtin_names import bound_builtins, static_builtins
 from sandbox.guest.names.modules import Modules
 from sandbox.guest.names.scene import Scene
@@ -79,7 +80,7 @@ class Run:
         self._hub = Hub(channel, self._clock)
         self._loop = Loop(self._hub, self._note)
         self._calls = ToolCalls(self._hub, self._loop, channel, self._note)
-        self._roots: tuple[str, ...] = ()
+        self._roots: dict[str, tuple[str, ...]] = {}
         self._variables: dict[str, Any] = {"__name__": "__main__"}
         own = OwnClasses(self._variables)
         access = Access(own, clock_now(self._clock))
@@ -107,7 +108,7 @@ class Run:
         self._clock.start(message["now"])
         self._calls.begin(self._limits["calls"], message["parameters"])
         self._scene.is_async, self._scene.examples = program.is_async, program.examples
-        self._roots = message["names"]
+        self._roots = {name: message["parameters"].get(name, ()) for name in message["names"]}
         self._modules.begin(self._roots, bytes.fromhex(message["seed"]))
         _bind_also({name: self._root(name) for name in self._roots})
         self._variables.update(message["inputs"])
@@ -193,6 +194,8 @@ class Run:
                 raise
             self._note("the program ended itself with exit(); leave that out: a program ends with its last statement")
             return None, False
+        if not self._program.returns and (missing := UnusedFunctions(self._program.text).last()):
+            self._note(f"nothing calls the function that the program ends with: write {missing} below it")
         value = self._settled(self._variables.get(VALUE))
         return value, self._program.returns and value is not None
 

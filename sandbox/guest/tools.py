@@ -40,6 +40,9 @@ class Record(dict[str, Any]):
     def __setattr__(self, name: str, value: Any) -> None:
         self[name] = value
 
+    def __missing__(self, key: Any) -> Any:
+        raise KeyError(key)  # from here, where a hint finds the keys there are
+
     def __copy__(self) -> Record:
         return Record(self)
 
@@ -132,7 +135,10 @@ class Tool:
         raise TypeError(message)
 
     def __getitem__(self, key: object) -> Any:
-        message = f"{self._path} was not called: write {self._path}(...)[{key!r}]"
+        what = self._path or "tools"
+        message = f"{what} was not called: write {what}(...)[{key!r}]"
+        if not self._path or (isinstance(key, str) and key.isidentifier() and "." not in self._path):
+            message = f"{what} is a namespace, not a dict: write {what}.{key}(name=value)"
         raise TypeError(message)
 
 

@@ -10,37 +10,41 @@ from typing import TYPE_CHECKING, Any
 from sandbox.guest.hints.idioms import ATTRIBUTES, NAMES
 from sandbox.guest.hints.values import UNKNOWN, first_none, keys_of, known_names, source, value_of
 from sandbox.guest.names.modules import OFFERED
+from sandbox.guest.names.zones import zones
 from sandbox.guest.runtime.tables import Table, explain_missing
 from sandbox.guest.tools import PendingCall, Record, Tool, ToolError, ToolRejected, tool_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Mapping
 
     from sandbox.guest.hints.place import Place
+
+    #: The names that tools are bound under; with what they take where they are functions.
+    Roots = Mapping[str, tuple[str, ...]]
 
 
 class Situation:
     """An error, where it arose, and what was there."""
 
     def __init__(
-        self, error: BaseException, message: str, place: Place | None, variables: dict[str, Any], names: Collection[str]
+        self, error: BaseException, message: str, place: Place | None, variables: dict[str, Any], roots: Roots
     ) -> None:
         self.error = error
         self.message = message
         self.node = place.node if place is not None else None
+        self.tree = place.tree if place is not None else None
         self.variables = {**variables, **place.local} if place is not None else variables
-        self.names = sorted(names)
+        self.names = sorted(roots)
+        self.namespaces = [name for name in self.names if not roots[name]]
 
     def value(self, node: ast.AST | None) -> Any:
         """Return the value of an expression, or UNKNOWN."""
         return value_of(node, self.variables)
 
 
-def hint_for(
-    error: BaseException, message: str, place: Place | None, variables: dict[str, Any], names: Collection[str]
-) -> str:
+def hint_for(error: BaseException, message: str, place: Place | None, variables: dict[str, Any], roots: Roots) -> str:
     """Return what to do about an error, or nothing."""
-    situation = Situation(error, message, place, variables, names)
+    situation = Situation(error, message, place, variables, roots)
     for kind, rule in _RULES:
         if isinstance(error, kind):
             hint = rule(situation)
@@ -68,10 +72,9 @@ def _name(at: Situation) -> str:
         return f"write `import {name}` first"
     near = get_close_matches(name, [*known_names(at.variables), *at.names], n=3, cutoff=0.7)
     hints = [f"did you mean {', '.join(near)}?"] if near else []
-    if at.names:
-        hints.append(
-            f"The tools are bound as {', '.join(at.names[:12])}: call them as {at.names[0]}.group.operation(name=value)"
-        )
+    if at.namespaces:
+        first, shown = at.namespaces[0], ", ".join(at.namespaces[:12])
+        hints.append(f"The tools are bound as {shown}: call them as {first}.group.operation(name=value)")
     return " ".join(hints)
 
 
@@ -99,6 +102,9 @@ def _attribute(at: Situation) -> str:
         return f'write {text}["{name}"]'
     if isinstance(value, Table):
         return explain_missing(value, name)
+    asked = getattr(at.error, "obj", None) if value is UNKNOWN else value
+    if isinstance(asked, str) and hasattr(dict, name) and (hint := _key_of_loop(at, owner, asked)):
+        return hint
     idiom = ATTRIBUTES.get(name)
     if idiom is not None:
         return idiom.replace("{x}", text)
@@ -157,9 +163,12 @@ def _is_from_print(at: Situation, name: str) -> bool:
 def _key(at: Situation) -> str:
     node = at.node
     if not isinstance(node, ast.Subscript) or not at.error.args:
-        return ""
+        return _zone(at)
     value, key = at.value(node.value), at.error.args[0]
+    value = _asked(at.error) if value is UNKNOWN else value
     text = source(node.value)
+    if isinstance(key, slice):
+        return _sliced(at, node)
     if not isinstance(value, dict):
         return f"print(list({text})) shows the keys there are; {text}.get({key!r}) gives None where one is missing"
     hints = [f"{text} is a dict with the keys {keys_of(value)}"]
@@ -168,8 +177,38 @@ def _key(at: Situation) -> str:
         hints += [f"the list is {text}[{name!r}]: write {text}[{name!r}][{key}]" for name in lists[:2]]
     near = _near_keys(key, value)
     if near:
-        hints.append(f"nearest: {text}[{near[0]!r}]")
+        hints.append(f"nearest: {', '.join(f'{text}[{name!r}]' for name in near[:3])}")
     return "; ".join(hints)
+
+
+def _sliced(at: Situation, node: ast.Subscript) -> str:
+    """`r[:5]`, where r is a dict."""
+    value, text, part = at.value(node.value), source(node.value), source(node.slice)
+    value = _asked(at.error) if value is UNKNOWN else value
+    if not isinstance(value, dict):
+        return f"a dict has no parts by position: keep it (r = {text}), and slice the list that it holds"
+    lists = [name for name, item in value.items() if isinstance(item, list)]
+    also = f"; the list is {text}[{lists[0]!r}]: write {text}[{lists[0]!r}][{part}]" if lists else ""
+    return f"{text} is a dict with the keys {keys_of(value)}{also}"
+
+
+def _zone(at: Situation) -> str:
+    found = re.search(r"No time zone found with key ([\w/+-]+)", at.message)
+    if found is None:
+        return ""
+    city = found[1].rpartition("/")[2].lower()
+    known = sorted(zones())
+    near = [zone for zone in known if zone.rpartition("/")[2].lower() == city] or get_close_matches(found[1], known)
+    return f"did you mean {', '.join(map(repr, near[:3]))}?" if near else "zones are named as in 'Europe/Berlin'"
+
+
+def _asked(error: BaseException) -> Any:
+    """Return the answer of a tool that lacks a key, whatever the expression was that it stood in."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    is_record = trace is not None and trace.tb_frame.f_code is Record.__missing__.__code__
+    return trace.tb_frame.f_locals["self"] if trace is not None and is_record else UNKNOWN
 
 
 def _near_keys(key: Any, value: dict[Any, Any]) -> list[str]:
@@ -248,7 +287,7 @@ def _list_as_dict(at: Situation) -> str:
 def _text_as_dict(at: Situation) -> str:
     node = at.node
     text = source(node.value) if isinstance(node, ast.Subscript) else "it"
-    owner = _dict_with_key(at, node.value) if isinstance(node, ast.Subscript) else None
+    owner = _key_of_loop(at, node.value, at.value(node.value)) if isinstance(node, ast.Subscript) else None
     if owner is not None:
         return owner
     return (
@@ -257,14 +296,23 @@ def _text_as_dict(at: Situation) -> str:
     )
 
 
-def _dict_with_key(at: Situation, node: ast.AST) -> str | None:
+def _key_of_loop(at: Situation, node: ast.AST | None, key: Any) -> str | None:
     """`for x in r: x["id"]`, where r is a dict: x is one of its keys."""
-    key = at.value(node)
+    if not isinstance(key, str):
+        return None
     for name, value in at.variables.items():
-        if type(value) is Record and isinstance(key, str) and key in value:
+        if type(value) is Record and key in value:
             lists = [field for field, item in value.items() if isinstance(item, list)]
             inside = f'loop over {name}["{lists[0]}"]' if lists else f"loop over {name}.items() or {name}.values()"
             return f"{source(node)} is {key!r}, a key of the dict {name}: {inside}"
+    for loop in ast.walk(at.tree) if at.tree is not None else ():
+        if not isinstance(loop, ast.For | ast.comprehension) or source(loop.target) != source(node):
+            continue
+        if isinstance(loop.iter, ast.Call):
+            return (
+                f"{source(node)} is {key!r}: a loop over a dict gives its keys. Keep the answer "
+                f"(r = {source(loop.iter)}), look at list(r), and loop over the list that it holds"
+            )
     return None
 
 
@@ -289,6 +337,8 @@ def _not_json(at: Situation) -> str:
 
 
 def _unhashable(at: Situation) -> str:
+    if isinstance(at.node, ast.Subscript) and "'slice'" in at.message:
+        return _sliced(at, at.node)
     return "dicts and lists cannot be keys or members of a set: use one of their fields, such as x['id'], or tuple(x)"
 
 
@@ -297,6 +347,10 @@ def _operands(at: Situation) -> str:
         return "one side is None (a field without a value is null): use (value or 0), or skip such items"
     if "str" in at.message and ("int" in at.message or "float" in at.message):
         return "one side is text: convert with int(...), float(...) or str(...)"
+    if "Decimal'" in at.message and "'float'" in at.message:
+        return "make both sides one kind: Decimal(str(x)), or float(x)"
+    if "not supported between instances of 'dict'" in at.message or "of 'Record'" in at.message:
+        return "dicts have no order: give a key, as in sorted(rows, key=lambda row: row['id'])"
     return ""
 
 
@@ -324,7 +378,10 @@ _TYPE_RULES: list[tuple[str, Callable[[Situation], str]]] = [
     (r"the JSON object must be str", _loads),
     (r"^(call|call_tool|invoke|run|execute)\(\) takes keyword arguments only", _tool_by_text),
     (r"catching classes that do not inherit from BaseException", _caught),
-    (r"Future'|coroutine'|'Task'|PendingCall'|async_generator'|object can't be used in 'await'", _awaited),
+    (
+        r"Future'|coroutine'|'Task'|PendingCall'|async_generator'|object can't be used in 'await'|coroutine found",
+        _awaited,
+    ),
     (r"'Tool'", _tool_used),
     (r"offset-naive and offset-aware", _dates),
     (r"builtin_function_or_method'|'method'|'function' object", _method_used),
@@ -356,6 +413,9 @@ def _value(at: Situation) -> str:
         return (
             "datetime.fromisoformat takes 2026-01-31T12:00:00+00:00; for other forms use datetime.strptime(text, form)"
         )
+    if "does not match format" in at.message:
+        is_iso = re.search(r"time data '\d{4}-\d\d-\d\d", at.message) is not None
+        return "the text has ISO form: use datetime.fromisoformat(text)" if is_iso else "write the form of that text"
     if "not enough values to unpack" in at.message or "too many values to unpack" in at.message:
         return "count the names on the left; a loop over a dict gives keys, over .items() pairs"
     if "empty" in at.message and ("max()" in at.message or "min()" in at.message):
@@ -367,7 +427,29 @@ def _tool_error(at: Situation) -> str:
     error: Any = at.error
     if error.retry_after is not None:
         return f"the service asks to wait {error.retry_after} s before the call is made again"
+    if error.kind in _NOT_SENT:
+        return "nothing was sent: change the call as the message says"
     return "catch it with try/except ToolError as e where the program can go on (e.status, e.body)"
+
+
+#: Kinds of errors that are the program's, and were found before the call left.
+_NOT_SENT = frozenset({"arguments_invalid", "tool_not_found", "unknown_tool"})
+
+
+def _group(at: Situation) -> str:
+    group: Any = at.error
+    if group.subgroup(ToolError) is None:
+        return ""
+    return (
+        "one of the tasks failed and the others were cancelled: catch ToolError inside of each task, or use "
+        "await asyncio.gather(*calls, return_exceptions=True); `except ExceptionGroup as g` has them in g.exceptions"
+    )
+
+
+def _other(at: Situation) -> str:
+    if type(at.error).__name__ == "InvalidStateError":
+        return "the task has not ended: `await` it, and use what that gives"
+    return ""
 
 
 def _tool_rejected(at: Situation) -> str:
@@ -409,4 +491,6 @@ _RULES: list[tuple[type[BaseException], Callable[[Situation], str]]] = [
     (ZeroDivisionError, _division),
     (ValueError, _value),
     (SystemExit, _exit),
+    (ExceptionGroup, _group),
+    (Exception, _other),
 ]

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line and column (from 1 and 0), the variables there, and the expression, where they can be told."""
+    """A line and column (from 1 and 0), the variables there, and the expression in its tree, where they can be told."""
 
     line: int
     column: int | None
     local: dict[str, Any]
     node: ast.AST | None
+    tree: ast.AST | None
 
     @classmethod
     def of(cls, error: BaseException, text: str) -> Place | None:
@@ -30,8 +31,9 @@ class Place:
             return None
         frame, traceback = found
         span = _span(traceback)
-        node = _node_at(text, span) if span else None
-        return cls(traceback.tb_lineno, span[2] if span else None, _variables(frame), node)
+        tree = _tree(text) if span else None
+        node = _node_at(tree, span) if tree and span else None
+        return cls(traceback.tb_lineno, span[2] if span else None, _variables(frame), node, tree)
 
 
 def _innermost(traceback: TracebackType | None) -> tuple[FrameType, TracebackType] | None:
@@ -65,11 +67,14 @@ def _span(traceback: TracebackType) -> tuple[int, int, int, int] | None:
     return (line, end_line, column, end_column)  # type: ignore[return-value]
 
 
-def _node_at(text: str, span: tuple[int, int, int, int]) -> ast.AST | None:
+def _tree(text: str) -> ast.AST | None:
     try:
-        tree = ast.parse(text)
+        return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def _node_at(tree: ast.AST, span: tuple[int, int, int, int]) -> ast.AST | None:
     found = None
     for node in ast.walk(tree):  # outer ones first: the innermost that fits is the last
         if isinstance(node, ast.expr | ast.stmt) and span == (

@@ -44,6 +44,14 @@ class UnusedFunctions:
             used = any(each.name in called for each in unused)
             unused = [each for each in unused if each.name not in called]
         self._bodies = unused
+        self._last = tree.body[-1] if tree.body else None
+
+    def last(self) -> str | None:
+        """Return what would call the function that the program ends with, where it is one of them."""
+        last = self._last
+        if not isinstance(last, Function) or all(each.name != last.name for each in self._bodies):
+            return None
+        return f"{'await ' if isinstance(last, ast.AsyncFunctionDef) else ''}{last.name}()"
 
     def hold(self, refusal: Refusal) -> bool:
         """Tell whether what is refused stands in one of them."""

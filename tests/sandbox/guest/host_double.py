@@ -177,6 +177,7 @@ class HostDouble:
         except Exception as error:  # noqa: BLE001 - whatever a tool of a test raises is its answer
             failed = CallFailed(
                 getattr(error, "message", None) or str(error),
+                kind=getattr(error, "kind", "failed"),
                 status=getattr(error, "status", None),
                 body=getattr(error, "body", None),
             )

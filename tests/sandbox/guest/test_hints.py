@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sandbox.errors import CallFailed
 from sandbox.limits import Limits
 from tests.sandbox.guest.host_double import run_guest
 
@@ -13,7 +14,18 @@ ANSWER = {
     "due": None,
     "text": "hello",
 }
-TOOLS = {"ns.list": lambda **_: ANSWER, "ns.rows": lambda: [{"id": 1}]}
+TOOLS = {
+    "ns.list": lambda **_: ANSWER,
+    "ns.rows": lambda: [{"id": 1}],
+    "ns.gone": lambda: fails(CallFailed("it is gone", status=410)),
+    "ns.wrong": lambda: fails(CallFailed("there is no parameter x", kind="arguments_invalid")),
+}
+NAMES = ("ns", "search(query, limit)")
+
+
+def fails(error: Exception) -> None:
+    raise error
+
 
 HINTS = {
     "r = ns.list()\nr['stars']": ["items", "total"],
@@ -52,12 +64,30 @@ HINTS = {
     "ns.list(1)": ["keyword arguments only"],
     "import datetime\nns.list(day=datetime.date(2024, 1, 1))": ["day", ".isoformat()"],
     "ns.list(ids={1})": ["ids", "list("],
+    "for x in ns.list():\n    print(x['name'])": ["x is 'items'", "gives its keys", "r = ns.list()"],
+    "r = ns.list()\nfor x in r:\n    print(x.get('name'))": ["a key of the dict r", 'r["items"]'],
+    "[x.get('name') for x in ns.list()]": ["x is 'items'", "gives its keys"],
+    "r = ns.list()\nr[:2]": ["r['items'][:2]"],
+    "ns.list()[:2]": ["a dict"],
+    "ns.list()['items'][0]['stars']": ["name, owner, stargazers_count", "nearest", "stargazers_count"],
+    "def first():\n    return ns.list()\nfirst()['itms']": ["items, total", "first()['items']"],
+    "from zoneinfo import ZoneInfo\nZoneInfo('CET/Berlin')": ["'Europe/Berlin'"],
+    "from datetime import datetime\ndatetime.strptime('2025-01-02', '%d.%m.%Y')": ["fromisoformat"],
+    "sorted(2 * ns.list()['items'])": ["key=lambda"],
+    "from decimal import Decimal\nDecimal(1) * 1.5": ["Decimal(str(x))"],
+    "tools['ns.list'](a=1)": ["tools.ns.list(name=value)"],
+    "ns['list'](a=1)": ["ns.list(name=value)"],
+    "execute_tool('ns.list')": ["bound as ns:", "ns.group.operation(name=value)"],
+    "import asyncio\nasync def f(): return 1\nt = asyncio.create_task(f())\nt.result()": ["`await` it"],
+    "async def f(): return 'a'\n', '.join([f()])": ["not awaited"],
+    "import asyncio\nasync with asyncio.TaskGroup() as g:\n    g.create_task(ns.gone())": ["return_exceptions=True"],
+    "ns.wrong()": ["nothing was sent"],
 }
 
 
 @pytest.mark.parametrize(("code", "says"), HINTS.items(), ids=HINTS.keys())
 def test_a_mistake_is_answered_with_what_to_write(code: str, says: list[str]) -> None:
-    ended = run_guest(code, TOOLS)
+    ended = run_guest(code, TOOLS, names=NAMES)
 
     assert ended.status == "failed"
     assert ended.failure is not None
@@ -189,3 +219,18 @@ def test_calls_that_should_have_run_in_parallel_and_did_not_are_remarked_upon() 
         "3 calls that asyncio.gather was given had run before, one after another: call them inside of gather, in a "
         "list of their own, or in `async def` functions that await them"
     ]
+
+
+@pytest.mark.parametrize(
+    ("code", "call"),
+    {"def main():\n    return 1": "main()", "async def go():\n    return await go()": "await go()"}.items(),
+)
+def test_a_program_that_ends_with_a_function_that_nobody_calls_is_told_so(code: str, call: str) -> None:
+    ended = run_guest(code, TOOLS)
+
+    assert ended.status == "completed"
+    assert [f"write {call} below it" in note for note in ended.notes] == [True]
+
+
+def test_a_function_at_the_end_that_is_called_is_nothing_to_tell() -> None:
+    assert run_guest("def f():\n    return 1\nx = f()\ndef g():\n    return f()\nlater = {'g': g}").notes == []
