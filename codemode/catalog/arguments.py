@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 #: Below this likeness (0 to 100) a name is no suggestion but noise.
 _NEAR = 55
 
+#: Alternatives of which an error says why a value is none of them.
+_ALTERNATIVES = 4
+
 #: The keyword that takes a whole body where its fields are arguments of their own.
 WHOLE_BODY = "body"
 
@@ -175,7 +178,7 @@ def _check_body(tool: Tool, plan: _Plan, valid: dict[str, Any]) -> None:
     if error is not None:
         path = ".".join(str(part) for part in error.absolute_path)
         where = f"{path!r}: " if path else ""
-        message = f"these arguments do not go together: {where}{shorten(error.message, 300)}"
+        message = f"these arguments do not go together: {where}{_why(error)}"
         raise ArgumentsInvalid(tool.id, message, parameter=path, valid=tool.parameter_names)
 
 
@@ -199,13 +202,22 @@ def _invalid(tool: Tool, parameter: Parameter, error: ValidationError, value: An
     shapes = Shapes(Direction.REQUEST, naming=False)
     expected = shapes.text(parameter.schema, parameter.name)
     if path:
-        found = f"{parameter.name}{path}: {shorten(error.message, 200)}; the parameter is {expected}"
+        found = f"{parameter.name}{path}: {_why(error)}; the parameter is {expected}"
     elif error.validator in ("type", "enum", "const", "anyOf", "oneOf"):
         found = f"{parameter.name}: expected {_expected(parameter.schema, expected)}, got {_shown(value)}"
     else:
-        found = f"{parameter.name}: {shorten(error.message, 200)}; expected {expected}"
+        found = f"{parameter.name}: {_why(error)}; expected {expected}"
     names = tuple(p.name for p in tool.parameters)
     return ArgumentsInvalid(tool.id, found, parameter=parameter.name, valid=names)
+
+
+def _why(error: ValidationError) -> str:
+    """What is wrong; where there are alternatives, what keeps it from being each of them."""
+    first: dict[object, str] = {}
+    for one in error.context or ():
+        first.setdefault(one.schema_path[0], shorten(one.message, 100))
+    alternatives = list(dict.fromkeys(first.values()))[:_ALTERNATIVES]
+    return shorten(error.message, 200) + (f": {', or '.join(alternatives)}" if alternatives else "")
 
 
 def _expected(schema: Schema, text: str) -> str:

@@ -108,7 +108,7 @@ def error_of(body: bytes, headers: Mapping[str, str], status: int, source: str) 
     message = f"{source} answered {status}{f' {reason}' if reason else ''}{f': {said}' if said else ''}"
     wait = retry_after(headers)
     if wait is not None:
-        message += f"; retry after {wait:g} s"
+        message += f"; retry after {round(wait, 1):.12g} s"
     return UpstreamError(message, status=status, body=data, retry_after_s=wait)
 
 
@@ -138,8 +138,9 @@ def _undeclared(body: bytes, name: str, charset: str, *, wants_json: bool, statu
         return _json(body, charset, status)
     except AnswerInvalid:
         if wants_json:
-            text = shorten(plain(_text(body[:4000], charset)), EXCERPT)
-            message = f"answered {status} with {name or 'no media type'} where JSON is declared: {text!r}"
+            text = "" if b"\0" in body[:4000] else shorten(plain(_text(body[:4000], charset)), EXCERPT)
+            said = repr(text) if text else f"{len(body):,} bytes"
+            message = f"answered {status} with {name or 'no media type'} where JSON is declared: {said}"
             raise AnswerInvalid(message, status=status, body=text) from None
     try:
         return body.decode("utf-8")

@@ -44,7 +44,7 @@ async def fetch_text(
         asked = origin(target)
         permitted = Permitted((asked, upgraded(asked)), address)
         exchange = Exchange(
-            "it",
+            "the server",
             timeout_s=timeout_s,
             limit_bytes=limit_bytes,
             connections=open_pool(permitted, most=1, certificate=certificate, ca_file=ca_file, resolve=resolve),

@@ -104,6 +104,13 @@ def test_the_whole_body_may_be_given_instead_of_its_fields() -> None:
     assert "give either body= or its fields (title), not both" in str(_error({"owner": "o", "title": "t", "body": {}}))
 
 
+def test_of_alternatives_it_is_said_what_each_lacks() -> None:
+    body = {**BODY, "oneOf": [{"required": ["lives"]}, {"required": ["bark"]}]}
+    with pytest.raises(ArgumentsInvalid) as caught:
+        validate(_tool(body), {"owner": "o", "title": "t"})
+    assert str(caught.value).endswith("'lives' is a required property, or 'bark' is a required property")
+
+
 def test_rules_across_fields_are_checked() -> None:
     body = {**BODY, "not": {"required": ["title", "labels"]}}
     with pytest.raises(ArgumentsInvalid, match="these arguments do not go together"):

@@ -72,6 +72,17 @@ def test_data_that_cannot_be_used_say_why(body: bytes, media_type: str, said: st
         _decoded(body, media_type)
 
 
+def test_bytes_in_the_place_of_json_are_counted_and_not_shown() -> None:
+    with pytest.raises(AnswerInvalid, match=r"with image/png where JSON is declared: 12 bytes$"):
+        decode(
+            b"\x89PNG\r\n\x1a\n\0\0\0\0",
+            {"content-type": "image/png"},
+            wants_json=True,
+            status=200,
+            contents=ContentStore(),
+        )
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
