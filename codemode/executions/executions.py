@@ -60,6 +60,9 @@ _PRUNED_EVERY_S = 3600.0
 
 _SEED_BYTES = 32
 
+#: Among the settings of an execution: whether what an earlier one has read is read anew.
+_FRESH_READS = "fresh_reads"
+
 
 @dataclass(slots=True)
 class _Attempt:
@@ -149,7 +152,7 @@ class Executions:
             code=request.code,
             seed=secrets.token_bytes(_SEED_BYTES),
             start_us=time.time_ns() // 1000,
-            settings=await self._programs.settings(caller),
+            settings={**await self._programs.settings(caller), _FRESH_READS: request.fresh_reads},
             digests=self._programs.environment(),
             credentials=tuple(sorted(request.credentials)),
             resume_from=record.execution if record is not None else "",
@@ -259,7 +262,7 @@ class Executions:
         reuse = None
         if stored.given.resume_from:
             earlier = Record(stored.given.resume_from, await self._journal.read(stored.given.resume_from))
-            reuse = Reuse(earlier).without(record)
+            reuse = Reuse(earlier, fresh_reads=stored.given.settings.get(_FRESH_READS, False)).without(record)
         owner = Caller(stored.given.owner, stored.given.role)
         keeping = Keeping(self._journal, lease, stored.given, record, answered, reuse, is_resumed=True)
         self._begin(keeping, owner.bringing(credentials) if credentials else owner)

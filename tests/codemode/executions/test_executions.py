@@ -321,6 +321,20 @@ async def test_a_repair_costs_only_what_was_not_done(here: Place) -> None:
     assert [bool(text) for text in reused] == [n < 39 for n in range(64)]
 
 
+async def test_reads_are_made_afresh_after_a_pause_too(here: Place) -> None:
+    async with here.service() as service:
+        first = await service.execute("a = up.x.get(n=1)\n1 / 0", caller=OWNER)
+        second = await service.execute(
+            "up.x.drop(n=2)\nup.x.get(n=1)['count']", caller=OWNER, resume_from=first.id, fresh_reads=True
+        )
+        assert second.status == "paused"
+        await service.executions.decide(verdict_on(second), APPROVER)
+        await service.executions.resume(second.id, OWNER)
+        stored = await ended(service, second.id)
+    assert here.upstream.seen == ["GET /get?n=1", "DELETE /drop?n=2", "GET /get?n=1"]
+    assert stored.outcome["value"] == 3
+
+
 async def test_a_repair_is_repaired_and_reads_may_be_made_afresh(here: Place) -> None:
     async with here.service() as service:
         first = await service.execute("a = up.x.get(n=1)\nb = up.x.post(n=2)\n1 / 0", caller=OWNER)
