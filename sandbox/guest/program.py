@@ -15,7 +15,7 @@ from sandbox.guest.concurrency.hub import fresh_context
 from sandbox.guest.language.compilation import Program, compile_program
 from sandbox.guest.language.source import SourceRefused
 from sandbox.guest.names.modules import load_all
-from sandbox.guest.names.shared import restore_shared
+from sandbox.guest.names.shared import keep_attributes, restore_shared
 from sandbox.guest.names.zones import keep_zones
 from sandbox.guest.report import Failed, failure_of, refusal_of_source, refused, syntax_failure
 from sandbox.guest.run import Ended, Run, unbind
@@ -56,6 +56,7 @@ def _see_through(run: Run) -> None:
 
 def converse(connection: Connection) -> None:
     """Do the same over anything that reads and writes bytes, and again for the next program in this process."""
+    keep_attributes()
     try:
         _see_through(_new_run(connection))
     finally:

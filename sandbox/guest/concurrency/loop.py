@@ -7,6 +7,7 @@ import reprlib
 from asyncio import events
 from contextvars import Context, copy_context
 from itertools import count
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest.concurrency.awaitables import is_awaitable, wrapped
@@ -88,6 +89,25 @@ def _ours(loop: Any) -> Any:
     return loop
 
 
+class _Same:
+    """Equals one object alone, and asks nobody."""
+
+    __slots__ = ("_value",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    def __eq__(self, other: object) -> bool:
+        return other is self._value
+
+
+def _unasked(callback: Any) -> Any:
+    """Return what equals a callback: one of the program's would be asked of each that waits, the scheduler's, too."""
+    function = callback.__func__ if type(callback) is MethodType else callback
+    return callback if type(function) in (FunctionType, BuiltinFunctionType) else _Same(callback)
+
+
 class Task(asyncio.Task[Any]):
     """The interpreter's task, numbered, and cancelled at once where it waits in sync code."""
 
@@ -111,6 +131,10 @@ class Task(asyncio.Task[Any]):
             return True
         return super().cancel(msg)
 
+    def remove_done_callback(self, fn: Any, /) -> int:
+        """Do not call a function when the task is done."""
+        return super().remove_done_callback(_unasked(fn))
+
 
 class NumberedFuture(asyncio.Future[Any]):
     """The interpreter's future, with a hash by order of creation."""
@@ -125,6 +149,10 @@ class NumberedFuture(asyncio.Future[Any]):
 
     def __repr__(self) -> str:
         return _shown(self, "Future")
+
+    def remove_done_callback(self, fn: Any, /) -> int:
+        """Do not call a function when the future is done."""
+        return super().remove_done_callback(_unasked(fn))
 
 
 def _shown(future: Any, kind: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import decimal
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -200,12 +201,22 @@ def _wrap(loop: Loop, future: Any) -> asyncio.Future[Any]:
     return wrapped
 
 
-def _is_ours(variable: object) -> bool:
-    return any(variable is each for each in OURS)  # `==` would ask the other side
+def _of_decimal() -> Any:
+    """Return the variable in which `decimal` keeps its context; C takes what it holds for one, unseen."""
+    decimal.getcontext()
+    return next(iter(contextvars.copy_context()))
+
+
+#: Variables that are no program's.
+_HIDDEN = (*OURS, contextvars.Context().run(_of_decimal))
+
+
+def _is_hidden(variable: object) -> bool:
+    return any(variable is each for each in _HIDDEN)  # `==` would ask the other side
 
 
 class Context:
-    """A copy of the program's context variables. What the scheduler keeps there stays with it."""
+    """A copy of the program's context variables. What the scheduler and `decimal` keep there stays with them."""
 
     __slots__ = ("_context", "_shown")
 
@@ -214,7 +225,7 @@ class Context:
             context = contextvars.Context()
             context.run(PLACE.set, PLACE.get())
         self._context = context
-        self._shown = {variable: value for variable, value in context.items() if not _is_ours(variable)}
+        self._shown = {variable: value for variable, value in context.items() if not _is_hidden(variable)}
 
     def run(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
         """Call a function with these values; what it sets stays in here."""

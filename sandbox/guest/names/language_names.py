@@ -40,9 +40,9 @@ def own_only(scene: Scene, decorator: Callable[..., Any]) -> Callable[..., Any]:
     """Return a decorator that writes into its target for targets of the program alone."""
 
     def decorate(*targets: Any, **options: Any) -> Any:
-        if not targets:
+        if not targets or targets[0] is None:
             return lambda target: decorate(target, **options)
-        if targets[0] is not None and targets[0] not in scene.own and not _is_wrapper(scene, targets[0]):
+        if targets[0] not in scene.own and not _is_wrapper(scene, targets[0]):
             name = getattr(targets[0], "__name__", type(targets[0]).__name__)
             message = f"{decorator.__name__}() takes classes and functions of the program, not {name}"
             raise TypeError(message)
@@ -72,7 +72,7 @@ def _functools(scene: Scene) -> dict[str, Any]:
         for name in _COPIED:
             value = getattr(wrapped, name, None)
             if value is None or isinstance(value, str):
-                _try_set(wrapper, name, value)
+                _try_set(wrapper, name, value if value is None else str.__str__(value))  # a subclass may lie later
         if own.is_function(wrapped):
             if own.is_function(wrapper):
                 wrapper.__annotations__ = dict(wrapped.__annotations__)

@@ -56,6 +56,9 @@ _abstract: list[abc.ABCMeta] = []
 #: What modules and classes of the library keep (members of an Enum, what a call found), and what it was before any
 #: program ran.
 _kept: list[tuple[Any, Any]] = []
+#: Attributes of functions, of members of an Enum and their like, and lists that a call without an argument uses.
+_attributes: list[tuple[Any, Any]] = []
+_roots: set[str] = set()
 
 
 def freeze_shared(modules: Collection[str]) -> None:
@@ -68,6 +71,7 @@ def freeze_shared(modules: Collection[str]) -> None:
         days: Any = calendar.HTMLCalendar
         days.cssclasses, days.cssclasses_weekday_head = tuple(days.cssclasses), tuple(days.cssclasses_weekday_head)
     roots = {name.partition(".")[0] for name in modules}
+    _roots.update(roots, {name.partition(".")[0] for name in _ALSO_SHARED})
     for kind in _subclasses(object):
         module = str(kind.__module__)
         is_stand_in = module == "builtins" and not kind.__flags__ & _IMMUTABLE
@@ -78,6 +82,30 @@ def freeze_shared(modules: Collection[str]) -> None:
     _caches.extend((IDENTITIES.clear, forget_tables, forget_classes, KNOWN_LEVELS.begin))
     _abstract[:] = [kind for kind in _subclasses(object) if isinstance(kind, abc.ABCMeta)]
     _kept[:] = [(table, table.copy()) for table in (*_tables(roots), *_OF_CLASSES)]
+
+
+def keep_attributes() -> None:
+    """Note the attributes of what programs share besides classes, which nothing makes unchangeable. Again is no error.
+
+    A method of the library that is called by hand sets its attributes on whatever it is given: on a function, too.
+    """
+    if not _attributes:
+        found = {id(table): table for space in _spaces({*_roots, "sandbox"}.__contains__) for table in _of_parts(space)}
+        _attributes.extend((table, table.copy()) for table in found.values())
+
+
+def _of_parts(space: Any) -> Iterator[Any]:
+    """Give the attributes of what a module or a class holds, and the containers among the defaults of functions."""
+    is_ours = str(space.get("__module__", space.get("__name__"))).startswith("sandbox.")
+    for value in list(space.values()):
+        part = getattr(value, "__func__", None) or getattr(value, "fget", None) or value
+        if isinstance(part, FunctionType):
+            defaults = (*(part.__defaults__ or ()), *(part.__kwdefaults__ or {}).values())
+            yield from (each for each in (vars(part), *defaults) if isinstance(each, dict | list | set))
+        elif not is_ours and not isinstance(part, type | ModuleType):
+            variables = getattr(part, "__dict__", None)
+            if type(variables) is dict:
+                yield variables
 
 
 def _is_of_guest(kind: type) -> bool:
@@ -139,8 +167,8 @@ def _forget() -> None:
     _strptime._regex_cache.clear()
     for kind in _abstract:
         abc._reset_caches(kind)  # type: ignore[attr-defined]
-    for table, before in _kept:
-        if _parts(table) != _parts(before):
+    for table, before in (*_kept, *_attributes):
+        if (table or before) and _parts(table) != _parts(before):
             table.clear()
             table.extend(before) if isinstance(table, list) else table.update(before)
 

@@ -103,12 +103,39 @@ def _find_slot_names(kind: type) -> Any:
     ]
 
 
-def _reconstruct(value: Any, memo: Any, *reduced: Any, **options: Any) -> Any:
-    if not _may_copy(value, reduced):
+def _reconstruct(
+    value: Any, memo: Any, make: Any, arguments: Any, state: Any = None, *items: Any, **options: Any
+) -> Any:
+    kind = type(value)
+    if not _is_below_own(kind):
+        may_copy = _may_copy(kind) and not _brings_methods(value)
+        return _Library.reconstruct(value, memo, make, arguments, state, *items, **options) if may_copy else value
+    if not _makes_same_kind(kind, make, arguments):
         return value
-    make, *rest = reduced
-    make = _of_kind(type(value), make) if _is_below_own(type(value)) else make
-    return _Library.reconstruct(value, memo, make, *rest, **options)
+    made = _Library.reconstruct(value, memo, _of_kind(kind, make), arguments, **options)
+    if state is not None:
+        _set_state(made, state if memo is None else copy.deepcopy(state, memo))
+    return _Library.reconstruct(value, memo, lambda: made, (), None, *items, **options)
+
+
+def _set_state(made: Any, state: Any) -> None:
+    """Set what an object consists of. Each name is looked at when it is set: the program may add some meanwhile."""
+    take = getattr(made, "__setstate__", None)
+    is_of_error = type(take) is types.BuiltinMethodType and issubclass(type(made), BaseException)
+    if take is not None and not is_of_error:
+        take(state)
+        return
+    parts = (
+        tuple(tuple.__iter__(state)) if issubclass(type(state), tuple) else ()
+    )  # a subclass may lie about its length
+    variables, slots = parts if len(parts) == 2 else (None, state) if is_of_error else (state, None)
+    if variables is not None:
+        made.__dict__.update(variables)
+    for name, item in slots.items() if slots is not None else ():
+        if type(name) is not str or (name.startswith("__") and name != "__notes__"):
+            message = f"the state of a copy cannot name {name!r}"
+            raise TypeError(message)
+        setattr(made, name, item)
 
 
 def _of_kind(kind: type, make: Callable[..., Any]) -> Callable[..., Any]:
@@ -141,14 +168,23 @@ def _replace(replace: Callable[..., Any]) -> Callable[..., Any]:
     return replaced
 
 
-def _may_copy(value: object, reduced: tuple[Any, ...]) -> bool:
-    kind = type(value)
-    if _is_below_own(kind) or kind is types.SimpleNamespace:
-        # these may have a `__reduce_ex__` of the program's among their attributes
-        return _makes_same_kind(kind, reduced) and not _changes_class(value, reduced)
+def _may_copy(kind: type) -> bool:
     if is_of_sandbox(kind):
         return kind in COPIED
-    return isinstance(value, _DATA) or kind.__module__ in _DATA_MODULES
+    return issubclass(kind, _DATA) or kind.__module__ in _DATA_MODULES
+
+
+#: What an object may have among its variables, to say how it is copied.
+_METHODS = frozenset({"__reduce_ex__", "__reduce__", "__setstate__"})
+
+
+def _brings_methods(value: Any) -> bool:
+    """Tell whether an object of the library holds methods of a program's by which `copy` would make any other.
+
+    A namespace may, and a log record, whose `extra` takes any name.
+    """
+    names = getattr(value, "__dict__", None)
+    return type(names) is dict and any(type(name) is not str or name in _METHODS for name in names)
 
 
 def _is_below_own(kind: type) -> bool:
@@ -158,21 +194,8 @@ def _is_below_own(kind: type) -> bool:
     return False
 
 
-def _makes_same_kind(kind: type, reduced: tuple[Any, ...]) -> bool:
+def _makes_same_kind(kind: type, make: Any, arguments: Any) -> bool:
     """Tell whether a copy is made by the class itself: state would be set on whatever another function gives."""
-    make: Any = reduced[0]
     if make is kind:
         return True
-    arguments = reduced[1]
     return any(make is each for each in _MAKERS) and type(arguments) is tuple and arguments[:1] == (kind,)
-
-
-def _changes_class(value: object, reduced: tuple[Any, ...]) -> bool:
-    """Tell whether the state that is set on a copy names what the interpreter keeps: `__class__`, `__dict__`."""
-    state = reduced[2] if len(reduced) > 2 else None
-    slots = state[1] if isinstance(state, tuple) and len(state) == 2 else None
-    if isinstance(value, BaseException):  # sets all of its state as attributes
-        slots = state
-    return slots is not None and (
-        type(slots) is not dict or any(type(name) is not str or name.startswith("__") for name in slots)
-    )

@@ -19,13 +19,14 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.attributes import Decision, decide
-from sandbox.guest.language.variables import is_dunder
 from sandbox.guest.runtime.own import MARK, MARK_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FIELDS = "__dataclass_fields__"
+#: What names of variables of objects may be.
+_OF_VARIABLES = frozenset({Decision.PLAIN, Decision.GUARDED, Decision.PRIVATE})
 
 
 def restrict_library() -> None:
@@ -136,12 +137,15 @@ def _restrict_field_writers() -> None:
 
 
 def _restrict_cached_properties() -> None:
-    """A cached property of a metaclass looks for its name in the class, where our mark and raw methods are."""
+    """A cached property of a class looks for its name among the variables of the class, where raw methods are.
+
+    That is one of a metaclass, or inside of a class method (before Python 3.13).
+    """
     library: Any = functools.cached_property
     name_it = library.__set_name__
 
     def set_name(self: Any, owner: Any, name: Any) -> None:
-        if type(name) is not str or name == MARK_NAME or is_dunder(name):
+        if type(name) is not str or decide(name) not in _OF_VARIABLES:
             raise TypeError("a cached property has the name of an attribute")
         name_it(self, owner, name)
 

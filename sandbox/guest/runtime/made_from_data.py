@@ -39,6 +39,8 @@ def restrict_enums() -> None:
 
     @functools.wraps(build)
     def new(metacls: Any, name: Any, bases: Any, namespace: Any, **options: Any) -> Any:
+        if "_simple" in options:  # an Enum without maps of its own shows those of the library
+            raise TypeError("a class statement takes no _simple here")
         if "_ignore_" in namespace:  # names that are taken out again, in a list that the program holds
             ignored = [_text(each) for each in namespace["_ignore_"] if isinstance(each, str)]
             dict.__setitem__(namespace, "_ignore_", [each for each in ignored if each != MARK_NAME])
