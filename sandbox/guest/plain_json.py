@@ -26,6 +26,8 @@ _ROOM = 6 * 3 + 1
 _UNREAL = re.compile(rb"g.{6}[\xf0-\xff][\x7f\xff]", re.DOTALL)
 _WITHOUT_REFERENCES = 2
 _MORE = 1 << 20
+#: What marshal writes beside a text, and beside the members of a dict.
+_AROUND_TEXT, _AROUND_DICT = 5, 2
 #: Of a character as UTF-8.
 _MOST_BYTES = 4
 #: What a text is weighed by, and of `null` what is rare in others: picked out in one go.
@@ -62,8 +64,7 @@ class PlainEncoder:
             marshalled, size = b"", len(value) * (1 if value.isascii() else _MOST_BYTES)
             around = min(around, 0)  # nothing is nested in it
         else:
-            marshalled = marshal.dumps(value, _WITHOUT_REFERENCES)
-            size = len(marshalled)
+            marshalled, size = measured(value)
         if size < _LARGE or around < 0:
             return None
         if size * _ROOM > self._room:
@@ -76,6 +77,22 @@ class PlainEncoder:
         self.brackets = data.translate(None, _NOT_TOLD)
         has_null = b"ull" in self.brackets and b"null" in data
         return None if has_null and _UNREAL.search(marshalled) else data
+
+
+def measured(value: Any) -> tuple[bytes, int]:
+    """Return what marshal writes of a value, and no less than how much it would be with all keys.
+
+    Of records it writes the values alone: their keys are most of the rest, and mostly the same. A dict whose keys are
+    all text leads the interpreter to its values alone, any other to its keys, too; that is then left to marshal.
+    """
+    if type(value) is list and set(map(type, value)) == {dict}:
+        inside = gc.get_referents(*value)
+        if len(inside) == sum(map(len, value)):
+            marshalled = marshal.dumps(inside, _WITHOUT_REFERENCES)
+            longest = max((len(key.encode()) for key in set().union(*value)), default=0)
+            return marshalled, len(marshalled) + len(value) * _AROUND_DICT + len(inside) * (longest + _AROUND_TEXT)
+    marshalled = marshal.dumps(value, _WITHOUT_REFERENCES)
+    return marshalled, len(marshalled)
 
 
 def _deepest() -> int:

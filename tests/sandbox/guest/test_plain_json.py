@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import enum
 import json
+import marshal  # noqa: TID251  # to measure by
 import math
 import uuid
 from collections import OrderedDict, namedtuple
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sandbox.guest.plain_json import PlainEncoder
+from sandbox.guest.plain_json import PlainEncoder, measured
 from sandbox.protocol.strict_json import weight
 from tests.sandbox.guest.host_double import run_guest
 
@@ -63,6 +64,59 @@ FOREIGN = [
 def test_what_is_no_plain_data_is_left_to_the_standard_library(value: Any) -> None:
     assert PlainEncoder().dumps([FILLER, value, None], DEPTH) is None
     assert PlainEncoder().dumps([FILLER, {"a": [None, (value,)]}], DEPTH) is None
+
+
+RECORDS = st.lists(st.dictionaries(st.text(max_size=12), PLAIN, max_size=4), min_size=1, max_size=6)
+
+
+@given(records=RECORDS)
+def test_records_are_written_as_the_standard_library_does_or_left_to_it(records: Any) -> None:
+    value = [*records, {"filler": FILLER}]
+    data = PlainEncoder().dumps(value, DEPTH)
+    try:
+        expected = json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except ValueError:
+        assert data is None
+    else:
+        assert data is not None or b"null" in expected
+        assert data is None or json.loads(data) == json.loads(expected)
+
+
+@given(records=RECORDS)
+def test_records_are_never_taken_for_smaller_than_they_are(records: Any) -> None:
+    """Room for their JSON is asked for by this, and the encoder does not survive that there is none."""
+    try:
+        _, size = measured(records)
+    except UnicodeEncodeError:
+        return
+    assert len(marshal.dumps(records, 2)) <= size
+
+
+class Key:
+    """Says that it was asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __hash__(self) -> int:
+        return hash("x")
+
+    def __eq__(self, other: object) -> bool:
+        self.asked += 1
+        return False
+
+
+@pytest.mark.parametrize("key", [1, None, 1.5, (), Text("x"), Colour.RED, Key()], ids=lambda key: type(key).__name__)
+def test_records_with_a_key_that_is_no_text_are_left_to_the_standard_library_unasked(key: Any) -> None:
+    assert PlainEncoder().dumps([{"x": FILLER}, {key: 1}], DEPTH) is None
+    assert PlainEncoder().dumps([{key: FILLER}, {"x": 1}], DEPTH) is None
+    assert getattr(key, "asked", 0) == 0
+
+
+@pytest.mark.parametrize("value", FOREIGN, ids=lambda value: type(value).__name__)
+def test_records_of_what_is_no_plain_data_are_left_to_the_standard_library(value: Any) -> None:
+    assert PlainEncoder().dumps([{"x": FILLER}, {"x": value}], DEPTH) is None
+    assert PlainEncoder().dumps([{"x": FILLER}, {"y": [(value,)]}], DEPTH) is None
 
 
 @pytest.mark.parametrize("text", ["x", 'é"null', "\0\n\x7f", "\U0001f600]["])
