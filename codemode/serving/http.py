@@ -29,6 +29,7 @@ from codemode.errors import (
     ConfigurationError,
     ExecutionError,
     ExecutionNotFound,
+    JournalDamaged,
     JournalUnavailable,
     RequestConflict,
     SearchInvalid,
@@ -62,6 +63,7 @@ STATUS: dict[type[CodeModeError], int] = {
     RequestConflict: 422,
     ApprovalForbidden: 403,
     JournalUnavailable: 503,
+    JournalDamaged: 500,
     ExecutionError: 409,
     ConfigurationError: 409,
 }
