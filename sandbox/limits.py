@@ -39,3 +39,6 @@ class Limits:
     traffic_bytes: int = 32 * MIB
     #: One reply into the guest. While so much waits to be read, no further call is started.
     reply_bytes: int = 16 * MIB
+    #: All replies together. The host keeps those of a recorded run, and sends them all again when it is taken up; no
+    #: call is started once there are so many.
+    replies_bytes: int = 256 * MIB

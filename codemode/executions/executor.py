@@ -215,6 +215,7 @@ def _limits(settings: LimitSettings) -> Limits:
         source_bytes=settings.source_bytes,
         output_bytes=settings.output_bytes,
         result_bytes=settings.result_bytes,
+        replies_bytes=settings.replies_mib * MIB,
         calls=settings.calls,
         calls_in_flight=max(settings.calls, 1),  # which of them are sent at one time is decided here, and recorded
     )

@@ -30,6 +30,7 @@ class LimitSettings(Section):
     output_bytes: int = Field(default=256 * 1024, ge=1024)
     result_bytes: int = Field(default=16 * 1024 * 1024, ge=1024)
     source_bytes: int = Field(default=100_000, ge=1000)
+    replies_mib: int = Field(default=256, ge=1)
     calls: int = Field(default=1_000, ge=0)
     calls_in_flight: int = Field(default=64, ge=1)
 

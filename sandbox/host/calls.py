@@ -31,7 +31,7 @@ _ROOM: ContextVar[Callable[[], Awaitable[None]]] = ContextVar("room")
 
 
 async def room() -> None:
-    """Wait until the program has read enough of what it was answered before.
+    """Wait until the program has read enough of what it was answered before; CallFailed where it may get no more.
 
     For call handlers that do not carry out a call as soon as it is made: to be awaited before they ask for an answer.
     """
@@ -57,6 +57,7 @@ class CallDesk:
         on_error: Callable[[int, bytes], None],
         on_stop: Callable[[ProgramStopped], None],
         has_room: Callable[[], bool],
+        replied_bytes: int = 0,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._handler = handler
@@ -69,6 +70,8 @@ class CallDesk:
         self._under_way: dict[int, asyncio.Task[None]] = {}
         self._is_starting = False
         self._goes_on = asyncio.Event()
+        #: Of all replies so far.
+        self._replied_bytes = replied_bytes
 
     def take(self, calls: Iterable[Call]) -> None:
         """Start these calls, or let them wait for their turn."""
@@ -117,6 +120,15 @@ class CallDesk:
         while not self._has_room():
             self._goes_on.clear()
             await self._goes_on.wait()
+        self._refuse_more()
+
+    def _refuse_more(self) -> None:
+        if self._replied_bytes > self._limits.replies_bytes:
+            message = (
+                f"the calls of this program were answered with {self._replied_bytes} bytes so far,"
+                f" {self._limits.replies_bytes} are allowed: nothing was sent; ask for fewer items or fields"
+            )
+            raise CallFailed(message, kind="answers_exhausted")
 
     async def _answer(self, call: Call) -> None:
         _ROOM.set(self._room)
@@ -138,6 +150,7 @@ class CallDesk:
         if self._handler is None:
             message = f"{call.tool} cannot be called: this program was given no tools"
             raise CallFailed(message, kind="no_tools")
+        self._refuse_more()
         try:
             data = encode_value(await self._handler(call))
         except (CallFailed, ProgramStopped):
@@ -157,6 +170,7 @@ class CallDesk:
                 " ask for fewer items or fields"
             )
             raise CallFailed(message, kind="answer_too_large")
+        self._replied_bytes += len(data)
         return data
 
 

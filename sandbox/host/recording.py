@@ -90,6 +90,11 @@ class Replay:
         self.wake: int | None = None
         self.delays: list[int] = []
 
+    @property
+    def answered_bytes(self) -> int:
+        """Bytes of all answers that are sent ahead."""
+        return sum(len(delivery.answer) for delivery in self._recording.recorded)
+
     def encode(self) -> bytes:
         """Return everything that is sent ahead, and the marker."""
         frames = [delivery.encode() for delivery in self._recording.recorded]

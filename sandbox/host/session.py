@@ -115,6 +115,7 @@ class Session:
             on_error=self._send_error,
             on_stop=self._stop_program,
             has_room=self._has_room,
+            replied_bytes=0 if self._replay is None else self._replay.answered_bytes,
         )
         worker.on_drained = self._desk.go_on
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sandbox import Call, CallFailed, CallSite, Delivery, Limits, Sandbox, Status
+from sandbox import Call, CallFailed, CallSite, Delivery, Limits, Sandbox, Status, room
 from tests.sandbox.host.test_process_wall import SHOW_REPLY, until
 from tests.sandbox.host.test_recording import Keeper
 
@@ -192,6 +192,30 @@ async def test_all_answers_come_when_they_have_been_recorded(bare: Sandbox, limi
     keeper = Large()
     outcome = await bare.run(code, call=keeper.answer, recording=keeper, limits=few)
     assert outcome.value is True
+
+
+@pytest.mark.parametrize("recorded", [(), (Delivery(1, 1_900_000_000_000_000, answer=b'"' + b"x" * 5_000 + b'"'),)])
+async def test_no_call_is_made_once_all_answers_together_are_too_large(
+    bare: Sandbox, limits: Limits, recorded: tuple[Delivery, ...]
+) -> None:
+    """A recorded run keeps them all, and is sent them all again."""
+
+    class Large(Keeper):
+        async def answer(self, call: Call) -> Any:
+            self.made.append(call)
+            await room()
+            return "x" * 1_000
+
+    keeper = Large(recorded)
+    few = replace(limits, replies_bytes=4_500)
+    code = "import json\n" + ("from sandbox.protocol.guest_messages import encode_live\n" if recorded else "")
+    code += (
+        "result = [tool(1) for _ in range(9)]\n"
+        if not recorded
+        else ("tool(1)\nimport os\nos.read(rpc_fd, 10_000)\nos.write(rpc_fd, encode_live())\nresult = [tool(1)]")
+    )
+    outcome = await bare.run(code, call=keeper.answer, recording=keeper, limits=few)
+    assert len(outcome.value) - outcome.value.count(None) == len(keeper.made) == (0 if recorded else 5)
 
 
 def last_descriptor() -> int:
