@@ -16,6 +16,9 @@ from codemode.errors import CallError
 #: Content of this much is kept, the most recently used of it (four answers of the default size limit).
 KEPT_BYTES = 64 * 1024 * 1024
 
+#: What each counts for at least, so that nobody has many kept that are next to nothing.
+LEAST_BYTES = 1024
+
 
 @dataclass(frozen=True, slots=True)
 class Content:
@@ -45,10 +48,10 @@ class ContentStore:
         """Keep content; returns the JSON that a program gets for it."""
         key = f"c_{secrets.token_hex(16)}"
         self._kept[key] = (OWNER.get(), content)
-        self._size_bytes += len(content.data)
+        self._size_bytes += _weight(content)
         while self._size_bytes > self._limit_bytes and len(self._kept) > 1:
             _, (_, dropped) = self._kept.popitem(last=False)
-            self._size_bytes -= len(dropped.data)
+            self._size_bytes -= _weight(dropped)
         reference: dict[str, Any] = {REFERENCE_KEY: key, "media_type": content.media_type}
         if content.name:
             reference["name"] = content.name
@@ -69,3 +72,7 @@ class ContentStore:
             raise CallError("this content is no longer kept (or never was): download it again before passing it on")
         self._kept.move_to_end(key)
         return content
+
+
+def _weight(content: Content) -> int:
+    return max(len(content.data), LEAST_BYTES)

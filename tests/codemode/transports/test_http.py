@@ -497,6 +497,14 @@ async def test_an_object_in_the_query_cannot_pass_for_other_parameters(recorder:
         await _call(recorder, tool, {"filter": {"admin": "1"}})
 
 
+def test_content_of_nothing_is_kept_for_no_longer_than_other_content() -> None:
+    contents = ContentStore(10 * 1024)
+    first, *_, last = [contents.put(Content(b"")) for _ in range(11)]
+    assert contents.get(last).data == b""
+    with pytest.raises(CallError, match="no longer kept"):
+        contents.get(first)
+
+
 @pytest.mark.parametrize("name", ["admin", "Admin", " admin", "admin[]", "admin[0]", "%61dmin", "\uff41dmin", "action"])
 @pytest.mark.parametrize("depth", [0, 1])
 async def test_nor_beside_them(recorder: Recorder, name: str, depth: int) -> None:
