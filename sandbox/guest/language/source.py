@@ -19,7 +19,7 @@ _CLOSING = ")]}"
 MOST_NODES = 40_000
 #: Runs of prefix operators nest without brackets; nobody writes 60 in a row.
 _LONG_RUN = re.compile(
-    r"(?:(?:\bnot\b|\blambda\b\s*\w*\s*:|\bawait\b|[-+~!])\s*){60}|(?:\*\*[\s\w.]+){60}|(?:\.\s*\w+\s*){200}"
+    r"(?:(?:\bnot\b|\blambda\b\s*(?:\w+\s*)?:|\bawait\b|[-+~!])\s*){60}|(?:\*\*[\s\w.]+){60}|(?:\.\s*\w+\s*){200}"
 )
 #: What the operators of its first kind begin with, and how many there are at least.
 _PREFIXES = ("not", "lambda", "await", "-", "+", "~", "!")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import time
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,12 @@ def test_what_nests_too_deeply_is_refused(code):
 )
 def test_what_only_looks_so_is_not(code):
     check_nesting(code, 100)
+
+
+def test_what_may_be_an_operator_is_looked_through_once():
+    text = "x = lambda" + " " * 80_000 + "\n" + "-1\n" * 60
+    started = time.process_time()
+
+    check_nesting(text, 100)
+
+    assert time.process_time() - started < 1
