@@ -130,7 +130,7 @@ def cost(report: CostReport) -> RenderableType:
 def warnings(name: str, found: Sequence[tuple[str, str]]) -> None:
     """What could not be read of a source, on standard error: the first few, and how many there are."""
     for place, reason in found[:SHOWN_WARNINGS]:
-        errors.print(plain(f"{name}: {place}: {reason}", style="dim"), soft_wrap=True)
+        errors.print(plain(": ".join(filter(None, (name, place, reason))), style="dim"), soft_wrap=True)
     if len(found) > SHOWN_WARNINGS:
         errors.print(f"{name}: and {len(found) - SHOWN_WARNINGS:,} more warnings", style="dim")
 

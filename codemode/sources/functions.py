@@ -44,7 +44,7 @@ def import_target(location: str) -> Any:
         target: Any = _file_module(Path(where)) if where.endswith(".py") else importlib.import_module(where)
         for part in filter(None, attribute.split(".")):
             target = getattr(target, part)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script that leaves must not take the command with it
         missing = remedy(error) if isinstance(error, ImportError) else ""
         message = f"cannot be imported: {type(error).__name__}: {error}{missing}"
         raise SourceError(message, location=location) from error

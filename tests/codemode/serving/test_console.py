@@ -49,3 +49,8 @@ def test_a_few_warnings_are_shown_and_the_others_counted(capsys: pytest.CaptureF
 def test_a_source_without_warnings_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     show.warnings("api", [])
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_warning_about_a_whole_source_names_no_place(capsys: pytest.CaptureFixture[str]) -> None:
+    show.warnings("gone", [("", "cannot be reached")])
+    assert capsys.readouterr().err == "gone: cannot be reached\n"

@@ -206,6 +206,12 @@ def test_code_that_cannot_be_imported_is_named_with_the_reason(location: str, sa
     assert str(caught.value).startswith(location)
 
 
+def test_code_that_leaves_while_it_is_imported_is_named_too(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("raise SystemExit(3)", encoding="utf-8")
+    with pytest.raises(SourceError, match="cannot be imported: SystemExit: 3"):
+        import_target(str(tmp_path / "script.py"))
+
+
 async def test_programs_call_functions_with_data_and_get_data(tmp_path: Path) -> None:
     code = """
 order = shop.find_order(number=3, detailed=True)
