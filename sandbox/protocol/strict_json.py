@@ -159,17 +159,31 @@ class Structure:
     have a longer text, so that ordinary data weigh what they are long.
     """
 
-    __slots__ = ("_brackets", "weight")
+    __slots__ = ("_data", "_found")
 
     def __init__(self, data: bytes) -> None:
-        self._brackets = _brackets(data)
-        self.weight = max(len(data), _least_weight(self._brackets))
+        self._data = data
+        self._found: bytes | None = None
+
+    @property
+    def weight(self) -> int:
+        """What the text counts for, in bytes."""
+        size = len(self._data)
+        if size < _LARGE and _least_weight(self._data) <= size:
+            return size  # whatever of it stands in strings
+        return max(size, _least_weight(self._brackets))
 
     def check_depth(self, depth: int) -> None:
         """Refuse what is nested too deeply, or not closed. Raises InvalidJson."""
         if _is_deeper(self._brackets, depth):
             message = f"nested more than {depth} deep"
             raise InvalidJson(message)
+
+    @property
+    def _brackets(self) -> bytes:
+        if self._found is None:
+            self._found = _brackets(self._data)
+        return self._found
 
 
 def weight(data: bytes, brackets: bytes | None = None) -> int:
