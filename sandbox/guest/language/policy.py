@@ -357,13 +357,16 @@ class LanguagePolicy(RestrictingNodeTransformer):
         node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
         self._visit_type_params(node)
         node.keywords = [self.visit(keyword) for keyword in node.keywords]
+        is_alone = not node.bases and not getattr(node, "type_params", None)
+        has_metaclass = any(keyword.arg == "metaclass" for keyword in node.keywords)
         for keyword in node.keywords:
             if keyword.arg == "metaclass":
-                keyword.value = call(".metaclass", [keyword.value], keyword.value)
+                keyword.value = call(".metaclass", [keyword.value, ast.Constant(is_alone)], keyword.value)
             elif keyword.arg is None:  # `**options` may name a metaclass, whose namespace answers for the guards
                 self.refusals.add(keyword.value, "class", "a class statement takes no ** here", "write out the names")
-        bases = call(".bases", [self.visit(base) for base in node.bases], node)
-        node.bases = [located(ast.Starred(value=bases, ctx=ast.Load()), node)]
+        if not (is_alone and has_metaclass):  # a metaclass is shown that there is no base
+            bases = call(".bases", [self.visit(base) for base in node.bases], node)
+            node.bases = [located(ast.Starred(value=bases, ctx=ast.Load()), node)]
         self._in_class, self._class, steady, self._steady = True, node.name, self._steady, frozenset
         if "__match_args__" in self._bound:
             check_match_args(node, self.refusals)

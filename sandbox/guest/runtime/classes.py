@@ -43,6 +43,21 @@ class Metaclass:
         return f"<class '{self._name}'>"
 
 
+class _WithoutBases:
+    """Makes a class that names no bases, as a metaclass of the library does. Those of the program do it themselves."""
+
+    __slots__ = ("_kind",)
+
+    def __init__(self, kind: Any) -> None:
+        self._kind = kind
+
+    def __prepare__(self, name: str, _: Any, **options: Any) -> Any:
+        return self._kind.__prepare__(name, (Object,), **options)
+
+    def __call__(self, name: str, _: Any, namespace: Any, **options: Any) -> Any:
+        return self._kind(name, (Object,), namespace, **options)
+
+
 ABC_META = Metaclass("abc.ABCMeta")
 ENUM_META = Metaclass("enum.EnumType")
 _METACLASSES: dict[int, type] = {id(ABC_META): abc.ABCMeta, id(ENUM_META): enum.EnumMeta, id(SeenType): type}
@@ -77,14 +92,14 @@ class Classes:
             return (*bases, Object)
         return bases
 
-    def metaclass(self, value: Any) -> type:
-        """Return the metaclass that a keyword means."""
+    def metaclass(self, value: Any, is_alone: bool) -> Any:  # noqa: FBT001  # compiled code calls it
+        """Return the metaclass that a keyword means; what makes a class without bases gives it ours."""
         found = value if is_program_type(value) else _METACLASSES.get(id(value))
         if found is None:
             name = getattr(value, "__name__", type(value).__name__)
             message = f"{name} cannot be a metaclass here: use a class decorator, __init_subclass__, or abc.ABC"
             raise TypeError(message)
-        return found
+        return _WithoutBases(found) if is_alone and not is_program_type(found) else found
 
     def _check(self, base: Any) -> None:
         origin = _origin(base)
