@@ -51,6 +51,11 @@ _PLACEHOLDER = re.compile(r"\{[^}]*\}")
 _SYMBOLS = {"<=": "_lte", ">=": "_gte", "<": "_lt", ">": "_gt", "!=": "_not", "+": "_plus", "*": "_star"}
 _SYMBOL = re.compile("|".join(re.escape(symbol) for symbol in _SYMBOLS))
 
+#: Letters that Unicode does not take apart.
+_LETTERS = str.maketrans(
+    {"ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D"}
+)
+
 
 @dataclass(frozen=True, slots=True)
 class OperationKey:
@@ -70,11 +75,16 @@ class OperationKey:
 @lru_cache(maxsize=65_536)
 def snake(text: str) -> str:
     """Words in lower case joined by underscores: `listOAuth2Apps` and `List OAuth2-apps` alike. May be empty."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
-    words = _NOT_WORD.sub(" ", _CAMEL.sub(" ", text.replace("'", ""))).split()
+    words = _NOT_WORD.sub(" ", _CAMEL.sub(" ", _ascii(text).replace("'", ""))).split()
     joined = "_".join(words).lower()
     return joined.replace("o_auth2", "oauth2").replace("o_auth", "oauth").replace("i_ds", "ids")
+
+
+def _ascii(text: str) -> str:
+    """Letters without their marks; what has no Latin letter is left out."""
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFKD", text.translate(_LETTERS)).encode("ascii", "ignore").decode()
 
 
 def identifier(text: str, fallback: str = "unnamed") -> str:
@@ -93,7 +103,7 @@ def parameter_name(wire_name: str) -> str:
     """A wire name as a Python keyword argument; what is a valid name already stays as it is."""
     if wire_name.isidentifier() and wire_name.isascii() and not wire_name.startswith("__"):
         return f"{wire_name}_" if keyword.iskeyword(wire_name) else wire_name
-    text = _SYMBOL.sub(lambda symbol: _SYMBOLS[symbol[0]], wire_name)
+    text = _SYMBOL.sub(lambda symbol: _SYMBOLS[symbol[0]], _ascii(wire_name))
     return _legal(_NOT_WORD.sub("_", text).strip("_") or "value")
 
 

@@ -34,6 +34,7 @@ from codemode.catalog.names import (
         ("DNS Records for a Zone", "dns_records_for_a_zone"),
         ("listOAuth2Apps", "list_oauth2_apps"),
         ("admin.admin.GetAdmin", "admin_admin_get_admin"),
+        ("Übersicht der Straßen", "ubersicht_der_strassen"),
         ("  ", ""),
     ],
 )
@@ -140,7 +141,9 @@ def test_ids_are_legal_distinct_short_and_independent_of_the_order(operations: l
         ("X-Request-Tag", "X_Request_Tag"),
         ("2fa", "n2fa"),
         ("[]", "value"),
-        ("größe", "gr_e"),
+        ("größe", "grosse"),
+        ("Łódź-ID", "Lodz_ID"),
+        ("名前", "value"),
     ],
 )
 def test_wire_names_become_keyword_arguments(wire: str, expected: str) -> None:
