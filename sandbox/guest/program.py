@@ -7,6 +7,7 @@ import os
 import sys
 import time
 import warnings
+from contextvars import Context
 from functools import cache
 from typing import Any
 
@@ -57,11 +58,13 @@ def _see_through(run: Run) -> None:
 def converse(connection: Connection) -> None:
     """Do the same over anything that reads and writes bytes, and again for the next program in this process."""
     keep_attributes()
+    limit = sys.getrecursionlimit()
     try:
         _see_through(_new_run(connection))
     finally:
         unbind()
-        restore_shared()
+        Context().run(restore_shared)  # what is let go may run code of the program, which may set anything
+        sys.setrecursionlimit(limit)
 
 
 #: The run of the one program that this process will serve, made before it comes.

@@ -18,9 +18,10 @@ import textwrap
 import typing
 import zoneinfo
 from asyncio import coroutines
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.names.logging_kinds import KNOWN_LEVELS
 from sandbox.guest.runtime.access import DATA, OPEN, WRITABLE
 from sandbox.guest.runtime.classes import BASES
@@ -153,24 +154,50 @@ def _on_objects_of(kind: type, function: FunctionType) -> Any:
     return method
 
 
+#: So often what is let go may run code of the program, before the process is of no use to another.
+_MOST_ROUNDS = 100
+
+
 def restore_shared() -> None:
-    """Undo what a program may have set: at last what code may set that runs because something is let go."""
-    _forget()
-    gc.collect()
-    _forget()
-    csv.field_size_limit(_FIELD_SIZE_LIMIT)
+    """Undo what a program may have set, again while letting go of that runs code of the program, which may set it anew.
+
+    Raises RuntimeError for a program that goes on and on.
+    """
+    for _ in range(_MOST_ROUNDS):
+        changed = [(now, before) for now, before in (*_kept, *_attributes) if _differ(now, before)]
+        if not _runs_program(functools.partial(_forget, changed)):
+            csv.field_size_limit(_FIELD_SIZE_LIMIT)
+            return
+    raise RuntimeError("a program has ended, and its finalizers go on: this process cannot serve another")
 
 
-def _forget() -> None:
+def _runs_program(act: Callable[[], None]) -> bool:
+    """Tell whether code of a program ran meanwhile."""
+    seen = []
+
+    def note(frame: FrameType, event: str, argument: Any) -> None:
+        if frame.f_code.co_filename == FILENAME:
+            seen.append(event)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        act()
+    finally:
+        sys.setprofile(before)
+    return bool(seen)
+
+
+def _forget(changed: list[tuple[Any, Any]]) -> None:
     for clear in _caches:
         clear()
     _strptime._regex_cache.clear()
     for kind in _abstract:
         abc._reset_caches(kind)  # type: ignore[attr-defined]
-    for table, before in (*_kept, *_attributes):
-        if (table or before) and _parts(table) != _parts(before):
-            table.clear()
-            table.extend(before) if isinstance(table, list) else table.update(before)
+    for table, before in changed:
+        table.clear()
+        table.extend(before) if isinstance(table, list) else table.update(before)
+    gc.collect()
 
 
 def freeze_class(kind: type) -> None:
@@ -213,6 +240,10 @@ def _tables(roots: Collection[str]) -> list[Any]:
         if isinstance(table, dict | list | set) and not name.startswith("__")
     }
     return list(found.values())
+
+
+def _differ(table: Any, before: Any) -> bool:
+    return bool(table or before) and _parts(table) != _parts(before)
 
 
 def _parts(table: Any) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import calendar
 import csv
 import enum
+import json
 import re
 import textwrap
 
@@ -135,3 +136,44 @@ def test_a_path_that_equals_another_does_not_answer_for_it_in_the_next_program()
     )
 
     assert ended.value == 1
+
+
+def test_an_attribute_of_a_shared_function_is_taken_away_again() -> None:
+    run_guest(
+        "import json, random\ntry:\n    random.Random.setstate(json.dumps, (3, (), ['kept']))\n"
+        "except TypeError:\n    pass"
+    )
+
+    assert "gauss_next" not in vars(json.dumps)
+    assert run_guest("import json\nhasattr(json.dumps, 'gauss_next')").value is False
+
+
+PLANTS = """
+import json, random
+kinds = []
+class Kind:
+    def __del__(self, kinds=kinds, left=[1] * {times}, plant=random.Random.setstate, at=json.dumps):
+        if left:
+            left.pop()
+            try:
+                plant(at, (3, (), kinds[0]()))
+            except TypeError:
+                pass
+kinds.append(Kind)
+Kind()
+None
+"""
+
+
+def test_what_goes_may_set_things_anew_a_few_times() -> None:
+    run_guest(PLANTS.format(times=50))
+
+    assert "gauss_next" not in vars(json.dumps)
+
+
+def test_a_program_whose_finalizers_go_on_leaves_a_process_that_serves_no_other() -> None:
+    with pytest.raises(RuntimeError, match="its finalizers go on"):
+        run_guest(PLANTS.format(times=150))
+
+    restore_shared()
+    assert "gauss_next" not in vars(json.dumps)
