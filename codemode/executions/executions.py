@@ -7,7 +7,7 @@ import logging
 import secrets
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from codemode.errors import (
     RequestRepeated,
 )
 from codemode.executions.approvals import Approvals
+from codemode.executions.attempts import Attempt, is_cancelled, ring
 from codemode.executions.events import ExecutionEvent, events_of
 from codemode.executions.executor import new_execution, nothing
 from codemode.executions.journal import OPEN, NewExecution, Retention
@@ -35,7 +36,7 @@ from codemode.executions.rollback import Rollback, plan
 from codemode.gateway.caller import Caller
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal import (
@@ -64,15 +65,6 @@ _SEED_BYTES = 32
 _FRESH_READS = "fresh_reads"
 
 
-@dataclass(slots=True)
-class _Attempt:
-    """One execution that runs here."""
-
-    task: asyncio.Task[ExecutionOutcome]
-    cancelled: asyncio.Event
-    bells: set[asyncio.Event]
-
-
 class Executions:
     """The executions of one journal, as callers may see them; `approvers` are the roles that decide what is asked.
 
@@ -90,7 +82,7 @@ class Executions:
         self._programs = programs
         self._settings = settings
         self._approvals = Approvals(journal, approvers)
-        self._attempts: dict[str, _Attempt] = {}
+        self._attempts: dict[str, Attempt] = {}
         self._chores: set[asyncio.Task[None]] = set()
         self._opening = asyncio.Lock()
         self._is_open = False
@@ -131,7 +123,7 @@ class Executions:
         try:
             return await asyncio.shield(attempt.task)
         except asyncio.CancelledError:
-            if attempt.task.cancelled() and not _is_cancelled():
+            if attempt.task.cancelled() and not is_cancelled():
                 message = f"another server has taken over {execution}, or this one stops"
                 raise LeaseLost(message, execution=execution) from None
             attempt.cancelled.set()
@@ -159,11 +151,25 @@ class Executions:
             request_key=request.key,
             request_digest=request.digest,
         )
-        lease = await self._journal.create(given)
+        lease = await self._created(given)
         keeping = Keeping(self._journal, lease, given, Record(given.id), reuse=reuse)
         who = caller.bringing(request.credentials) if request.credentials else caller
         self._begin(keeping, who, begun=request.begun, watch=request.watch)
         return given.id
+
+    async def _created(self, given: NewExecution) -> Lease:
+        """Who gives up meanwhile leaves nothing that would be taken up as if a server had died with it."""
+        creating = asyncio.ensure_future(self._journal.create(given))
+        try:
+            return await asyncio.shield(creating)
+        except asyncio.CancelledError:
+            await self._to_its_end(self._withdrawn(creating))
+            raise
+
+    async def _withdrawn(self, creating: Awaitable[Lease]) -> None:
+        with suppress(CodeModeError):  # it was not created, or cannot be ended now
+            lease = await creating
+            await self._journal.finish(lease, "cancelled", {"id": lease.execution, "status": "cancelled"})
 
     async def _to_repair(self, request: Request, caller: Caller) -> tuple[Record | None, Reuse | None]:
         if not request.resume_from:
@@ -181,11 +187,9 @@ class Executions:
         watch: Callable[[LedgerEntry], None] = unwatched,
     ) -> None:
         bells: set[asyncio.Event] = set()
-        keeping = replace(keeping, appended=lambda: _ring(bells))
+        keeping = replace(keeping, appended=lambda: ring(bells))
         work = self._attempted(keeping, caller, begun=begun, watch=watch)
-        attempt = _Attempt(asyncio.create_task(work), keeping.cancelled, bells)
-        self._attempts[keeping.given.id] = attempt
-        attempt.task.add_done_callback(_looked_at)
+        self._attempts[keeping.given.id] = Attempt(asyncio.create_task(work), keeping.cancelled, bells)
 
     async def _attempted(
         self,
@@ -205,7 +209,7 @@ class Executions:
         finally:
             ended = self._attempts.pop(execution, None)
             if ended is not None:
-                _ring(ended.bells)
+                ring(ended.bells)
         return outcome
 
     async def _put_down(self, lease: Lease, outcome: ExecutionOutcome) -> None:
@@ -386,10 +390,14 @@ class Executions:
             attempt.cancelled.set()
             await asyncio.wait((attempt.task,))
         else:
-            lease = await self._journal.claim(execution)
-            outcome = {**(stored.outcome or {"id": execution}), "status": "cancelled"}
-            await self._journal.finish(lease, "cancelled", outcome)
+            await self._to_its_end(self._cancelled(stored))
         return await self._journal.get(execution)
+
+    async def _cancelled(self, stored: StoredExecution) -> None:
+        execution = stored.given.id
+        lease = await self._journal.claim(execution)
+        outcome = {**(stored.outcome or {"id": execution}), "status": "cancelled"}
+        await self._journal.finish(lease, "cancelled", outcome)
 
     async def rollback(
         self, execution: str, caller: Caller, credentials: Mapping[str, str] = MappingProxyType({})
@@ -444,8 +452,16 @@ class Executions:
             await self.open()
         self._chore(self._look_after_orphans())
 
-    def _chore(self, work: Any) -> None:
+    def _chore(self, work: Coroutine[Any, Any, None]) -> None:
+        self._keep(asyncio.create_task(work))
+
+    async def _to_its_end(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do it, also where whoever asked for it gives up."""
         task = asyncio.create_task(work)
+        self._keep(task)
+        await asyncio.shield(task)
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
         self._chores.add(task)
         task.add_done_callback(self._chores.discard)
 
@@ -478,20 +494,3 @@ class Executions:
             except CodeModeError:
                 log.exception("the journal could not be looked after")
             await asyncio.sleep(self._settings.lease_s)
-
-
-def _is_cancelled() -> bool:
-    """Whether it is the current task itself that somebody cancels."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
-
-
-def _ring(bells: Collection[asyncio.Event]) -> None:
-    for bell in bells:
-        bell.set()
-
-
-def _looked_at(task: asyncio.Task[ExecutionOutcome]) -> None:
-    """Nobody may be waiting: an error of the host is logged, not lost."""
-    if not task.cancelled() and task.exception() is not None:
-        log.error("an execution could not run", exc_info=task.exception())

@@ -18,6 +18,7 @@ from codemode.errors import (
 )
 from codemode.executions.journal import Decision
 from tests.codemode.executions.upstream import APPROVER, OTHER, OWNER, Place, place
+from tests.sandbox.host.test_cancellation import GivenUp
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -141,6 +142,18 @@ async def test_what_was_done_before_is_in_the_outcome_of_an_execution_that_ends_
         stored = await service.executions.cancel(outcome.id, OWNER)
     assert stored.status == "cancelled"
     assert ("up.x.post", "committed") in [(call["tool"], call["state"]) for call in stored.outcome["calls"]]
+
+
+async def test_whoever_gives_up_at_any_moment_leaves_nothing_that_would_be_run_later(here: Place) -> None:
+    async with here.service() as service:
+        await service.execute("1", caller=OWNER)
+        at, given_up = 1, True
+        while given_up:
+            given_up = await GivenUp(service.execute("up.x.post(n=1)", caller=OWNER), at).end()
+            (newest,) = await service.executions.list(OWNER, limit=1)
+            assert newest.status in ("cancelled", "completed")
+            at += 1
+        assert at > 3
 
 
 async def test_a_program_stands_still_while_a_person_is_asked(here: Place) -> None:

@@ -1,0 +1,45 @@
+"""Attempts at executions: what runs here, and who looks on."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from codemode.executions.execution import ExecutionOutcome
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One execution that runs here. `cancelled` ends it; the `bells` are of who looks on."""
+
+    task: asyncio.Task[ExecutionOutcome]
+    cancelled: asyncio.Event
+    bells: set[asyncio.Event]
+
+    def __post_init__(self) -> None:
+        """Nobody may be waiting: an error of the host is logged, not lost."""
+        self.task.add_done_callback(_looked_at)
+
+
+def ring(bells: Collection[asyncio.Event]) -> None:
+    """Tell who looks on that something has happened."""
+    for bell in bells:
+        bell.set()
+
+
+def is_cancelled() -> bool:
+    """Whether it is the current task itself that somebody cancels."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _looked_at(task: asyncio.Task[ExecutionOutcome]) -> None:
+    if not task.cancelled() and task.exception() is not None:
+        log.error("an execution could not run", exc_info=task.exception())
