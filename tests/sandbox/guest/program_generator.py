@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _NAMES = ("a", "b", "c", "_d", "_e_f", "total")
+#: Names that are looked at where they are read of what is not the program's.
+_GUARDED = ("obj", "register", "format", "metadata", "today")
 _OPERATORS = ("+", "-", "*", "//", "%", "|", "&", "^")
 
 
@@ -61,6 +63,10 @@ class Generator:
             lambda: f"type({e()}).__name__.__len__()",
             lambda: f"isinstance({e()}, (int, str))",
             lambda: f"sorted({{{e()}, {e()}}})[0]",
+            lambda: f"[z := {e()}, *(z + i for i in range(2)), [z := i for i in range(2)], z][-1]",
+            lambda: f"(lambda x=(w := {e()}), *, y=[i for i in range(2)]: len(y) and x)()",
+            lambda: f"box.{r.choice(_GUARDED)}",
+            lambda: f"next((v for v in [{e()}] if (w := v)), {e()})",
         ]
 
     def _atom(self) -> str:
@@ -93,6 +99,15 @@ class Generator:
             self._class,
             self._match,
             self._generator,
+            self._manager,
+            self._tasks,
+            self._ending,
+            self._rebinding,
+            self._metaclass,
+            lambda: (
+                f"box.{r.choice(_GUARDED)} {r.choice(('=', '+=', '*='))} {self._guarded()}\nprint(box.{r.choice(_GUARDED)})"
+            ),
+            lambda: f"del box._y\nprint(hasattr(box, '_y'))\nbox._y = {self._guarded()}",
         ]
 
     def _guarded(self) -> str:
@@ -152,6 +167,64 @@ class Generator:
             f"    return n\ndef {name}_outer():\n    r = yield from {name}(2)\n    print('returned', r)\nprint(list({name}_outer()))"
         )
 
+    def _manager(self) -> str:
+        name = self._name("M")
+        return (
+            f"class {name}:\n    def __init__(self, v): self._v = v\n    def __enter__(self): return self._v\n"
+            f"    def __exit__(self, kind, error, trace):\n        print('exit', kind and kind.__name__)\n"
+            f"        return {self._random.choice(('True', 'kind is KeyError'))}\n"
+            f"with {name}({self._guarded()}) as m, {name}(2) as (n):\n{self._block()}\n    {{}}['none']"
+        )
+
+    def _tasks(self) -> str:
+        name = self._name("t")
+        return (
+            f"import asyncio\nasync def {name}(n):\n    await asyncio.sleep(0)\n    if n == 2: raise {self._error()}\n    return n\n"
+            f"async def {name}_all():\n    got = await asyncio.gather(*[{name}(i) for i in range({self._random.randint(1, 4)})], return_exceptions=True)\n"
+            f"    return [v if isinstance(v, int) else type(v).__name__ async for v in {name}_each(got)]\n"
+            f"async def {name}_each(items):\n    for item in items:\n        yield item\n        await asyncio.sleep(0)\n"
+            f"print(asyncio.run({name}_all()))"
+        )
+
+    def _error(self) -> str:
+        return self._random.choice(
+            ("ValueError(1)", "GeneratorExit", "BaseException('b')", "StopAsyncIteration", "KeyError")
+        )
+
+    def _ending(self) -> str:
+        error = self._random.choice(
+            ("SystemExit(2)", "KeyboardInterrupt", "GeneratorExit()", "BaseException('b')", "ValueError")
+        )
+        handler = self._random.choice(("except", "except BaseException", "except (OSError, BaseException)"))
+        return (
+            f"import sys\ndef {self._name('e')}():\n    try:\n        return {self._guarded()}\n    finally:\n        print('left')\n"
+            f"try:\n    try:\n        raise {error}\n    finally:\n        print(e{self._count}())\n{handler}:\n"
+            f"    print(type(sys.exc_info()[1]).__name__)\n{self._block()}"
+        )
+
+    def _rebinding(self) -> str:
+        name = self._name("r")
+        ways = (
+            "x = box",
+            "for x in [box]: pass",
+            "[x := box for _ in (1,)]",
+            "match box:\n        case x: pass",
+            "x, *_ = [box, 1]",
+        )
+        return (
+            f"def {name}(x, other=(w := {self._guarded()})):\n    def inner(y=[v for v in (x._y,)]):\n        nonlocal x\n        x = box\n        return y\n"
+            f"    print(x._y, inner()[0], x._y)\n    {self._random.choice(ways)}\n    x._y += 1\n    return x._y + x.x\nprint({name}(Box({self._guarded()})))"
+        )
+
+    def _metaclass(self) -> str:
+        name = self._name("T")
+        return (
+            f"class {name}_Meta(type):\n    def __new__(mcls, name, bases, space, **more):\n        space['_added'] = sorted(more)\n"
+            f"        return super().__new__(mcls, name, bases, space)\n    def __init__(cls, *given, **more): super().__init__(*given)\n"
+            f"class {name}(Box, metaclass={name}_Meta, k=1):\n    def own(self): return [__class__.__name__, self._added, super().add(1)]\n"
+            f"print({name}(2).own(), type({name}) is {name}_Meta)"
+        )
+
 
 PRELUDE = """
 def small(v):
@@ -159,6 +232,7 @@ def small(v):
 class Box:
     def __init__(self, x):
         self.x, self._y = x, 2
+        self.obj = self.register = self.format = self.metadata = self.today = 1
     def add(self, n):
         self._y += n
         return self._y % 50
