@@ -26,8 +26,10 @@ _OVERALL = 0.1  # what the score for the whole query adds, so that ties go to it
 
 _SENTENCE_END = re.compile(r"[.!?;\n]")
 _JOINT = re.compile(
-    r"[.!?;\n]+\s+|\b(?:and then|then|and also|also|after that|afterwards|finally|next|additionally|furthermore|lastly"
-    r"|moreover|as well as|plus|before|after)\b|,\s*(?:and\s+)?|\band\b",
+    r"(?=[.!?;\n,abflmnpt])"  # what a joint may begin with: most characters are passed over at once
+    r"(?:[.!?;\n]+\s+|,\s*(?:and\s+)?"
+    r"|\b(?:a(?:nd(?: then| also)?|lso|fter(?: that|wards)?|dditionally|s well as)|before|finally|furthermore|lastly"
+    r"|moreover|next|plus|then)\b)",
     re.IGNORECASE,
 )
 _OPENING = frozenset(("also", "then", "please", "i", "we", "need", "want", "would", "like", "to", "can", "could", "you",

@@ -8,10 +8,9 @@ nonsense.
 from __future__ import annotations
 
 import math
+from operator import mul, sub
 from types import MappingProxyType
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from codemode.search.ranking import saturated
 
@@ -51,23 +50,31 @@ def evidence(groups: Sequence[Group], look: Look, sums: Column, scores: Column, 
     a word that no tool has.
     """
     best = int(scores.argmax())
-    weight = np.maximum(np.array([group.weight for group in groups]), _LEAST)
-    is_known = np.array([group.known for group in groups])
-    rarity = np.where(is_known, look.rarity, weight * rarest) / max(rarest, _LEAST)
-    total = max(float(rarity.sum()), _LEAST)
-    headed = np.minimum(look.headed[best] / weight, 1.0)
-    found = np.minimum(look.found[best] / weight, 1.0)
-    explained = rarity * headed
+    weights = [max(group.weight, _LEAST) for group in groups]
+    rarities = [
+        (own if group.known else weight * rarest) / max(rarest, _LEAST)
+        for group, weight, own in zip(groups, weights, look.rarity.tolist(), strict=True)
+    ]
+    headed = _shares(look.headed[best], weights)
+    found = _shares(look.found[best], weights)
+    explained = list(map(mul, rarities, headed))
+    total, weight = max(sum(rarities), _LEAST), sum(weights)
     saturates = saturated(sums[best] / (total * rarest)) - look.features["sum"][best]
+    unknown = (each * (1 - share) for group, each, share in zip(groups, weights, found, strict=True) if not group.known)
     return {
         "score": float(scores[best] + saturates),
         "name_verbatim": float(look.features["name_verbatim"][best]),
-        "beside": float(np.minimum(explained[1:], explained[:-1]).sum()),
-        "in_texts": float((found - headed) @ rarity / math.sqrt(len(groups))),
-        "evenness": float(headed @ (weight / weight.sum() - rarity / total)),
-        "missing": float((rarity - explained).max()) / total,
-        "unknown": float((weight * (1 - found))[~is_known].sum() / weight.sum()),
+        "beside": sum(map(min, explained, explained[1:])),
+        "in_texts": (sum(map(mul, rarities, found)) - sum(explained)) / math.sqrt(len(groups)),
+        "evenness": sum(map(mul, weights, headed)) / weight - sum(explained) / total,
+        "missing": max(map(sub, rarities, explained)) / total,
+        "unknown": sum(unknown) / weight,
     }
+
+
+def _shares(answers: Column, weights: Sequence[float]) -> list[float]:
+    """How well groups are answered, where each counts the same."""
+    return [min(answer / weight, 1.0) for answer, weight in zip(answers.tolist(), weights, strict=True)]
 
 
 def confidence(found: Mapping[str, float]) -> float:

@@ -76,7 +76,9 @@ class Interpreter:
             for term in self._spelled_out(word):
                 before = found.get(term)
                 if before is None:
-                    meant = self._standing_for(word, term)
+                    meant = self._meaning(word.surface, is_name=word.is_name)
+                    if term != word.term:
+                        meant = self._standing_for(word, term, meant)
                     found[term] = Group(
                         meant.surface, meant.alternatives, word.weight, meant.known, meant.corrected, word.place
                     )
@@ -104,6 +106,8 @@ class Interpreter:
 
     def _spelled_out(self, word: Word) -> tuple[str, ...]:
         """The words that a short form is made of, where the tools write each of them more often than it."""
+        if not word.in_capitals and word.term not in self._short:
+            return (word.term,)
         for run in self._short.get(word.term, ()):
             if len(run) > 1 and min(map(self._count, run)) > self._count(word.term):
                 return run
@@ -111,10 +115,9 @@ class Interpreter:
             return self._acronyms.spelled_out(word.surface) or (word.term,)
         return (word.term,)
 
-    def _standing_for(self, word: Word, term: str) -> Group:
+    def _standing_for(self, word: Word, term: str, group: Group) -> Group:
         """The group of a word, or of one of the words that it is short for; the short form counts as much as these."""
-        group = self._meaning(word.surface, is_name=word.is_name)
-        number = None if term == word.term else self._frequent(term)
+        number = self._frequent(term)
         if number is None:
             return group
         own, rarity = self._frequent(word.term), self._postings.rarity

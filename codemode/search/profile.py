@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from codemode.search.segment import Segment
     from codemode.search.vocabulary import Vocabulary
 
-COVERED = (Field.NAME, Field.HOME, Field.SUMMARY)
+COVERED = [Field.NAME, Field.HOME, Field.SUMMARY]
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _LEAST_RARITY = 0.01  # of what is left of a name; one that would lose all its words keeps them
 _LEAST = 1e-6  # keeps a share of nothing from dividing by zero
 _STEEPNESS = np.float32(2.0)  # of the logarithm that the sum goes through: how soon more of it counts for less
+_COVERED = [f"{field.name.lower()}_covered" for field in COVERED]
+_SAID, _LEFT_OUT = np.int8(1), np.int8(2)
 _TEXTS = [Field.TEXT, Field.PARAMETER_TEXT]  # the longer, the more of a query they hold by chance
 _HEAD = slice(Field.NAME, Field.SUMMARY + 1)  # what says what a tool is for
 
@@ -81,9 +83,9 @@ class Ranker:
             **self._covered(answered, candidates),
             "query_covered": anywhere @ shares,
             "head_covered": headed @ shares,
-            "words_found": np.count_nonzero(anywhere, axis=1) / np.float32(max(anywhere.shape[1], 1)),
-            "namespace_covered": _around(headed, self._profile.namespaces[candidates]) @ shares,
-            **self._named(question.groups, answered, len(candidates)),
+            "words_found": np.add.reduce(anywhere > 0, axis=1, dtype=np.float32) / max(anywhere.shape[1], 1),
+            "namespace_covered": _around(headed, self._profile.namespaces[candidates], shares),
+            **_named(answered, len(candidates)),
             **self._acting(question, candidates),
             "text_length": self._text_lengths[candidates],
         }
@@ -117,14 +119,15 @@ class Ranker:
         explained = np.bincount(slots, worth * self._rarity[terms], minlength=FIELDS * count)
         names, owners = _ranges(documents.name_starts, candidates)
         surfaces = documents.names[names]
-        says_nothing = self._among(left_out, surfaces)
+        said = self._said(groups, left_out, surfaces)
+        says_nothing = said == _LEFT_OUT
         of_names = self._term_of_surface[surfaces]
         rarity_of_names = self._rarity[of_names]
         passed_over = np.bincount(owners, rarity_of_names * says_nothing, minlength=count).astype(np.float32)
         kept = ~says_nothing
         answered = _Answered(
             rarity, cover.reshape(FIELDS, count, len(groups)), explained.reshape(FIELDS, count).astype(np.float32),
-            passed_over, surfaces[kept], owners[kept], group_of[of_names[kept]], rarity_of_names[kept],
+            passed_over, said[kept], owners[kept], group_of[of_names[kept]], rarity_of_names[kept],
         )  # fmt: skip
         group_of[entered] = -1
         worth_of[entered] = 0
@@ -135,7 +138,7 @@ class Ranker:
         if rows is None:
             size = len(self._rarity)
             rows = self._local.rows = _Rows(
-                np.full(size, -1, np.int16), np.zeros(size, np.float32), np.zeros(len(self._term_of_surface), bool)
+                np.full(size, -1, np.int16), np.zeros(size, np.float32), np.zeros(len(self._term_of_surface), np.int8)
             )
         return rows
 
@@ -156,36 +159,19 @@ class Ranker:
         whole = self._profile.rarity[candidates]
         rest = whole[:, Field.NAME] - answered.passed_over
         whole[:, Field.NAME] = np.where(rest > _LEAST_RARITY, rest, whole[:, Field.NAME])
-        whole = np.maximum(whole, _LEAST)
-        return {
-            f"{field.name.lower()}_covered": answered.explained[field] / whole[:, column]
-            for column, field in enumerate(COVERED)
-        }
+        covered = answered.explained[COVERED] / np.maximum(whole, _LEAST).T
+        return dict(zip(_COVERED, covered, strict=True))
 
-    def _named(self, groups: Sequence[Group], answered: _Answered, count: int) -> dict[str, Column]:
-        """How the name reads beside the query: its words in the same order, as they stand, from the first one on."""
-        owners, places = answered.owners, answered.places
-        lengths = np.bincount(owners, minlength=count)
-        paired = (owners[1:] == owners[:-1]) & (places[1:] == places[:-1] + 1) & (places[:-1] >= 0)
-        opens = np.zeros(count, np.float32)
-        (first,) = _changes(owners).nonzero()
-        opens[owners[first]] = places[first] >= 0
-        whole = np.maximum(np.bincount(owners, answered.rarity_of_names, minlength=count), _LEAST)
-        said = self._among([group.corrected or group.surface for group in groups], answered.surfaces)
-        return {
-            "name_in_order": np.bincount(owners[1:][paired], minlength=count) / np.maximum(lengths - 1, 1),
-            "name_opens": opens,
-            "name_length": np.log1p(lengths),
-            "name_verbatim": np.bincount(owners, answered.rarity_of_names * said, minlength=count) / whole,
-        }
-
-    def _among(self, words: Iterable[str], surfaces: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Which surface forms are among some words."""
-        is_said = self._rows().is_said
-        known = self._vocabulary.known(words)
-        is_said[known] = True
-        found = is_said[surfaces]
-        is_said[known] = False
+    def _said(self, groups: Sequence[Group], left_out: Iterable[str], surfaces: NDArray[np.int32]) -> NDArray[np.int8]:
+        """Which surface forms are words of the query as they stand, and which are words that it leaves out."""
+        how = self._rows().said
+        known = self._vocabulary.known([group.corrected or group.surface for group in groups])
+        out = self._vocabulary.known(left_out)
+        how[known] = _SAID
+        how[out] = _LEFT_OUT
+        found = how[surfaces]
+        how[known] = 0
+        how[out] = 0
         return found
 
     def _acting(self, question: Question, candidates: NDArray[np.int32]) -> dict[str, Column]:
@@ -202,11 +188,11 @@ class Ranker:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """For each term the group that it answers, or -1, and how well; for each surface form whether it is said."""
+    """For each term the group that it answers, or -1, and how well; for each surface form how it is said, if it is."""
 
     group_of: NDArray[np.int16]
     worth_of: NDArray[np.float32]
-    is_said: NDArray[np.bool_]
+    said: NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,14 +201,15 @@ class _Answered:
 
     `explained` is fields x candidates: the rarity of the terms that answer. `passed_over` is for each candidate the
     rarity of the words of its name that the query leaves out. The rest are the other words of all names in a row:
-    surface forms, whose they are (`owners`), which group they answer (`places`, or -1), and their rarity.
+    whether the query says them as they stand, whose they are (`owners`), which group they answer (`places`, or -1), and
+    their rarity.
     """
 
     rarity: NDArray[np.float32]
     cover: NDArray[np.float32]
     explained: Column
     passed_over: Column
-    surfaces: NDArray[np.int32]
+    said: NDArray[np.int8]
     owners: NDArray[np.intp]
     places: NDArray[np.int16]
     rarity_of_names: Column
@@ -234,12 +221,31 @@ def saturated(sums: Column) -> Column:
     return saturated
 
 
-def _around(headed: NDArray[np.float32], namespaces: NDArray[np.int32]) -> NDArray[np.float32]:
-    """Candidates x groups: how well a group is answered by any candidate of the same namespace, parameters apart."""
+def _named(answered: _Answered, count: int) -> dict[str, Column]:
+    """How the name reads beside the query: its words in the same order, as they stand, from the first one on."""
+    owners, places = answered.owners, answered.places
+    lengths = np.bincount(owners, minlength=count)
+    paired = (owners[1:] == owners[:-1]) & (places[1:] == places[:-1] + 1) & (places[:-1] >= 0)
+    opens = np.zeros(count, np.float32)
+    (first,) = _changes(owners).nonzero()
+    opens[owners[first]] = places[first] >= 0
+    rarity = answered.rarity_of_names
+    whole = np.maximum(np.bincount(owners, rarity, minlength=count), _LEAST)
+    return {
+        "name_in_order": np.bincount(owners[1:][paired], minlength=count) / np.maximum(lengths - 1, 1),
+        "name_opens": opens,
+        "name_length": np.log1p(lengths),
+        "name_verbatim": np.bincount(owners, rarity * (answered.said == _SAID), minlength=count) / whole,
+    }
+
+
+def _around(headed: NDArray[np.float32], namespaces: NDArray[np.int32], shares: Column) -> NDArray[np.float32]:
+    """How much of the query, in `shares` of groups, the candidates of the same namespace answer together, parameters
+    apart."""
     order = namespaces.argsort(kind="stable")
     first = _changes(namespaces[order])
-    together = np.maximum.reduceat(headed[order], first.nonzero()[0], axis=0)
-    around = np.empty_like(headed)
+    together = np.maximum.reduceat(headed[order], first.nonzero()[0], axis=0) @ shares
+    around = np.empty(len(order), np.float32)
     around[order] = together[first.cumsum() - 1]
     return around
 

@@ -10,6 +10,8 @@ from codemode.search import text, wordlists
 from codemode.search.values import values
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from codemode.search.values import Value
     from codemode.search.weights import Weights
 
@@ -18,12 +20,11 @@ _FEW_WORDS = 4
 _APART = 4  # words after a verb among which its particle is looked for
 _PREPOSITIONS = frozenset(("in", "into", "for", "on", "over"))  # particles only where they follow directly
 _LIST = "list"  # the action that one has in mind who names several things and no action
-_SENTENCE = re.compile(r"(?:[^.!?\n]|[.!?](?=\S))+[.!?]*")
+_SENTENCE = re.compile(r"(?:[^.!?\n]++|[.!?](?=\S))+[.!?]*")
 _SENTENCE_END = re.compile(r"[.!?\n]")
 _ASKING = re.compile(
-    r"\?|\b(?:can|could|would|will) (?:you|i|we)\b|\bplease\b|\bkindly\b"
-    r"|\b(?:i|we)(?:'d| would)? (?:want|need|like|require)\b"
-    r"|\b(?:i'm|i am|we're|we are) (?:looking|trying)\b|\b(?:help|tell|show|give|find|get|let) (?:me|us)\b",
+    r"\?|\b(?:(?:can|could|would|will) (?:you|i|we)|please|kindly|(?:i|we)(?:'d| would)? (?:want|need|like|require)"
+    r"|(?:i'm|i am|we're|we are) (?:looking|trying)|(?:help|tell|show|give|find|get|let) (?:me|us))\b",
     re.IGNORECASE,
 )
 _TELLING = re.compile(
@@ -66,13 +67,7 @@ def read(query: str, weights: Weights) -> Reading:
     """Read a query, its first `_LONGEST_QUERY` characters."""
     query = query[:_LONGEST_QUERY]
     written = values(query) if weights.value else []
-    said = _with_meanings(
-        [
-            (form, share, place, is_name)
-            for raw, share, place, is_name in _raw_words(query, written, weights)
-            for form in _forms(raw)
-        ]
-    )
+    said = _with_meanings(_said(query, written, weights))
     leading, actions = -1, 0
     words, left_out = [], set()
     for form, share, place, is_name in said:
@@ -100,19 +95,17 @@ def _word(form: _Form, share: float, place: int, is_name: bool, weights: Weights
 
 def _with_meanings(said: list[_Said]) -> list[_Said]:
     """What is said, and after each verb what it means together with its particle: `call it off`, cancel."""
-    phrases = wordlists.phrases()
-    if not any(each[0].term in phrases for each in said):
-        return said
-    found = []
-    for at, each in enumerate(said):
-        found.append(each)
-        particles = phrases.get(each[0].term, {})
-        for gap, (particle, *_) in enumerate(said[at + 1 : at + 1 + _APART] if particles else ()):
-            meaning = particles.get(particle.surface) if not gap or particle.surface not in _PREPOSITIONS else None
-            if meaning:
-                found += [(form, *each[1:3], False) for word in meaning for form in _forms(word)]
+    verbs = [at for at, each in enumerate(said) if each[0].particles]
+    for at in reversed(verbs):
+        verb, share, place, _ = said[at]
+        for gap, (particle, *_) in enumerate(said[at + 1 : at + 1 + _APART]):
+            meaning = verb.particles.get(particle.surface)
+            if meaning and (not gap or particle.surface not in _PREPOSITIONS):
+                said[at + 1 : at + 1] = [
+                    (form, share, place, False) for word in meaning for form in _raw_word(word).forms
+                ]
                 break
-    return found
+    return said
 
 
 def _names_several(words: list[Word], query: str) -> bool:
@@ -133,42 +126,52 @@ class _Form(NamedTuple):
     is_faint: bool
     actions: int
     in_capitals: bool
+    particles: Mapping[str, tuple[str, ...]]
 
 
 _Said: TypeAlias = tuple[_Form, float, int, bool]  # a form, its share, its place, whether it looks like a name
 
 
+class _Raw(NamedTuple):
+    """A raw word: its surface forms, and whether it begins with a capital letter as names do."""
+
+    forms: tuple[_Form, ...]
+    is_title: bool
+
+
 @lru_cache(maxsize=65_536)
+def _raw_word(raw: str) -> _Raw:
+    return _Raw(_forms(raw), raw.istitle() and len(raw) > 1)
+
+
 def _forms(raw: str) -> tuple[_Form, ...]:
     stop, faint, actions = wordlists.stop_words(), wordlists.faint_words(), wordlists.actions()
+    phrases = wordlists.phrases()
     return tuple(
         _Form(surface, term := text.term(surface), surface in stop, surface in faint or surface.isdigit(),
-              actions.get(term, 0), text.is_acronym(raw))
+              actions.get(term, 0), text.is_acronym(raw), phrases.get(term, {}))
         for surface in text.surface_forms(raw)
     )  # fmt: skip
 
 
-def _raw_words(query: str, written: list[Value], weights: Weights) -> list[tuple[str, float, int, bool]]:
-    """Raw words with what the sentence makes of them: their share, their place, whether they look like a name."""
+def _said(query: str, written: list[Value], weights: Weights) -> list[_Said]:
+    """The forms of a query with what the sentence makes of them."""
     quoted = [(value.start - 1, value.end) for value in written]
     if _QUOTES.search(query):
         quoted += [match.span() for match in _QUOTED.finditer(query)]
-    words = []
+    said = []
     for start, sentence, share in _sentences(query, weights):
-        found = [(match.group(), start + match.start()) for match in text.RAW_WORD.finditer(sentence)]
+        found = [(_raw_word(match.group()), start + match.start()) for match in text.RAW_WORD.finditer(sentence)]
         names = _name_like(found)
-        words += [(raw, share, place, place in names) for raw, place in found]
+        said += [(form, share, place, place in names) for raw, place in found for form in raw.forms]
     if quoted:
         return [
-            (
-                raw,
-                share * weights.quoted if any(begin < place < end for begin, end in quoted) else share,
-                place,
-                is_name,
-            )
-            for raw, share, place, is_name in words
+            (form, share * weights.quoted, place, is_name)
+            if any(begin < place < end for begin, end in quoted)
+            else (form, share, place, is_name)
+            for form, share, place, is_name in said
         ]
-    return words
+    return said
 
 
 def _sentences(query: str, weights: Weights) -> list[tuple[int, str, float]]:
@@ -190,6 +193,6 @@ def _tells(sentence: str) -> bool:
     return bool(_TELLING.match(sentence)) and not _ASKING.search(sentence)
 
 
-def _name_like(found: list[tuple[str, int]]) -> set[int]:
-    capitalized = {place for raw, place in found[1:] if raw.istitle() and len(raw) > 1}
+def _name_like(found: list[tuple[_Raw, int]]) -> set[int]:
+    capitalized = {place for raw, place in found[1:] if raw.is_title}
     return capitalized if len(capitalized) <= len(found) // 2 else set()

@@ -10,19 +10,18 @@ _EXTENSIONS = (
     "|wav|mp4|mov|zip|tar|gz"
 )
 _DOMAINS = "com|org|net|io|edu|gov|info|co|de|uk|fr"
-#: What a value of this shape is, by the word that tools call it by.
-_SHAPES = {
-    "url": re.compile(
-        rf"https?://\S+|\bwww\.\S+|(?<![\w@.-])(?:[a-z0-9-]{{1,63}}\.){{1,8}}(?:{_DOMAINS})\b(?:/\S*)?", re.IGNORECASE
-    ),
-    "email": re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"),
-    "file": re.compile(
-        rf"(?<![\w./~-])(?:[\w.~-]{{0,255}}/){{0,16}}[\w-]{{1,255}}(?:\.[\w-]{{1,63}}){{0,8}}?\.(?:{_EXTENSIONS})\b",
-        re.IGNORECASE,
-    ),
-    "ip": re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])"),
-}
-_MARKS = re.compile(r"\w\.\w|@|://")  # what is in all of them, and in few queries
+#: Each named by the word that tools call such a value by.
+_SHAPE = re.compile(
+    rf"""(?:(?P<url> https?://\S+ | www\.\S+ | (?:[a-z0-9-]{{1,63}}\.){{1,8}}(?:{_DOMAINS})\b(?:/\S*)? )
+    | (?P<email> [\w.+-]{{1,64}}@[\w-]{{1,63}}(?:\.[\w-]{{1,63}}){{1,8}} )
+    | (?P<file> (?:[\w.~-]{{0,255}}/){{0,16}}[\w-]{{1,255}}(?:\.[\w-]{{1,63}}){{0,8}}?\.(?:{_EXTENSIONS})\b )
+    | (?P<ip> \d{{1,3}}(?:\.\d{{1,3}}){{3}} )
+    )(?=\W*\Z)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_MARKS = re.compile(r"\.\w|@|://")  # one of them is in every value, and in few queries
+_RUN = re.compile(r"\S+")
+_OPENING = "\"'`([{<\u201c\u2018"
 
 
 class Value(NamedTuple):
@@ -34,14 +33,13 @@ class Value(NamedTuple):
 
 
 def values(query: str) -> list[Value]:
-    """The values that are written out in a query; none is a part of another."""
-    found: list[Value] = []
-    if _MARKS.search(query):
-        for kind, shape in _SHAPES.items():
-            spans = [match.span() for match in shape.finditer(query)]
-            found += [
-                Value(kind, start, end)
-                for start, end in spans
-                if not any(start < other.end and other.start < end for other in found)
-            ]
+    """The values that are written out in a query."""
+    found = []
+    for run in _RUN.finditer(query) if _MARKS.search(query) else ():
+        text = run.group()
+        if _MARKS.search(text):
+            start = run.end() - len(text.lstrip(_OPENING))
+            shape = _SHAPE.match(query, start, run.end())
+            if shape and shape.lastgroup:
+                found.append(Value(shape.lastgroup, start, shape.end()))
     return found
