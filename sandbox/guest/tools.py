@@ -228,7 +228,6 @@ class ToolCalls:
 
     def call(self, tool: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Make a call and block for its answer."""
-        self._hub.check_waits()
         request = self._request(tool, args, kwargs)
         slot = Slot(f"{tool}(...)")
         call_id = self._send(tool, request, lambda message: self._finish_slot(slot, message))
@@ -274,6 +273,7 @@ class ToolCalls:
         raise TypeError(message)
 
     def _send(self, tool: str, request: bytes, answer: Callable[[dict[str, Any]], None]) -> int:
+        self._hub.check_calm()
         self._count(tool, request)
         return self._channel.call(here().next(), tool, request, answer)
 

@@ -100,7 +100,7 @@ class Hub:
 
     def wait(self, slot: Slot) -> Any:
         """Block this code until the slot is done, and return its value or raise its error."""
-        self.check_waits()
+        self.check_calm()
         slot.waiter = greenlet.getcurrent()
         self.waiting[slot] = None
         try:
@@ -113,10 +113,10 @@ class Hub:
             del self.waiting[slot]
         return slot.result()
 
-    def check_waits(self) -> None:
+    def check_calm(self) -> None:
         """Raise RuntimeError in the midst of a collection of garbage, which keeps its lists on this very stack."""
         if _COLLECTIONS:
-            raise RuntimeError("what runs while garbage is collected cannot wait")
+            raise RuntimeError("what runs while garbage is collected can neither wait nor call")
 
     def finish(self, slot: Slot, value: Any = None, error: BaseException | None = None) -> None:
         """Mark a slot as done, and let its code go on."""

@@ -339,21 +339,24 @@ def test_an_exit_of_a_callback_is_raised_where_the_program_waits_and_that_of_a_j
     assert ended.value == [seen, error, 2] * 2
 
 
-def test_what_runs_while_garbage_is_collected_cannot_wait() -> None:
+def test_what_runs_while_garbage_is_collected_neither_waits_nor_calls() -> None:
     ended = run_guest(
-        "import time\n"
+        "import asyncio, time\n"
         "told = []\n"
+        "def later(): return ns.op(a=1)\n"
         "def waits():\n"
         "    try:\n        yield\n"
         "    finally:\n"
-        "        try:\n            time.sleep(1)\n"
-        "        except RuntimeError as error:\n            told.append(str(error))\n"
+        "        for way in (lambda: time.sleep(1), lambda: asyncio.ensure_future(later())):\n"
+        "            try:\n                way()\n"
+        "            except RuntimeError as error:\n                told.append(str(error))\n"
         "walk = waits()\nbox = [walk]\nbox.append(box)\nnext(walk)\ndel walk, box\n"
         "kept = [[] for _ in range(30_000)]\n"
-        "told"
+        "told",
+        {"ns.op": answer},
     )
 
-    assert ended.value == ["what runs while garbage is collected cannot wait"]
+    assert ended.value == ["what runs while garbage is collected can neither wait nor call"] * 2
 
 
 def test_a_context_without_variables_calls_and_starts() -> None:
