@@ -18,10 +18,12 @@ import textwrap
 import typing
 import zoneinfo
 from asyncio import coroutines
+from opcode import opmap
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.compilation import FILENAME
+from sandbox.guest.language.variables import is_dunder
 from sandbox.guest.names.logging_kinds import KNOWN_LEVELS
 from sandbox.guest.runtime.access import DATA, OPEN, WRITABLE
 from sandbox.guest.runtime.classes import BASES
@@ -37,6 +39,9 @@ _FIELD_SIZE_LIMIT = 131_072  # the library's own
 _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE, see CPython's object.h
 #: Where a type object keeps its flags: behind the head of an object, its size, and 18 pointers (cpython/object.h).
 _FLAGS_OFFSET = object.__basicsize__ + 19 * ctypes.sizeof(ctypes.c_void_p)
+
+#: Instructions that set attributes.
+_SETS_ATTRIBUTES = frozenset(opmap[name] for name in ("STORE_ATTR", "DELETE_ATTR"))
 
 #: Modules of the library whose classes programs share without the rest of the module.
 _ALSO_SHARED = frozenset({
@@ -98,7 +103,7 @@ def keep_attributes() -> None:
 def _of_parts(space: Any) -> Iterator[Any]:
     """Give the attributes of what a module or a class holds, and the containers among the defaults of functions."""
     is_ours = str(space.get("__module__", space.get("__name__"))).startswith("sandbox.")
-    for value in list(space.values()):
+    for value in [*space.values(), *dict(space.get("_member_map_", ())).values()]:
         part = getattr(value, "__func__", None) or getattr(value, "fget", None) or value
         if isinstance(part, FunctionType):
             defaults = (*(part.__defaults__ or ()), *(part.__kwdefaults__ or {}).values())
@@ -118,29 +123,43 @@ def _is_of_guest(kind: type) -> bool:
 
 
 def _bind_to_own_objects(roots: Collection[str]) -> None:
-    """Let methods that make something of `self.__class__` be called on objects of their class alone.
+    """Let methods that make something of `self.__class__`, or set attributes, take objects of their class alone.
 
-    Public names are decided at compile time: `Counter.copy(int)` would give the class of classes, unguarded.
+    Public names are decided at compile time: `Counter.copy(int)` would give the class of classes, unguarded, and
+    `Random.setstate(json.dumps, …)` leave what it is given on a function.
     """
     for kind in _subclasses(object):
-        if str(kind.__module__).partition(".")[0] not in roots or kind.__flags__ & _IMMUTABLE:
+        module = str(kind.__module__)
+        if kind.__flags__ & _IMMUTABLE or (module.partition(".")[0] not in roots and module not in _ALSO_SHARED):
             continue
         for name, found in list(vars(kind).items()):
-            if name[0] == "_":
+            if is_dunder(name):
                 continue
-            if type(found) is FunctionType and _makes_of_its_class(found):
+            if type(found) is FunctionType and _needs_own_object(found):
                 setattr(kind, name, _on_objects_of(kind, found))
-            elif type(found) is property and type(found.fget) is FunctionType and _makes_of_its_class(found.fget):
-                setattr(kind, name, property(_on_objects_of(kind, found.fget), found.fset, found.fdel, found.__doc__))
+            elif type(found) is property:
+                setattr(kind, name, _on_objects_of_property(kind, found))
 
 
-def _makes_of_its_class(function: FunctionType) -> bool:
-    return not function.__code__.co_flags & inspect.CO_COROUTINE and _names_a_class(function.__code__)
+def _on_objects_of_property(kind: type, found: property) -> property:
+    functions: list[Any] = [found.fget, found.fset, found.fdel]
+    bound = [
+        _on_objects_of(kind, each) if type(each) is FunctionType and _needs_own_object(each) else each
+        for each in functions
+    ]
+    return found if bound == functions else property(bound[0], bound[1], bound[2], found.__doc__)
 
 
-def _names_a_class(code: CodeType) -> bool:
-    inner = any(_names_a_class(each) for each in code.co_consts if isinstance(each, CodeType))
-    return inner or not {"__class__", "type"}.isdisjoint(code.co_names)
+def _needs_own_object(function: FunctionType) -> bool:
+    return not function.__code__.co_flags & inspect.CO_COROUTINE and _reaches_beyond(function.__code__)
+
+
+def _reaches_beyond(code: CodeType) -> bool:
+    """Tell whether code names a class that is made of an object, or sets attributes."""
+    if not {"__class__", "type"}.isdisjoint(code.co_names):
+        return True
+    sets = not _SETS_ATTRIBUTES.isdisjoint(code.co_code[::2])  # each instruction, and what it keeps, has two bytes
+    return sets or any(_reaches_beyond(each) for each in code.co_consts if isinstance(each, CodeType))
 
 
 def _on_objects_of(kind: type, function: FunctionType) -> Any:
