@@ -155,6 +155,8 @@ def make_threading(
         "current_thread": current_thread,
         "main_thread": lambda: main,
         "get_ident": lambda: current_thread().ident,
+        "get_native_id": lambda: current_thread().ident,
+        "ThreadError": RuntimeError,
         "enumerate": lambda: [main, *shared.alive.values()],
         "active_count": lambda: 1 + len(shared.alive),
         "TIMEOUT_MAX": 1e9,

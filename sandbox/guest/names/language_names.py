@@ -23,6 +23,7 @@ from sandbox.guest.runtime.classes import ABC_META, ENUM_META, Classes
 from sandbox.guest.runtime.metaclasses import NOT_OF_METACLASSES, check_fields, is_program_type
 from sandbox.guest.runtime.own import MARK, MARK_NAME
 from sandbox.guest.runtime.signatures import full_argument_specification, signature_of
+from sandbox.guest.runtime.tables import Table
 from sandbox.guest.runtime.types_seen import SeenType, kind_of
 
 if TYPE_CHECKING:
@@ -445,6 +446,10 @@ def _inspect(scene: Scene) -> dict[str, Any]:
     return {
         "getmembers": getmembers,
         "getfullargspec": getfullargspec,
+        "get_annotations": lambda value, **_: dict(scene.access.get(value, "__annotations__", {})),
+        "getmro": lambda cls: scene.access.get(cls, "__mro__"),
+        "ismodule": lambda value: isinstance(value, Table),
+        "unwrap": lambda function, *, stop=None: _unwrapped(scene, function, stop),
         "getsource": getsource,
         **{name: getattr(inspect, name) for name in tests.split()},
         "signature": signature,
@@ -453,6 +458,17 @@ def _inspect(scene: Scene) -> dict[str, Any]:
         "Parameter": inspect.Parameter,
         "Signature": inspect.Signature,
     }
+
+
+def _unwrapped(scene: Scene, function: Any, stop: Any) -> Any:
+    """Return what decorators stand around; one that names itself ends it."""
+    seen: list[Any] = []
+    while function is not None and all(function is not each for each in seen):
+        seen.append(function)
+        if stop is not None and stop(function):
+            break
+        function = scene.access.get(function, "__wrapped__", None)
+    return seen[-1]
 
 
 BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {

@@ -106,6 +106,10 @@ def _element_tree(scene: Scene) -> dict[str, Any]:
     def parse(source: Any, parser: None = None) -> Any:
         return Document(fromstring(source.read()))
 
+    def dump(elem: Any) -> None:
+        root = elem.getroot() if isinstance(elem, Document) else elem
+        scene.output.write(ElementTree.tostring(root, "unicode").rstrip("\n") + "\n")
+
     def tree(element: Any = None, file: Any = None) -> Any:
         return Document(element) if file is None else parse(file)
 
@@ -128,6 +132,7 @@ def _element_tree(scene: Scene) -> dict[str, Any]:
         "XML": fromstring,
         "fromstringlist": fromstringlist,
         "parse": parse,
+        "dump": dump,
         "ElementTree": stand_in("ElementTree", "xml.etree.ElementTree", Document, make=tree),
     }
 

@@ -224,7 +224,9 @@ VETTED: dict[str, Vetted] = {
         why=("text; not register_dialect, whose table is shared"),
     ),
     "io": Vetted(
-        names=("BytesIO DEFAULT_BUFFER_SIZE SEEK_CUR SEEK_END SEEK_SET StringIO TextIOBase UnsupportedOperation"),
+        names=(
+            "BytesIO DEFAULT_BUFFER_SIZE IOBase SEEK_CUR SEEK_END SEEK_SET StringIO TextIOBase UnsupportedOperation"
+        ),
         why=("memory; not open, FileIO and the wrappers"),
     ),
     "copy": Vetted(
