@@ -7,7 +7,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, InvalidStateError
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from sandbox.guest.concurrency.ends import ENDS
-from sandbox.guest.concurrency.hub import Hub, Slot, child_context
+from sandbox.guest.concurrency.hub import Hub, Slot, child_context, genuine
 from sandbox.guest.concurrency.locks import bound
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Future:
     __slots__ = ("_callbacks", "_error", "_hub", "_number", "_state", "_value", "_waiters")
 
     def __init__(self, hub: Hub, number: int) -> None:
-        self._hub = hub
+        self._hub = genuine(hub)
         self._number = number
         self._state = "pending"
         self._value: Any = None

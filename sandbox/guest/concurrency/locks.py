@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sandbox.guest.concurrency.hub import Hub, Slot
+from sandbox.guest.concurrency.hub import Hub, Slot, genuine
 from sandbox.guest.concurrency.identity import here
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ class Gate:
     """Code that waits for a condition of ours, in the order in which it came."""
 
     def __init__(self, hub: Hub, what: str) -> None:
-        self._hub = hub
+        self._hub = genuine(hub)
         self._what = what
         self._waiting: deque[Slot] = deque()
 

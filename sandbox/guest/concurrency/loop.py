@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest.concurrency.awaitables import is_awaitable, wrapped
 from sandbox.guest.concurrency.ends import ENDS, LEFT_ALONE
-from sandbox.guest.concurrency.hub import Hub, Slot, child_context
+from sandbox.guest.concurrency.hub import Hub, Slot, child_context, genuine
 from sandbox.guest.concurrency.identity import RUN
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class Loop:
     """What asyncio asks of a loop, and no more."""
 
     def __init__(self, hub: Hub, note: Callable[[str], None]) -> None:
-        self._hub = hub
+        self._hub = genuine(hub)
         self._numbers = count(1)
         self._names = count(1)
         self._note = note
