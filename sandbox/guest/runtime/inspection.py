@@ -92,7 +92,7 @@ class Inspection:
         """Return what `vars(value)` shows: the live dict of an object of the program, a copy for a class."""
         if self._own.is_class(value):
             names = type.__getattribute__(value, "__dict__").items()
-            return {name: self._for_objects_of(value, _detached(name, item)) for name, item in names if _is_seen(name)}
+            return {name: self._shown(value, name, _detached(name, item)) for name, item in names if _is_seen(name)}
         if self._own.is_instance(value) or type(value) is types.SimpleNamespace:
             found: dict[str, Any] = value.__dict__
             return found
@@ -101,6 +101,12 @@ class Inspection:
         if isinstance(value, type):
             return self._names_of(value)
         raise self._missing(value, "__dict__")
+
+    def _shown(self, kind: type, name: str, item: Any) -> Any:
+        """Return what stands in a class of the program; of what the library put there, what reading it gives."""
+        if name == "__new__" and type(item) is staticmethod:
+            return item if self._own.is_function(item.__func__) else self.constructor(item.__func__)
+        return self._for_objects_of(kind, item)
 
     def _names_of(self, kind: type) -> dict[str, Any]:
         """Return the public names of a class of the library, with what reading them gives."""
