@@ -78,7 +78,7 @@ def test_a_local_model_needs_no_service(tool: ToolFactory, tmp_path: Path) -> No
             "environment variable NO_SUCH_KEY, which is empty or not set",
         ),
         ("embeddings: {kind: local, folder: /nonexistent}", "/nonexistent holds no model"),
-        ("embeddings: {kind: openai}", "line 2: search.embeddings.openai.model: Field required"),
+        ("embeddings: {kind: openai}", "line 2: search.embeddings.openai.model: is missing"),
         ("embeddings: {kind: openai, modle: m, model: m}", "no such key; did you mean 'model'?"),
         ("embeddings: {kind: openai, model: m, base_url: localhost}", "give an address that begins with http"),
     ],
