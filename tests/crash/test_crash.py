@@ -39,7 +39,8 @@ async def test_at_every_boundary_of_the_journal(tmp_path: Path) -> None:
         while await ended_at(here, number := number + 1):
             pass
         assert number > 8, "two writes for each call, where two calls start or end together perhaps one"
-        assert here.counts.kills == 2 * (number - 1)
+        # so the last boundary may be there in the run that is killed before it, and not in the one after
+        assert here.counts.kills in (2 * (number - 1), 2 * (number - 1) + 1)
         assert here.counts.ends["paused"] >= 2
         assert here.counts.sent_again >= 1
 
