@@ -133,6 +133,7 @@ async def test_a_worker_that_cannot_be_killed_does_not_run_on(
         server = sandbox._server
         assert server is not None
         fork = server.fork
+        await until(lambda: not server._workers)  # the one that was probed gives its descriptors back when it has ended
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         held: list[int] = []
 
