@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from codemode.errors import CodeModeError
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.executor import Executor, Question
-    from codemode.executions.journal import StoredExecution
+    from codemode.executions.journal import NewExecution
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.programs import Request
     from codemode.executions.record import Record
@@ -113,10 +113,10 @@ class Running:
         """See `codemode.executions.programs.Programs`."""
         return (await self._view(caller)).catalog
 
-    async def changes(self, stored: StoredExecution, record: Record) -> tuple[str, ...]:
+    async def changes(self, given: NewExecution, record: Record, role: str | None) -> tuple[str, ...]:
         """See `codemode.executions.programs.Programs`."""
-        catalog = (await self._view(Caller(stored.given.owner, stored.given.role))).catalog
-        return changes(stored, record, self.environment(), catalog)
+        catalog = (await self._view(Caller(given.owner, given.role))).catalog
+        return changes(given, record, self.environment(), catalog, role)
 
     async def perform(
         self,

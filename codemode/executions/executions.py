@@ -26,7 +26,7 @@ from codemode.executions.approvals import Approvals
 from codemode.executions.attempts import Attempt, is_cancelled, ring
 from codemode.executions.events import ExecutionEvent, events_of
 from codemode.executions.executor import new_execution, nothing
-from codemode.executions.journal import OPEN, NewExecution, Retention
+from codemode.executions.journal import FRESH_READS, GOOD_UNTIL, OPEN, NewExecution, Retention
 from codemode.executions.ledger import unwatched
 from codemode.executions.programs import Request
 from codemode.executions.record import Record
@@ -61,9 +61,6 @@ _PRUNED_EVERY_S = 3600.0
 
 _SEED_BYTES = 32
 
-#: Among the settings of an execution: whether what an earlier one has read is read anew.
-_FRESH_READS = "fresh_reads"
-
 
 class Executions:
     """The executions of one journal, as callers may see them; `approvers` are the roles that decide what is asked.
@@ -86,6 +83,8 @@ class Executions:
         self._chores: set[asyncio.Task[None]] = set()
         self._opening = asyncio.Lock()
         self._is_open = False
+        #: The role of today of who started an execution, None where he has none; without keys of ours that of then.
+        self.role_of: Callable[[NewExecution], str | None] = lambda given: given.role
 
     async def open(self) -> None:
         """Open the journal, and keep the leases of what runs here; whatever is asked first does it.
@@ -137,6 +136,7 @@ class Executions:
         """
         await self.open()
         record, reuse = await self._to_repair(request, caller)
+        own = {FRESH_READS: request.fresh_reads, GOOD_UNTIL: caller.good_until}
         given = NewExecution(
             id=new_execution(),
             owner=caller.id,
@@ -144,7 +144,7 @@ class Executions:
             code=request.code,
             seed=secrets.token_bytes(_SEED_BYTES),
             start_us=time.time_ns() // 1000,
-            settings={**await self._programs.settings(caller), _FRESH_READS: request.fresh_reads},
+            settings={**await self._programs.settings(caller), **own},
             digests=self._programs.environment(),
             credentials=tuple(sorted(request.credentials)),
             resume_from=record.execution if record is not None else "",
@@ -251,7 +251,8 @@ class Executions:
             message = f"{execution} needs the credentials of its caller again: {', '.join(absent)}"
             raise ExecutionWaiting(message, execution=execution)
         record = Record(execution, await self._journal.read(execution))
-        changed = await self._programs.changes(stored, record)
+        role = caller.role if caller.id == stored.given.owner else self.role_of(stored.given)
+        changed = await self._programs.changes(stored.given, record, role)
         if changed:
             message = f"{execution} cannot go on, and nothing was run: {'; '.join(changed)}"
             raise ExecutionChanged(message, execution=execution, changes=changed)
@@ -266,7 +267,7 @@ class Executions:
         reuse = None
         if stored.given.resume_from:
             earlier = Record(stored.given.resume_from, await self._journal.read(stored.given.resume_from))
-            reuse = Reuse(earlier, fresh_reads=stored.given.settings.get(_FRESH_READS, False)).without(record)
+            reuse = Reuse(earlier, fresh_reads=stored.given.settings.get(FRESH_READS, False)).without(record)
         owner = Caller(stored.given.owner, stored.given.role)
         keeping = Keeping(self._journal, lease, stored.given, record, answered, reuse, is_resumed=True)
         self._begin(keeping, owner.bringing(credentials) if credentials else owner)
@@ -296,7 +297,7 @@ class Executions:
         reasons: tuple[str, ...]
         try:
             record = Record(execution, await self._journal.read(execution))
-            reasons = await self._programs.changes(stored, record)
+            reasons = await self._programs.changes(stored.given, record, self.role_of(stored.given))
         except CodeModeError as error:
             reasons = (str(error),)
         if stored.given.credentials:

@@ -34,6 +34,10 @@ ExecutionStatus = Literal[
 #: Executions that somebody may still go on with; all others have ended.
 OPEN: tuple[ExecutionStatus, ...] = ("queued", "running", "paused")
 
+#: Among the settings of an execution: whether what an earlier one has read is read anew, and `Caller.good_until`.
+FRESH_READS = "fresh_reads"
+GOOD_UNTIL = "good_until"
+
 #: What an entry tells. `started`: a call is about to leave. `ended`: what became of it. `delivered`: what the program
 #: was sent, in that order. `printed`: its output. `paused`, `resumed`, `decided`, `expired`: what happened to the
 #: execution from outside.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.errors import CodeModeError
     from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal import StoredExecution
+    from codemode.executions.journal import NewExecution
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.record import Record
     from codemode.executions.recorded_run import Keeping
@@ -36,8 +36,8 @@ class Programs(Protocol):
         """The tools that there are for a caller."""
         ...
 
-    async def changes(self, stored: StoredExecution, record: Record) -> tuple[str, ...]:
-        """What is not as it was when the execution was recorded."""
+    async def changes(self, given: NewExecution, record: Record, role: str | None) -> tuple[str, ...]:
+        """What is not as it was when the execution was recorded; `role` is that of its owner now, None for none."""
         ...
 
     async def run_unrecorded(self, request: Request, caller: Caller, why: CodeModeError) -> ExecutionOutcome:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.tool import Tool
-    from codemode.executions.journal import StoredExecution
+    from codemode.executions.journal import NewExecution
     from codemode.executions.record import Record
     from codemode.settings import PolicySettings
 
@@ -49,9 +49,18 @@ def definition_digest(tool: Tool) -> str:
     return found
 
 
-def changes(stored: StoredExecution, record: Record, now: Mapping[str, str], catalog: Catalog) -> tuple[str, ...]:
-    """What is not as it was when the execution began, or when it called a tool; each named."""
-    return (*_of_server(stored.given.digests, now), *_of_tools(record, catalog))
+def changes(
+    given: NewExecution, record: Record, now: Mapping[str, str], catalog: Catalog, role: str | None
+) -> tuple[str, ...]:
+    """What is not as it was when the execution began, or when it called a tool; each named. `role` is its owner's."""
+    return (*_of_owner(given, role), *_of_server(given.digests, now), *_of_tools(record, catalog))
+
+
+def _of_owner(given: NewExecution, role: str | None) -> Iterator[str]:
+    if role is None:
+        yield f"{given.owner} is not let in any more, or only known once it comes itself"
+    elif role != given.role:
+        yield f"the role of {given.owner} was {given.role}, and is {role}"
 
 
 def _of_server(then: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:

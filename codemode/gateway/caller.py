@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 class Caller:
     """A caller that was authenticated, or the one on this machine. `secrets` must not be seen in any record.
 
-    `credentials` are what it brings for services behind the tools, for one execution.
+    `credentials` are what it brings for services behind the tools, for one execution. `good_until` is when what it
+    showed expires (seconds since 1970), where nobody can be asked whether it is still good.
     """
 
     id: str
     role: str = DEFAULT_ROLE
     label: str = ""
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    good_until: float | None = field(default=None, compare=False)
     credentials: CallerCredentials = field(default=NOBODY, repr=False, compare=False)
 
     def bringing(self, credentials: Mapping[str, str]) -> Caller:

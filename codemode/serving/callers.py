@@ -5,17 +5,20 @@ from __future__ import annotations
 import hashlib
 import hmac
 import logging
+import time
 from typing import TYPE_CHECKING
 
+from codemode.executions.journal import GOOD_UNTIL
 from codemode.gateway.caller import Caller
 from codemode.serving.keys import KeyFile
 from codemode.serving.tokens import TokenCheck, TokenRefused
 from codemode.settings import DEFAULT_ROLE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from codemode.executions.journal import NewExecution
     from codemode.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -70,6 +73,27 @@ class Callers:
         found = [caller for known, caller in self._configured if hmac.compare_digest(known, digest)]
         return found[0] if found else self._stored(presented) or await self._by_token(presented)
 
+    def role_of(self, given: NewExecution) -> str | None:
+        """The role that who started an execution has today, None where he would not be let in.
+
+        What a token allowed holds until it expires. Ids that are none of ours are of an application that knows better.
+        """
+        kind, _, id_ = given.owner.partition(":")
+        configured = next((caller.role for _, caller in self._configured if caller.id == given.owner), None)
+        if configured is not None:
+            return configured
+        match kind:
+            case "key":
+                role = self._file.role_of(id_)
+                return role if role in self._roles else None
+            case "token":
+                is_good = time.time() < (given.settings.get(GOOD_UNTIL) or 0)
+                is_given = self._tokens is not None and self._tokens.gives(given.owner, given.role)
+                return given.role if is_good and is_given else None
+            case "configured":
+                return None
+        return None if given.owner == ANYBODY.id and not self.is_open else given.role
+
     def _stored(self, presented: str) -> Caller | None:
         key = self._file.find(presented)
         if key is None:
@@ -87,6 +111,11 @@ class Callers:
         except TokenRefused as refused:
             log.info("a token is refused: %s", refused)
             return None
+
+
+def roles_of_today(settings: Settings) -> Callable[[NewExecution], str | None]:
+    """`Callers.role_of` where none are served: read when it is asked. Raises ConfigurationError then."""
+    return lambda given: Callers.of(settings).role_of(given)
 
 
 def key_file(state: Path) -> KeyFile:

@@ -16,6 +16,7 @@ from codemode.errors import ApprovalRefused, ConfigurationError
 from codemode.executions.journal import Decision, ExecutionStatus
 from codemode.gateway.caller import Caller
 from codemode.serving import console as show
+from codemode.serving.callers import roles_of_today
 from codemode.serving.executions import BEYOND_S, brief, gone_on, pending_json, whole
 from codemode.serving.surface import AsJson, Surface, on_surface, with_service
 from codemode.settings import DEFAULT_ROLE
@@ -81,6 +82,7 @@ def resume(
     """Let an execution go on that was paused; what it has done is not done again."""
 
     async def work(service: CodeMode) -> int:
+        service.executions.role_of = roles_of_today(service.settings)
         await service.executions.resume(execution, _operator(service))
         return await _ended(service, execution, as_json=as_json)
 
@@ -222,6 +224,7 @@ async def _decide(
 ) -> int:
     """Decide on calls as they are shown, and see their executions through."""
     operator = _operator(service)
+    service.executions.role_of = roles_of_today(service.settings)
     waiting = await _waiting(service, ids)
     if not as_json:
         for call in waiting:

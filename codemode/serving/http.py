@@ -99,6 +99,8 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
 
     app = FastAPI(title="codemode", version="1", lifespan=running)
     app.state.is_draining = False
+    if service.settings.keeps_journal:
+        service.executions.role_of = callers.role_of
     app.router.routes.append(Route(PATH, endpoint=mcp))
     app.add_middleware(Intake, admission=admission, limit_bytes=server.request_limit_bytes, body_s=server.request_s)
     app.add_middleware(KeyCheck, callers=callers)

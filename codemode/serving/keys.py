@@ -81,6 +81,13 @@ class KeyFile:
         key = self._by_digest.get(digest)
         return key if key is not None and key.opens(digest, self._clock()) else None
 
+    def role_of(self, id_: str) -> str | None:
+        """The role of a key that is good now."""
+        self._refresh()
+        known = {key.id: key for key in self._by_digest.values()}
+        key = known.get(id_)
+        return key.role if key is not None and key.status(self._clock()) == "active" else None
+
     def entries(self) -> tuple[StoredKey, ...]:
         """All keys, oldest first. Raises ConfigurationError where the file cannot be read."""
         return _read(self._path)

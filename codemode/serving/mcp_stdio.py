@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from codemode.serving import console as show
+from codemode.serving.callers import roles_of_today
 from codemode.serving.mcp import McpFace
 from codemode.serving.surface import errors_as_exit_codes
 
@@ -43,6 +44,7 @@ async def _enter(service: CodeMode, entering: AsyncExitStack, opened: asyncio.Fu
             show.warnings(name, source.warnings)
         await service.start_sandbox()
         if service.settings.keeps_journal:
+            service.executions.role_of = roles_of_today(service.settings)
             await service.executions.serve()
     except Exception as error:
         opened.set_exception(error)

@@ -77,6 +77,7 @@ async def _serve(settings: Settings, read: Callable[[], Settings], callers: Call
     reloads: set[asyncio.Task[None]] = set()
     async with CodeMode.from_settings(settings) as service:
         await service.start_sandbox()
+        app = create_app(service, callers)
         if settings.keeps_journal:
             await service.executions.serve()
 
@@ -87,7 +88,7 @@ async def _serve(settings: Settings, read: Callable[[], Settings], callers: Call
 
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
         config = uvicorn.Config(
-            create_app(service, callers),
+            app,
             http=bounded(connections=open_files() // 2, head_s=settings.server.request_s),
             log_config=None,
             access_log=False,

@@ -70,7 +70,16 @@ class TokenCheck:
             )
         except (self._jwt.PyJWTError, TypeError, ValueError, AttributeError) as error:
             raise TokenRefused(_reason(error)) from None
-        return Caller(f"token:{settings.issuer}#{claims['sub']}", self._role(claims), secrets=(presented,))
+        id_ = f"token:{settings.issuer}#{claims['sub']}"
+        return Caller(id_, self._role(claims), secrets=(presented,), good_until=float(claims["exp"]))
+
+    def gives(self, owner: str, role: str) -> bool:
+        """Whether a token of the issuer can have given somebody of that id the role."""
+        settings = self._settings
+        return owner.startswith(f"token:{settings.issuer}#") and role in (
+            *settings.roles.values(),
+            settings.default_role,
+        )
 
     def _role(self, claims: dict[str, Any]) -> str:
         given = claims.get(self._settings.role_claim)

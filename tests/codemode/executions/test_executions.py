@@ -518,6 +518,23 @@ async def test_what_cannot_go_on_by_itself_after_a_crash_pauses_and_says_why(her
         assert (await ended(service, execution)).status == "completed"
 
 
+async def test_after_a_crash_nothing_goes_on_for_a_key_that_was_revoked_meanwhile(here: Place) -> None:
+    hold = here.upstream.hold("/get")
+    async with here.service() as service:
+        running = asyncio.create_task(service.execute("up.x.get(n=1)\nup.x.post(n=2)", caller=OWNER))
+        await here.upstream.wait_for(1)
+    await asyncio.wait((running,))
+    hold.set()
+    async with here.service() as service:
+        service.executions.role_of = lambda _: None
+        (execution,) = await service.executions.recover()
+        stored = await service.executions.get(execution, OWNER)
+        assert stored.status == "paused"
+        assert "key-1 is not let in any more" in stored.outcome["notes"][0]
+        await service.executions.resume(execution, OWNER)  # who comes is let in
+        assert (await ended(service, execution)).status == "completed"
+
+
 async def test_a_call_that_the_program_gave_up_on_is_not_made_again_after_a_crash(here: Place) -> None:
     here.upstream.hold("/post")
     get, drop = here.upstream.hold("/get"), here.upstream.hold("/drop")

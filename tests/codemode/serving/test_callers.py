@@ -13,6 +13,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
+from codemode.executions.journal import NewExecution
 from codemode.gateway.caller import Caller
 from codemode.serving.callers import Callers
 from codemode.serving.keys import KeyFile
@@ -149,6 +150,37 @@ async def test_keys_of_the_configuration_and_of_the_file_open_with_their_roles(t
         assert presented not in repr(found)
     for wrong in (f"Bearer {retired}", "Bearer ", "Bearer", "", "Bearer configure", "Basic configured", "configured"):
         assert await callers.identify(wrong) is None
+
+
+def started_by(owner: str, role: str = "support", **settings: Any) -> NewExecution:
+    return NewExecution("ex_1", owner, role, "", bytes(32), 0, settings)
+
+
+def test_the_role_of_today_of_who_started_something(tmp_path: Path) -> None:
+    file = KeyFile(tmp_path / "keys.json")
+    callers = Callers({"configured": Caller("configured:1", "approver")}, file, roles=("default", "support"))
+    assert Callers({}, file).role_of(started_by("anybody")) == "support"
+    key, _ = file.create(role="support")
+    retired, _ = file.create(role="a role that is gone")
+    late, _ = file.create(role="support", lifetime_s=0)
+    assert callers.role_of(started_by(f"key:{key.id}", role="default")) == "support"
+    assert callers.role_of(started_by("configured:1")) == "approver"
+    assert callers.role_of(started_by("a person of an application that has keys of its own")) == "support"
+    file.revoke(key.id)
+    gone = (f"key:{key.id}", f"key:{retired.id}", f"key:{late.id}", "key:none", "configured:2", "anybody", "token:x#y")
+    assert [callers.role_of(started_by(owner)) for owner in gone] == [None] * 7
+
+
+async def test_what_a_token_allowed_holds_until_it_expires(tmp_path: Path) -> None:
+    async with issuer(tmp_path) as (callers, _):
+        found = await callers.identify(token())
+        assert found is not None
+        assert found.good_until is not None
+        given = started_by(found.id, found.role, good_until=found.good_until)
+        assert callers.role_of(given) == "support"
+        assert callers.role_of(started_by(found.id, "another role", good_until=found.good_until)) is None
+        assert callers.role_of(started_by("token:https://evil#ann", good_until=found.good_until)) is None
+        assert callers.role_of(started_by(found.id, good_until=time.time() - 1)) is None
 
 
 def test_nobody_needs_a_key_until_there_is_one_and_ever_after(tmp_path: Path) -> None:

@@ -151,6 +151,49 @@ async def test_an_approver_does_not_approve_what_its_own_key_has_started(
     assert bank.sent == []
 
 
+async def test_what_a_key_started_that_was_revoked_meanwhile_does_not_go_on(
+    service: CodeMode, bank: Bank, tmp_path: Path
+) -> None:
+    keys = KeyFile(tmp_path / "keys.json")
+    stored, text = keys.create(role="default")
+    app = create_app(service, Callers({"boss": Caller("boss", "approver")}, keys))
+    async with httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(app), base_url="http://testserver", timeout=30, headers=BOSS
+    ) as client:
+        paused = await execute(client, PAYS, {"Authorization": f"Bearer {text}"})
+        keys.revoke(stored.id)
+        (call,) = await approvals(client)
+        answer = await client.post(
+            f"/v1/approvals/{call['id']}", json={"digest": call["digest"], "verdict": "approved"}
+        )
+        told = answer.json()["executions"][paused["id"]]
+        assert told["status"] == "paused"
+        assert f"key:{stored.id} is not let in any more" in told["waits"]
+        resumed = await client.post(f"/v1/executions/{paused['id']}/resume")
+        assert (resumed.status_code, resumed.json()["code"]) == (409, "execution_changed")
+        assert (await client.post(f"/v1/executions/{paused['id']}/cancel")).json()["status"] == "cancelled"
+    assert bank.sent == []
+
+
+@pytest.mark.parametrize("who", [AGENT, BOSS])
+async def test_what_a_key_started_under_another_role_does_not_go_on(
+    client: httpx2.AsyncClient, service: CodeMode, bank: Bank, tmp_path: Path, who: dict[str, str]
+) -> None:
+    paused = await execute(client, PAYS)
+    (call,) = await approvals(client)
+    known = {"agent": Caller("agent", "support"), "boss": Caller("boss", "approver")}
+    app = create_app(service, Callers(known, KeyFile(tmp_path / "keys.json")))
+    async with httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(app), base_url="http://testserver", timeout=30, headers=who
+    ) as later:
+        decision = {"digest": call["digest"], "verdict": "approved"}
+        await later.post(f"/v1/approvals/{call['id']}", json=decision, headers=BOSS)
+        answer = await later.post(f"/v1/executions/{paused['id']}/resume")
+    assert answer.status_code == 409
+    assert "the role of agent was default, and is support" in answer.json()["detail"]
+    assert bank.sent == []
+
+
 async def test_a_rejection_reaches_the_program(client: httpx2.AsyncClient, bank: Bank) -> None:
     code = "try:\n    bank.pay(to='eve', amount=1000)\nexcept Exception as error:\n    said = str(error)\nsaid"
     paused = await execute(client, code)
