@@ -16,6 +16,7 @@ from codemode.catalog.tool import Location
 from codemode.errors import ArgumentsInvalid
 from codemode.transports import styles
 from codemode.transports.body import encode_body
+from codemode.transports.method_override import check_overrides
 from codemode.transports.places import (
     Unsafe,
     cookie_text,
@@ -85,10 +86,11 @@ class RequestPlan:
             message = f"the address would be {len(url):,} characters long, servers take {LONGEST_URL:,}: send less"
             raise ArgumentsInvalid(self._tool.id, message)
         headers = [("Accept", self._accept), *self._headers(arguments)]
-        body, media_type = self._body(arguments, contents)
+        value, body, media_type = self._body(arguments, contents)
         if body is not None:
             headers.append(("Content-Type", media_type))
         self._check(url, arguments)
+        check_overrides(self._tool, [*headers, *_queried(url), *_fields(value, body, media_type)])
         return HttpRequest(self._invocation.method, url, tuple(headers), body, tuple(self._cookies(arguments)))
 
     def _path(self, arguments: Mapping[str, Any]) -> str:
@@ -143,10 +145,11 @@ class RequestPlan:
                 raise ArgumentsInvalid(self._tool.id, message, parameter=parameter.name)
             yield name, pieces
 
-    def _body(self, arguments: Mapping[str, Any], contents: ContentStore) -> tuple[bytes | None, str]:
+    def _body(self, arguments: Mapping[str, Any], contents: ContentStore) -> tuple[Any, bytes | None, str]:
+        """The value of the body, the body, and its media type."""
         plan = self._invocation.body
         if plan is None:
-            return None, ""
+            return None, None, ""
         fields = self._by_location.get(Location.BODY_FIELD)
         if fields is None or self._has_whole_body(arguments):
             whole = self._by_location.get(Location.BODY)
@@ -154,12 +157,12 @@ class RequestPlan:
         else:
             value = {field.wire_name: arguments[field.name] for field in fields if field.name in arguments}
             if not value and not plan.required:
-                return None, ""
+                return None, None, ""
         if value is None:
             if not plan.required or not plan.is_open:
-                return None, ""
+                return None, None, ""
             value = {}
-        return encode_body(plan, value, contents)
+        return value, *encode_body(plan, value, contents)
 
     def _has_whole_body(self, arguments: Mapping[str, Any]) -> bool:
         return "body" in arguments and self._tool.parameter("body") is None
@@ -190,7 +193,7 @@ class RequestPlan:
         if not is_same:
             raise ArgumentsInvalid(self._tool.id, "these arguments would change where the request goes")
         names = self._query_names(arguments)
-        for name, _ in parse_qsl(made.query, keep_blank_values=True):
+        for name, _ in _queried(url):
             if name not in names and name.partition("[")[0] not in names:
                 message = f"these arguments would send {name!r}, which the operation does not declare"
                 raise ArgumentsInvalid(self._tool.id, message)
@@ -257,6 +260,17 @@ def _parse_segment(text: str, parameters: Mapping[str, Parameter]) -> str | tupl
     if all(isinstance(part, str) for part in parts):
         return "".join(str(part) for part in parts)
     return tuple(parts)
+
+
+def _queried(url: str) -> list[tuple[str, str]]:
+    return parse_qsl(urlsplit(url).query, keep_blank_values=True)
+
+
+def _fields(value: Any, body: bytes | None, media_type: str) -> list[tuple[str, Any]]:
+    """The names and values at the top of a body, as a service finds them."""
+    if body is not None and media_type.lower().startswith("application/x-www-form-urlencoded"):
+        return parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)
+    return [(str(name), item) for name, item in value.items()] if isinstance(value, Mapping) else []
 
 
 def _joined(key: str, value: str) -> str:
