@@ -59,8 +59,6 @@ _LOOK_AGAIN_S = 0.5
 #: How often what is old is let go.
 _PRUNED_EVERY_S = 3600.0
 
-_SEED_BYTES = 32
-
 
 class Executions:
     """The executions of one journal, as callers may see them; `approvers` are the roles that decide what is asked.
@@ -142,7 +140,7 @@ class Executions:
             owner=caller.id,
             role=caller.role,
             code=request.code,
-            seed=secrets.token_bytes(_SEED_BYTES),
+            seed=secrets.token_bytes(32),
             start_us=time.time_ns() // 1000,
             settings={**await self._programs.settings(caller), **own},
             digests=self._programs.environment(),
@@ -277,9 +275,8 @@ class Executions:
 
         Those that cannot go on by themselves are paused, with a note that says why.
         """
-        await self.open()
         found = []
-        for execution in await self._journal.orphans():
+        for execution in await self.orphans():
             if execution in self._attempts:
                 continue  # this server was held up for longer than its lease, and runs it still
             try:
@@ -288,8 +285,14 @@ class Executions:
                 continue  # another server was faster
             except CodeModeError:
                 log.exception("%s cannot be taken up", execution)
+            log.warning("%s was left by a server that ended while it ran, and is taken up", execution)
             found.append(execution)
         return tuple(found)
+
+    async def orphans(self) -> tuple[str, ...]:
+        """Ids of executions that are running for the record, and whose server has ended; the oldest first."""
+        await self.open()
+        return await self._journal.orphans()
 
     async def _recover(self, execution: str) -> None:
         lease = await self._journal.claim(execution)

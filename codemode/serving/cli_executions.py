@@ -34,6 +34,8 @@ Note = Annotated[str, typer.Option(help="What to tell the program, or whoever re
 
 _MICROSECONDS = 1_000_000
 
+_LEFT = "{0}: its process ended while it ran; `codemode executions resume {0}` goes on, `cancel` ends it"
+
 
 @executions.command("list")
 @on_surface
@@ -47,10 +49,14 @@ def list_executions(
 
     async def work(service: CodeMode) -> int:
         found = await service.executions.list(_operator(service), status=_status(status), limit=limit)
+        left = await service.executions.orphans()
         if as_json:
-            show.print_json([brief(stored) for stored in found])
-        else:
-            _print_list(found)
+            show.print_json([{**brief(stored), "is_left": stored.given.id in left} for stored in found])
+            return 0
+        _print_list(found)
+        for stored in found:
+            if stored.given.id in left:
+                show.errors.print(show.plain(_LEFT.format(stored.given.id), style="yellow"), soft_wrap=True)
         return 0
 
     with_service(surface, work)

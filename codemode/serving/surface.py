@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import signal
 import traceback
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from codemode.settings import DEFAULT_FILE, SecretReference, Settings, load_sett
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Coroutine, Iterator
 
 Config = Annotated[Path, typer.Option("--config", "-c", help="Configuration file.")]
 Source = Annotated[str, typer.Option("--source", help="One document instead of a file: a path or a URL.")]
@@ -87,7 +88,31 @@ def with_service(surface: Surface, work: Callable[[CodeMode], Awaitable[int]]) -
             return await work(service)
 
     with errors_as_exit_codes():
-        raise typer.Exit(asyncio.run(entered()))
+        raise typer.Exit(_until_told(entered()))
+
+
+def _until_told(work: Coroutine[Any, Any, int]) -> int:
+    """Run to the end. SIGTERM and the end of the terminal cancel it as Ctrl-C does, so that a program has an end."""
+    told: list[int] = []
+
+    async def watched() -> int:
+        task = asyncio.ensure_future(work)
+
+        def end(number: int) -> None:
+            told.append(number)
+            task.cancel()
+
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is signal.SIG_DFL:  # else whoever started it wants it to go on
+                asyncio.get_running_loop().add_signal_handler(number, end, number)
+        return await task
+
+    try:
+        return asyncio.run(watched())
+    except asyncio.CancelledError:
+        if not told:
+            raise
+        return 128 + told[0]
 
 
 def local_caller(service: CodeMode, role: str) -> Caller:

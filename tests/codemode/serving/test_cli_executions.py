@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,7 @@ policy:
 state_folder: state
 cache_folder: cache
 """
+FOLDERS = "state_folder: state\ncache_folder: cache\n"
 
 
 class Desk:
@@ -60,8 +62,20 @@ class Desk:
         (folder / "bank.py").write_text(BANK, encoding="utf-8")
         (folder / "codemode.yaml").write_text(CONFIG, encoding="utf-8")
 
+    def start(self, *arguments: str, stdin: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [COMMAND, *arguments], cwd=self.folder, env=self.environment("200"), stdin=subprocess.PIPE, text=True
+        )
+        assert process.stdin is not None
+        process.stdin.write(stdin)
+        process.stdin.close()
+        return process
+
+    def environment(self, columns: str) -> dict[str, str]:
+        return {"PATH": os.environ["PATH"], "HOME": str(self.folder), "COLUMNS": columns}  # noqa: TID251
+
     def type(self, *arguments: str, stdin: str = "", columns: str = "200") -> subprocess.CompletedProcess[str]:
-        env = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "COLUMNS": columns}  # noqa: TID251
+        env = self.environment(columns)
         return subprocess.run(
             [COMMAND, *arguments], cwd=self.folder, input=stdin, env=env, capture_output=True, text=True, timeout=50
         )
@@ -140,6 +154,46 @@ def test_what_is_not_there_is_said(desk: Desk) -> None:
     ):
         ended = desk.type(*arguments)
         assert (ended.returncode, said in ended.stderr) == (2, True), ended.stderr
+
+
+WAITS = '''
+import os
+from pathlib import Path
+
+from codemode import tool
+
+
+@tool(effect="read")
+async def wait() -> None:
+    """Wait for ever, and say so through a pipe."""
+    import asyncio
+
+    Path(__file__).with_name("came").write_text("", encoding="utf-8")
+    await asyncio.Event().wait()
+'''
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_program_whose_process_is_ended_has_an_end_or_is_said_to_have_none(desk: Desk, number: int) -> None:
+    came = desk.folder / "came"
+    os.mkfifo(came)
+    (desk.folder / "bank.py").write_text(WAITS, encoding="utf-8")
+    (desk.folder / "codemode.yaml").write_text(CONFIG.partition("    revert")[0] + FOLDERS, encoding="utf-8")
+    running = desk.start("run", "-", stdin="bank.wait()")
+    came.read_bytes()  # until the call is under way
+    running.send_signal(number)
+    assert running.wait(50) == (-number if number == signal.SIGKILL else 128 + number)
+    (listed,) = desk.json("executions", "list")
+    if number != signal.SIGKILL:
+        assert (listed["status"], listed["is_left"]) == ("cancelled", False)
+        return
+    assert (listed["status"], listed["is_left"]) == ("running", True)
+    told = desk.type("executions", "list").stderr
+    assert (
+        f"{listed['id']}: its process ended while it ran; `codemode executions resume {listed['id']}` goes on" in told
+    )
+    assert desk.json("executions", "cancel", listed["id"])["status"] == "cancelled"
+    assert "its process ended" not in desk.type("executions", "list").stderr
 
 
 def test_a_paused_execution_is_cancelled(desk: Desk) -> None:
