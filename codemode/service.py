@@ -203,9 +203,8 @@ class CodeMode:
             hits = finder.search(query)
         if self._usage is not None:
             self._usage.searched(hits, who=caller.id)
-        text = render(
-            hits, budget_tokens=self.settings.search.budget_tokens, detail=detail, observed=self._shapes.schema
-        )
+        observed = partial(self._shapes.schema, caller.id)
+        text = render(hits, budget_tokens=self.settings.search.budget_tokens, detail=detail, observed=observed)
         return SearchAnswer(text, hits.hits, hits.total, tuple(hits.query.queries[at] for at in hits.unsure), hits.note)
 
     async def describe(self, name: str = "", *, caller: Caller = LOCAL) -> str:
@@ -218,7 +217,7 @@ class CodeMode:
             (await self.view(caller)).catalog,
             budget_tokens=self.settings.search.budget_tokens,
             instructions={source: settings.instructions for source, settings in self.settings.sources.items()},
-            observed=self._shapes.schema,
+            observed=partial(self._shapes.schema, caller.id),
         )
 
     async def select_menu(

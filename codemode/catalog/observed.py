@@ -1,7 +1,8 @@
 """Shapes of results, learned from live answers where the document says nothing: names and types, never values.
 
-Bounded in depth, fields and tools. An object whose keys look like data (ids, addresses, dates) is a mapping, so that no
-key which is somebody's value is kept. What was learned is only ever widened.
+Bounded in depth, fields and tools. An object whose keys look like data (ids, addresses, dates) is a mapping, and its
+keys are not kept. Names of people look like names of fields, though: so what was learned from the answers to one caller
+is shown to no other. It is only ever widened.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from codemode.catalog.schema import Schema
 if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
 
+#: Tools, each counted for each caller.
 MOST_TOOLS = 2_000
 MOST_FIELDS = 60
 DEEPEST = 5
@@ -32,15 +34,15 @@ _FEWEST_ALIKE = 20
 #: What a name of a field looks like; `@odata.type` is one, a host name or an address is none.
 _FIELD = re.compile(r"@[A-Za-z_.]{1,40}|\$?[A-Za-z_][A-Za-z_-]{0,30}\d{0,3}[A-Za-z_-]{0,20}")
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 class ObservedShapes:
-    """What is known of the results of tools, by id; kept in a file if one is given."""
+    """What is known of the results of tools, for each caller by itself; kept in a file if one is given."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
-        self._known: OrderedDict[str, dict[str, Any]] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str], dict[str, Any]] = OrderedDict()
         self._changed = False
         if path is not None:
             self._read(path)
@@ -48,21 +50,21 @@ class ObservedShapes:
     def __len__(self) -> int:
         return len(self._known)
 
-    def observe(self, tool: Tool, value: Any) -> None:
-        """Learn from an answer of a tool whose document says nothing of it."""
+    def observe(self, tool: Tool, value: Any, caller: str) -> None:
+        """Learn from an answer to the caller of that id, where the document of the tool says nothing of it."""
         if tool.returns is not None or value is None:
             return
-        known = self._known.pop(tool.id, None)
+        known = self._known.pop((caller, tool.id), None)
         shape = shape_of(value)
         merged = shape if known is None else merge(known, shape)
         self._changed = self._changed or merged != known
-        self._known[tool.id] = merged
+        self._known[caller, tool.id] = merged
         while len(self._known) > MOST_TOOLS:
             self._known.popitem(last=False)
 
-    def schema(self, tool: Tool) -> Schema | None:
-        """The learned schema of a tool's result, None where nothing is known."""
-        known = self._known.get(tool.id)
+    def schema(self, caller: str, tool: Tool) -> Schema | None:
+        """The schema of a tool's result as this caller has seen it, None where nothing is known."""
+        known = self._known.get((caller, tool.id))
         return None if known is None else Schema.of(known)
 
     def save(self) -> None:
@@ -72,7 +74,7 @@ class ObservedShapes:
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile("w", dir=self._path.parent, delete=False, encoding="utf-8") as file:
-                json.dump({"format": _FORMAT, "shapes": self._known}, file)
+                json.dump({"format": _FORMAT, "shapes": [[*key, shape] for key, shape in self._known.items()]}, file)
             Path(file.name).replace(self._path)
             self._changed = False
         except OSError:
@@ -84,9 +86,10 @@ class ObservedShapes:
         except (OSError, ValueError):
             return
         shapes = data.get("shapes") if isinstance(data, Mapping) and data.get("format") == _FORMAT else None
-        for id_, shape in shapes.items() if isinstance(shapes, Mapping) else ():
-            if isinstance(shape, dict) and len(self._known) < MOST_TOOLS:
-                self._known[id_] = shape
+        for one in shapes[:MOST_TOOLS] if isinstance(shapes, list) else ():
+            match one:
+                case [str(caller), str(tool), dict(shape)]:
+                    self._known[caller, tool] = shape
 
 
 def shape_of(value: Any, depth: int = 0) -> dict[str, Any]:

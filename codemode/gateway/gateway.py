@@ -99,8 +99,9 @@ class Gateway:
         """Send a call that was judged, if it is allowed. Never raises for what the caller or the other side did."""
 
         async def send(transport: Transport, tool: Tool, arguments: Mapping[str, Any]) -> Any:
-            value = await transport.call(tool, arguments, judged.call.caller.credentials)
-            self._shapes.observe(tool, value)
+            caller = judged.call.caller
+            value = await transport.call(tool, arguments, caller.credentials)
+            self._shapes.observe(tool, value, caller.id)
             return value
 
         return await self._pass(judged, send)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codemode.errors import ConfigurationError, SourceError
+from codemode.gateway.caller import Caller
 from codemode.service import CodeMode
 from codemode.settings import Settings
 
@@ -154,6 +155,26 @@ async def test_what_an_undocumented_tool_answers_is_learned_and_shown(tmp_path: 
     async with bad_service(tmp_path, state_folder=str(tmp_path / "state")) as execute:
         service = execute.__self__  # type: ignore[attr-defined]
         assert '"n": int' in (await service.search("bad.things.ok")).text
+
+
+async def test_what_one_caller_was_answered_is_shown_to_no_other() -> None:
+    def balances():  # type: ignore[no-untyped-def]
+        """What each customer has."""
+        return {"ann_smith": 7, "bob_jones": 9}
+
+    ann, bob = Caller("key:ann"), Caller("key:bob")
+    async with CodeMode.from_functions(bank=[balances]) as service:
+        assert (await service.execute("bank.balances()", caller=ann)).ok
+        shown = {
+            caller.id: [
+                (await service.search("balances", detail="full", caller=caller)).text,
+                await service.describe("bank.balances", caller=caller),
+                (await service.execute("search('balances') + describe('bank.balances')", caller=caller)).value,
+            ]
+            for caller in (ann, bob)
+        }
+    assert ["ann_smith" in text for text in shown[ann.id]] == [True] * 3
+    assert ["ann_smith" in text for text in shown[bob.id]] == [False] * 3
 
 
 async def test_a_document_that_cannot_be_read_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -62,21 +62,23 @@ def test_depth_and_width_are_bounded() -> None:
 
 def test_what_is_documented_is_not_learned() -> None:
     shapes = ObservedShapes()
-    shapes.observe(Tool("a.b.c", source="a", returns=Schema.of({"type": "object"})), {"x": 1})
+    shapes.observe(Tool("a.b.c", source="a", returns=Schema.of({"type": "object"})), {"x": 1}, "ann")
     assert len(shapes) == 0
 
 
 def test_what_was_learned_is_kept_in_a_file_and_shown_as_observed(tmp_path: Path) -> None:
     file = tmp_path / "state" / "shapes.json"
     shapes = ObservedShapes(file)
-    shapes.observe(TOOL, {"id": 7, "name": "Ann"})
+    shapes.observe(TOOL, {"id": 7, "name": "Ann"}, "ann")
     shapes.save()
     assert "Ann" not in file.read_text(encoding="utf-8")
     again = ObservedShapes(file)
     assert (
-        stubs.signature(TOOL, observed=again.schema(TOOL)) == "api.users.get() -> dict  # observed result; Get a user"
+        stubs.signature(TOOL, observed=again.schema("ann", TOOL))
+        == "api.users.get() -> dict  # observed result; Get a user"
     )
-    assert '-> {"id": int, "name": str}' in stubs.stub(TOOL, observed=again.schema(TOOL))
+    assert '-> {"id": int, "name": str}' in stubs.stub(TOOL, observed=again.schema("ann", TOOL))
+    assert again.schema("bob", TOOL) is None
     file.write_text("nonsense", encoding="utf-8")
     assert len(ObservedShapes(file)) == 0
 
@@ -84,6 +86,6 @@ def test_what_was_learned_is_kept_in_a_file_and_shown_as_observed(tmp_path: Path
 def test_the_least_recently_seen_tools_are_forgotten() -> None:
     shapes = ObservedShapes()
     for number in range(MOST_TOOLS + 5):
-        shapes.observe(Tool(f"a.b.t{number}", source="a"), number)
+        shapes.observe(Tool(f"a.b.t{number}", source="a"), number, "ann")
     assert len(shapes) == MOST_TOOLS
-    assert shapes.schema(Tool("a.b.t0", source="a")) is None
+    assert shapes.schema("ann", Tool("a.b.t0", source="a")) is None
