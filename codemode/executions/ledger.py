@@ -83,6 +83,7 @@ class Ledger:
         self._redactions: dict[str, Redaction] = {}
         self._reads: dict[bytes, str] = {}
         self._repeated: Counter[str] = Counter()
+        self._noted: dict[str, None] = {}
 
     def take(self, judged: JudgedCall) -> None:
         """Record a call that the program makes, before anything is sent."""
@@ -171,9 +172,13 @@ class Ledger:
             for entry in self._entries.values()
         )
 
+    def note(self, text: str) -> None:
+        """Keep something that is to be said of the calls, once."""
+        self._noted[text] = None
+
     def notes(self) -> tuple[str, ...]:
-        """What a program that repeats itself is told."""
-        return tuple(
+        """What is to be said of the calls, and what a program that repeats itself is told."""
+        return *list(self._noted)[:_MOST_NOTES], *(
             f"{self._entries[path].tool} was read {count + 1} times with the same arguments: keep the answer"
             for path, count in self._repeated.most_common(_MOST_NOTES)
         )

@@ -63,7 +63,7 @@ class Run:
             return self._made(page, self._gateway.send_page)
 
         try:
-            return await collect(wish, call.arguments, get_page)
+            return await collect(wish, call.arguments, get_page, self.ledger.note)
         except CodeModeError as error:
             raise for_program(error) from None
 

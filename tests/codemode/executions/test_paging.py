@@ -36,6 +36,11 @@ class Upstream:
         return Page({"items": items}, items, {**arguments, "offset": start + 10} if more else None)
 
 
+async def walked(kind: str, arguments: dict[str, Any], upstream: Upstream) -> tuple[list[Any], list[str]]:
+    notes: list[str] = []
+    return await collect(wish(kind), arguments, upstream.page, notes.append), notes
+
+
 def wish(kind: str) -> WholeList:
     found = whole_list(f"gym.clients.list.{kind}", CATALOG)
     assert found is not None
@@ -44,31 +49,77 @@ def wish(kind: str) -> WholeList:
 
 async def test_items_are_those_of_all_pages() -> None:
     upstream = Upstream(25)
-    assert await collect(wish("items"), {"status": "active"}, upstream.page) == list(range(25))
+    assert await walked("items", {"status": "active"}, upstream) == (list(range(25)), [])
     assert upstream.asked == [{"status": "active"}, *({"status": "active", "offset": at} for at in (10, 20))]
 
 
 async def test_pages_are_the_whole_answers() -> None:
-    assert [len(page["items"]) for page in await collect(wish("pages"), {}, Upstream(25).page)] == [10, 10, 5]
+    pages, notes = await walked("pages", {}, Upstream(25))
+    assert ([len(page["items"]) for page in pages], notes) == ([10, 10, 5], [])
 
 
 async def test_a_limit_ends_the_walk() -> None:
     upstream = Upstream(1_000)
-    assert await collect(wish("items"), {"max_items": 15}, upstream.page) == list(range(15))
+    assert await walked("items", {"max_items": 15}, upstream) == (list(range(15)), [])
     assert len(upstream.asked) == 2
 
 
 async def test_a_list_without_end_is_bounded() -> None:
     upstream = Upstream(float("inf"))
-    assert len(await collect(wish("items"), {}, upstream.page)) == PAGES * 10
-    assert len(upstream.asked) == PAGES
+    found, notes = await walked("items", {}, upstream)
+    assert (len(found), len(upstream.asked)) == (PAGES * 10, PAGES)
+    assert notes == ["gym.clients.list: its list goes on after 1,000 items, which is all that one call gives"]
+
+
+class Clamped(Upstream):
+    """Gives its last page again, as a new one, to whoever asks for a later one."""
+
+    async def page(self, arguments: dict[str, Any]) -> Page:
+        self.asked.append(arguments)
+        offset = arguments.get("offset", 0)
+        start = min(offset, int(self.total) - 10)
+        items = [{"id": number} for number in range(start, start + 10)]
+        return Page({"items": items, "offset": offset}, items, {**arguments, "offset": offset + 10})
+
+
+@pytest.mark.parametrize("kind", ["items", "pages"])
+async def test_a_service_that_repeats_its_last_page_is_asked_once_more(kind: str) -> None:
+    upstream = Clamped(30)
+    found, notes = await walked(kind, {}, upstream)
+    assert len(upstream.asked) == 4
+    assert len(found) == (30 if kind == "items" else 3)
+    assert notes == ["gym.clients.list: page 4 of its list repeats the one before, so the walk ended there"]
+
+
+class Circular(Upstream):
+    """The page after the third is the second."""
+
+    async def page(self, arguments: dict[str, Any]) -> Page:
+        page = await super().page(arguments)
+        return Page(page.value, page.items, {"offset": 10} if arguments.get("offset") == 20 else page.next_arguments)
+
+
+async def test_a_list_that_goes_round_is_walked_once() -> None:
+    upstream = Circular(1_000)
+    found, notes = await walked("items", {}, upstream)
+    assert (found, len(upstream.asked)) == (list(range(30)), 3)
+    assert notes == ["gym.clients.list: after page 3 its list goes back to an earlier one, so the walk ended there"]
+
+
+async def test_numbers_may_be_the_same_on_two_pages() -> None:
+    class Zeros(Upstream):
+        async def page(self, arguments: dict[str, Any]) -> Page:
+            page = await super().page(arguments)
+            return Page(page.value, [0] * len(page.items), page.next_arguments)
+
+    assert await walked("items", {}, Zeros(30)) == ([0] * 30, [])
 
 
 @pytest.mark.parametrize("limit", [0, -1, ITEMS + 1, "5", True, None])
 async def test_a_wrong_limit_is_refused_before_anything_is_asked(limit: Any) -> None:
     upstream = Upstream(5)
     with pytest.raises(ArgumentsInvalid, match="max_items is a number from 1 to 10,000"):
-        await collect(wish("items"), {"max_items": limit}, upstream.page)
+        await walked("items", {"max_items": limit}, upstream)
     assert upstream.asked == []
 
 
