@@ -42,7 +42,8 @@ def validate(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments by parameter name, ready for the transport. Raises ArgumentsInvalid.
 
     Exact wire names are taken too. None for an optional parameter that does not allow null means "not given"; whole
-    numbers written as floats become integers, and numbers become text where they travel as text anyway.
+    numbers written as floats become integers, and numbers become text where they travel as text anyway. In a merge
+    patch (RFC 7396) null may stand for every member of an object, and removes it.
     """
     plan = _plan(tool)
     valid: dict[str, Any] = {}
@@ -55,9 +56,11 @@ def validate(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if slot.check(value):
             valid[slot.parameter.name] = value
         elif value is not None or slot.parameter.required:
-            valid[slot.parameter.name] = _examined(tool, slot.parameter, value)
+            valid[slot.parameter.name] = _examined(tool, plan, slot.parameter, value)
         elif slot.parameter.schema.is_nullable():
             valid[slot.parameter.name] = None
+        elif plan.merges and plan.takes_whole_body and slot.parameter.name in plan.fields:
+            raise _ambiguous(tool, slot.parameter)
     if plan.takes_whole_body and WHOLE_BODY in arguments:
         return _with_whole_body(tool, plan, valid, arguments[WHOLE_BODY])
     _check_together(tool, plan, valid)
@@ -99,6 +102,7 @@ class _Plan:
         self.required = tuple(parameter.name for parameter in parameters if parameter.required)
         self.fields = {p.name: p.wire_name for p in parameters if p.location is Location.BODY_FIELD}
         self.body = tool.details.body
+        self.merges = tool.details.body_merges
         self.body_needs = self._needs()  # fields that must be there once any other is
         self.takes_whole_body = bool(self.fields) and WHOLE_BODY not in self.slots
         self.checks_body = bool(self.fields) and self.body is not None and _has_rules_across_fields(self.body)
@@ -127,9 +131,10 @@ def _has_rules_across_fields(body: Schema) -> bool:
 _ACROSS = ("anyOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "minProperties", "maxProperties")
 
 
-def _examined(tool: Tool, parameter: Parameter, value: Any) -> Any:
+def _examined(tool: Tool, plan: _Plan, parameter: Parameter, value: Any) -> Any:
     """The value where the library finds it valid after all. Raises ArgumentsInvalid where it does not."""
-    error = first_error(parameter.schema, value)
+    is_body = parameter.location in (Location.BODY, Location.BODY_FIELD)
+    error = _body_error(plan, parameter.schema, value) if is_body else first_error(parameter.schema, value)
     if error is None:
         return _whole(value) if "number" not in parameter.schema.types() else value
     if parameter.location in _IN_TEXT and type(value) in (int, float) and parameter.schema.types() == ("string",):
@@ -137,6 +142,20 @@ def _examined(tool: Tool, parameter: Parameter, value: Any) -> Any:
         if first_error(parameter.schema, text) is None:
             return text
     raise _invalid(tool, parameter, error, value)
+
+
+def _body_error(plan: _Plan, schema: Schema, value: Any) -> ValidationError | None:
+    """What is wrong with a body or a part of one; of a merge patch, with what it would not remove."""
+    error = first_error(schema, value)
+    if error is None or not plan.merges:
+        return error
+    return first_error(schema, _without_nulls(value))
+
+
+def _without_nulls(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {name: _without_nulls(item) for name, item in value.items() if item is not None}
 
 
 def _whole(value: Any) -> Any:
@@ -152,7 +171,7 @@ def _with_whole_body(tool: Tool, plan: _Plan, valid: dict[str, Any], body: Any) 
     if missing:
         raise _missing(tool, missing)
     if plan.body is not None:
-        error = first_error(plan.body, body)
+        error = _body_error(plan, plan.body, body)
         if error is not None:
             whole = Parameter(WHOLE_BODY, "", Location.BODY, required=True, schema=plan.body)
             raise _invalid(tool, whole, error, body)
@@ -174,7 +193,7 @@ def _check_body(tool: Tool, plan: _Plan, valid: dict[str, Any]) -> None:
     fields = {wire: valid[name] for name, wire in plan.fields.items() if name in valid}
     if (not fields and not tool.details.body_required) or plan.body is None or quick_check(plan.body)(fields):
         return
-    error = first_error(plan.body, fields)
+    error = _body_error(plan, plan.body, fields)
     if error is not None:
         path = ".".join(str(part) for part in error.absolute_path)
         where = f"{path!r}: " if path else ""
@@ -188,6 +207,12 @@ def _unknown(tool: Tool, name: str) -> ArgumentsInvalid:
     guess = f"; did you mean {nearest[0]!r}?" if nearest else ""
     message = f"there is no parameter {shorten(name, 80)!r}{guess} {_listed(tool)}"
     return ArgumentsInvalid(tool.id, message, parameter=name, valid=tuple(names))
+
+
+def _ambiguous(tool: Tool, parameter: Parameter) -> ArgumentsInvalid:
+    name = parameter.name
+    message = f"{name}=None: leave {name} out to keep it; {WHOLE_BODY}={{{parameter.wire_name!r}: None, …}} removes it"
+    return ArgumentsInvalid(tool.id, message, parameter=name, valid=tool.parameter_names)
 
 
 def _missing(tool: Tool, names: list[str]) -> ArgumentsInvalid:

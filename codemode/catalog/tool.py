@@ -57,6 +57,7 @@ class Details:
     returns: Schema | None = None
     body: Schema | None = None  # of which the body fields are a part
     body_required: bool = False
+    body_merges: bool = False  # null in an object of it removes a member (RFC 7396)
     paging: Paging | None = None  # how it comes in pages, where its source knows that and need not be guessed
 
 

@@ -116,6 +116,7 @@ def details_of(operation: Operation) -> Details:
         returns,
         body.schema if body else None,
         body is not None and body.required,
+        body is not None and body.merges,
     )
 
 

@@ -15,7 +15,7 @@ from urllib.parse import quote_plus as _quote_plus
 from codemode.catalog.content import is_content
 from codemode.errors import CallError
 from codemode.transports import styles
-from codemode.transports.invocation import BodyKind, FieldEncoding
+from codemode.transports.invocation import BodyKind, FieldEncoding, is_merge_patch
 from codemode.transports.places import plain_name, query_text, separator_text
 from codemode.transports.xml import xml_of
 
@@ -80,7 +80,7 @@ def _json_type(media_types: tuple[str, ...], value: Any) -> str:
     if isinstance(value, list) and patches:
         return patches[0]
     others = [name for name in media_types if name not in patches] or list(media_types)
-    return next((name for name in others if "merge-patch" in name and "strategic" not in name), others[0])
+    return next(filter(is_merge_patch, others), others[0])
 
 
 def _form(plan: BodyPlan, value: Any) -> str:

@@ -52,9 +52,19 @@ class BodyPlan:
         return self.kind is BodyKind.JSON and self.schema.resolved().value in (True, {}, {"type": "object"})
 
     @property
+    def merges(self) -> bool:
+        """Whether an object is sent as a JSON Merge Patch (RFC 7396)."""
+        return any(map(is_merge_patch, self.media_types))
+
+    @property
     def media_type(self) -> str:
         """The preferred media type."""
         return self.media_types[0]
+
+
+def is_merge_patch(media_type: str) -> bool:
+    """Whether a media type is of a merge patch; Kubernetes' strategic ones have rules of their own."""
+    return "merge-patch" in media_type and "strategic" not in media_type
 
 
 @dataclass(frozen=True, slots=True)

@@ -276,6 +276,59 @@ PET = {
 }
 
 
+PROFILE = {
+    "type": "object",
+    "required": ["id"],
+    "properties": {
+        "id": {"type": "integer"},
+        "name": {"type": "string"},
+        "address": {"type": "object", "properties": {"city": {"type": "string"}, "tags": {"type": "array"}}},
+    },
+}
+MERGE = {"requestBody": {"required": True, "content": {"application/merge-patch+json": {"schema": PROFILE}}}}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sent"),
+    [
+        ({"id": 1, "address": {"city": None}}, {"id": 1, "address": {"city": None}}),
+        ({"body": {"id": 1, "name": None}}, {"id": 1, "name": None}),
+        (
+            {"body": {"id": 1, "address": {"city": None, "tags": [None]}}},
+            {"id": 1, "address": {"city": None, "tags": [None]}},
+        ),
+    ],
+)
+async def test_null_removes_a_member_of_a_merge_patch(
+    recorder: Recorder, arguments: dict[str, Any], sent: dict[str, Any]
+) -> None:
+    assert json.loads((await _sent(recorder, MERGE, arguments, method="patch")).body) == sent
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"id": 1, "name": None}, "name=None: leave name out to keep it; body={'name': None, …} removes it"),
+        ({"body": {"id": None}}, "'id' is a required property"),
+        ({"id": 1, "address": {"city": 5, "tags": None}}, "5 is not of type 'string'"),
+        ({"body": {"id": 1, "name": [None]}}, "is not of type 'string'"),
+    ],
+)
+async def test_what_null_does_not_remove_is_a_mistake(recorder: Recorder, arguments: dict[str, Any], says: str) -> None:
+    with pytest.raises(CallError) as error:
+        await _sent(recorder, MERGE, arguments, method="patch")
+    assert says in str(error.value)
+    assert recorder.received == []
+
+
+async def test_null_in_other_bodies_is_what_the_schema_says(recorder: Recorder) -> None:
+    plain = _body("application/json", PROFILE)
+    received = await _sent(recorder, plain, {"id": 1, "name": None}, method="patch")
+    assert json.loads(received.body) == {"id": 1}
+    with pytest.raises(CallError, match="None is not of type 'string'"):
+        await _sent(recorder, plain, {"body": {"id": 1, "name": None}}, method="patch")
+
+
 async def test_a_value_as_xml(recorder: Recorder) -> None:
     owner = {"type": "object", "properties": {"full": {"type": "string", "xml": {"prefix": "o", "namespace": "urn:o"}}}}
     value = {
