@@ -42,6 +42,7 @@ from codemode.serving.intake import Intake
 from codemode.serving.key_check import KeyCheck
 from codemode.serving.mcp_http import PATH, McpHttp
 from codemode.serving.problems import problem
+from codemode.serving.request_mistakes import know_query, mistake_of
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
         async with mcp.running():
             yield
 
-    app = FastAPI(title="codemode", version="1", lifespan=running)
+    app = FastAPI(title="codemode", version="1", lifespan=running, dependencies=[Depends(know_query)])
     app.state.is_draining = False
     if service.settings.keeps_journal:
         service.executions.role_of = callers.role_of
@@ -197,7 +198,7 @@ def _answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        mistakes = [_mistake(e, request) for e in error.errors()]
+        mistakes = [mistake_of(e, request) for e in error.errors()]
         detail = "; ".join(f"{mistake['at']}: {mistake['message']}" for mistake in mistakes)
         return problem(422, "request_invalid", detail, errors=mistakes)
 
@@ -213,11 +214,3 @@ def _answer_errors(app: FastAPI) -> None:
         answer = problem(error.status_code, codes.get(error.status_code, "request_invalid"), str(error.detail))
         answer.headers.update(error.headers or {})
         return answer
-
-
-def _mistake(error: dict[str, Any], request: Request) -> dict[str, str]:
-    if error["type"] == "json_invalid":
-        return {"at": "body", "message": f"not JSON: {error['ctx']['error']} at character {error['loc'][-1]}"}
-    if error["loc"] == ("body",) and "json" not in request.headers.get("content-type", ""):
-        return {"at": "body", "message": "send a JSON object, and with it 'Content-Type: application/json'"}
-    return {"at": ".".join(str(part) for part in error["loc"]), "message": error["msg"]}

@@ -213,3 +213,28 @@ async def test_a_wrong_body_is_told_what_is_wrong_with_it(
     answer = await client.post("/v1/execute", content=content, headers=KEY | {"Content-Type": media_type})
     assert answer.status_code == 422
     assert said in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "at", "says"),
+    [
+        ("GET", "/v1/tools?limt=1", "query.limt", "did you mean 'limit'? Valid: namespace, limit, offset"),
+        ("GET", "/v1/tools?limit=1&Offset=2&x=", "query.x", "nothing of that name. Valid: namespace, limit, offset"),
+        ("GET", "/v1/tools/gym.core.login?detail=full", "query.detail", "Valid: nothing"),
+        ("GET", "/v1/executions?state=paused", "query.state", "did you mean 'status'? Valid: status, limit, before"),
+        ("POST", "/v1/execute?wait_s=1", "query.wait_s", "Valid: nothing"),
+        ("POST", "/v1/execute", "body.waits", "did you mean 'wait_s'? Valid: code, resume_from, fresh_reads, wait_s"),
+    ],
+)
+async def test_a_name_that_is_not_there_is_said_with_the_nearest_one(
+    client: httpx2.AsyncClient, method: str, target: str, at: str, says: str
+) -> None:
+    body = None if method == "GET" else {"code": "1", **({"waits": 1} if at == "body.waits" else {})}
+    answer = await client.request(method, target, json=body, headers=KEY)
+    assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
+    (mistake,) = [one for one in answer.json()["errors"] if one["at"] == at]
+    assert says in mistake["message"]
+
+
+async def test_probes_may_ask_with_anything(client: httpx2.AsyncClient) -> None:
+    assert (await client.get("/livez?cache=no")).status_code == 200

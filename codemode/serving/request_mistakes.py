@@ -1,0 +1,67 @@
+"""What is wrong with a request, for its sender: the place, and where a name is unknown the nearest that is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastapi import Request  # noqa: TC002 -- FastAPI reads it at run time
+from fastapi.exceptions import RequestValidationError
+from rapidfuzz import fuzz, process
+
+if TYPE_CHECKING:
+    from fastapi.routing import APIRoute
+
+#: Below this likeness (0 to 100) a name is no suggestion but noise.
+_NEAR = 55
+
+#: What probes and scrapers ask may carry more than we know of.
+_STRICT = "/v1/"
+
+
+def know_query(request: Request) -> None:
+    """Refuse parameters of the query that the end point does not have: a typing mistake must not go unseen.
+
+    To be a dependency of the whole application. Raises RequestValidationError.
+    """
+    if not request.url.path.startswith(_STRICT):
+        return
+    known = _in_query(request)
+    unknown = [name for name in dict.fromkeys(request.query_params) if name not in known]
+    if unknown:
+        raise RequestValidationError([{"type": "extra_forbidden", "loc": ("query", name)} for name in unknown])
+
+
+def mistake_of(error: dict[str, Any], request: Request) -> dict[str, str]:
+    """One error of a request as where it is, and what."""
+    if error["type"] == "json_invalid":
+        return {"at": "body", "message": f"not JSON: {error['ctx']['error']} at character {error['loc'][-1]}"}
+    if error["loc"] == ("body",) and "json" not in request.headers.get("content-type", ""):
+        return {"at": "body", "message": "send a JSON object, and with it 'Content-Type: application/json'"}
+    at = ".".join(str(part) for part in error["loc"])
+    match error["type"], error["loc"]:
+        case "extra_forbidden", ("query", name):
+            return {"at": at, "message": _unknown(name, _in_query(request))}
+        case "extra_forbidden", ("body", name):
+            return {"at": at, "message": _unknown(name, _in_body(request))}
+        case _:
+            return {"at": at, "message": error["msg"]}
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    found = process.extractOne(name, known, scorer=fuzz.WRatio, score_cutoff=_NEAR)
+    guess = f"; did you mean {found[0]!r}?" if found else ""
+    return f"there is nothing of that name{guess or '.'} Valid: {', '.join(known) or 'nothing'}"
+
+
+def _in_query(request: Request) -> list[str]:
+    return [field.alias for field in _route(request).dependant.query_params]
+
+
+def _in_body(request: Request) -> list[str]:
+    models = [field.field_info.annotation for field in _route(request).dependant.body_params]
+    return [name for model in models for name in getattr(model, "model_fields", ())]
+
+
+def _route(request: Request) -> APIRoute:
+    route: APIRoute = request.scope["route"]
+    return route
