@@ -15,7 +15,7 @@ from codemode.catalog.checks import quick_check
 from codemode.catalog.prose import shorten
 from codemode.catalog.shapes import Direction, Shapes
 from codemode.catalog.tool import Location, Parameter
-from codemode.catalog.validation import first_error
+from codemode.catalog.validation import Missing, first_error
 from codemode.errors import ArgumentsInvalid
 
 if TYPE_CHECKING:
@@ -203,9 +203,7 @@ def _check_body(tool: Tool, plan: _Plan, valid: dict[str, Any]) -> None:
 
 def _unknown(tool: Tool, name: str) -> ArgumentsInvalid:
     names = [parameter.name for parameter in tool.parameters]
-    nearest = process.extractOne(name, names, scorer=fuzz.WRatio, score_cutoff=_NEAR)
-    guess = f"; did you mean {nearest[0]!r}?" if nearest else ""
-    message = f"there is no parameter {shorten(name, 80)!r}{guess} {_listed(tool)}"
+    message = f"there is no parameter {shorten(name, 80)!r}{_guess(name, names)} {_listed(tool)}"
     return ArgumentsInvalid(tool.id, message, parameter=name, valid=tuple(names))
 
 
@@ -240,9 +238,35 @@ def _why(error: ValidationError) -> str:
     """What is wrong; where there are alternatives, what keeps it from being each of them."""
     first: dict[object, str] = {}
     for one in error.context or ():
-        first.setdefault(one.schema_path[0], shorten(one.message, 100))
+        first.setdefault(one.schema_path[0], _said(one, 100))
     alternatives = list(dict.fromkeys(first.values()))[:_ALTERNATIVES]
-    return shorten(error.message, 200) + (f": {', or '.join(alternatives)}" if alternatives else "")
+    return _said(error, 200) + (f": {', or '.join(alternatives)}" if alternatives else "")
+
+
+def _said(error: ValidationError, length: int) -> str:
+    """The error in words; of a field that is not there, the nearest that is."""
+    schema = error.schema if isinstance(error.schema, dict) else {}
+    declared = schema.get("properties")
+    if not isinstance(declared, dict) or not isinstance(error.instance, dict):
+        return shorten(error.message, length)
+    unknown = [str(name) for name in error.instance if name not in declared]
+    if isinstance(error, Missing):
+        meant = next((name for name in unknown if _nearest(name, list(declared)) == error.name), None)
+        return shorten(error.message, length) + (f"; there is {shorten(meant, 80)!r} instead" if meant else "")
+    if error.validator != "additionalProperties" or not unknown or "patternProperties" in schema:
+        return shorten(error.message, length)
+    guess = _guess(unknown[0], [name for name in declared if name not in error.instance])
+    return f"there is no field {shorten(unknown[0], 80)!r}{guess} Valid: {shorten(', '.join(declared), length)}"
+
+
+def _guess(name: str, valid: list[str]) -> str:
+    nearest = _nearest(name, valid)
+    return f"; did you mean {nearest!r}?" if nearest else "."
+
+
+def _nearest(name: str, valid: list[str]) -> str | None:
+    found = process.extractOne(name, valid, scorer=fuzz.WRatio, score_cutoff=_NEAR)
+    return None if found is None else found[0]
 
 
 def _expected(schema: Schema, text: str) -> str:

@@ -127,7 +127,7 @@ def _is_answered_by_whole(error: ValidationError, instance: Any, whole: Schema) 
     """Whether what one member of an `allOf` misses is there in another: a property it does not know or cannot ask."""
     if error.validator == "additionalProperties":
         return isinstance(instance, Mapping) and set(instance) <= set(whole.properties())
-    return isinstance(error, _Missing) and _is_read_only(error.name, whole)
+    return isinstance(error, Missing) and _is_read_only(error.name, whole)
 
 
 def _additional(graph: Graph, base: str, check: Check) -> Check:
@@ -182,7 +182,7 @@ def _is_among(instance: Any, values: list[Any]) -> bool:
     return any(value == instance and isinstance(value, bool) == isinstance(instance, bool) for value in values)
 
 
-class _Missing(ValidationError):
+class Missing(ValidationError):
     """A required property that is not there."""
 
     def __init__(self, name: str) -> None:
@@ -208,7 +208,7 @@ def _required(graph: Graph, base: str) -> Check:
             return
         for name in required:
             if isinstance(name, str) and name not in instance and not _is_read_only(name, Schema(schema, graph, base)):
-                yield _Missing(name)
+                yield Missing(name)
 
     return checked
 

@@ -111,6 +111,51 @@ def test_of_alternatives_it_is_said_what_each_lacks() -> None:
     assert str(caught.value).endswith("'lives' is a required property, or 'bark' is a required property")
 
 
+ADDRESS = {
+    "type": "object",
+    "required": ["city"],
+    "properties": {"city": {"type": "string"}, "street": {"type": "string"}, "zip_code": {"type": "string"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "said"),
+    [
+        (
+            {**ADDRESS, "additionalProperties": False},
+            {"city": "x", "steet": "y"},
+            "there is no field 'steet'; did you mean 'street'? Valid: city, street, zip_code",
+        ),
+        (
+            {**ADDRESS, "additionalProperties": False},
+            {"city": "x", "qq": 1},
+            "there is no field 'qq'. Valid: city, street, zip_code",
+        ),
+        (ADDRESS, {"ciity": "x"}, "'city' is a required property; there is 'ciity' instead"),
+        (ADDRESS, {"qq": "x"}, "'city' is a required property"),
+        (
+            {"anyOf": [{**ADDRESS, "additionalProperties": False}, {"type": "string"}]},
+            {"city": "x", "zipcode": "y"},
+            "there is no field 'zipcode'; did you mean 'zip_code'? Valid: city, street, zip_code",
+        ),
+    ],
+)
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_a_field_that_is_not_there_is_said_with_the_nearest_one(
+    schema: dict[str, Any], value: dict[str, Any], said: str, depth: int
+) -> None:
+    place = ""
+    for _ in range(depth):
+        schema, value = {"type": "object", "properties": {"in": schema}}, {"in": value}
+        place += "['in']"
+    parameter = Parameter("address", "address", Location.BODY_FIELD, required=True, schema=Schema.of(schema))
+    tool = Tool("x.y.z", source="x", details=lambda: Details((parameter,)))
+    with pytest.raises(ArgumentsInvalid) as caught:
+        validate(tool, {"address": value})
+    assert f"address{place}: " in str(caught.value)
+    assert said in str(caught.value)
+
+
 def test_rules_across_fields_are_checked() -> None:
     body = {**BODY, "not": {"required": ["title", "labels"]}}
     with pytest.raises(ArgumentsInvalid, match="these arguments do not go together"):
