@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
+from sandbox.guest.runtime.handed_out import handed_out
 from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.protocol.guest_messages import encode_output
 
@@ -79,6 +80,7 @@ class Errors:
         return f"on standard error: {text}{' …' if self._room < 0 else ''}" if text else ""
 
 
+@handed_out
 class Stream(io.TextIOBase):
     """`sys.stdout` and `sys.stderr`."""
 

@@ -9,6 +9,7 @@ from sandbox.guest.concurrency.identity import here
 from sandbox.guest.concurrency.loop import NumberedFuture
 from sandbox.guest.runtime.access import DATA, OPEN
 from sandbox.guest.runtime.copying import COPIED
+from sandbox.guest.runtime.handed_out import handed_out
 from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.shown_as import SHOWN_AS
 from sandbox.guest.values import ArgumentInvalid, encode_arguments
@@ -58,6 +59,7 @@ DATA.add(Record)
 COPIED.add(Record)
 
 
+@handed_out
 class ToolError(Exception):
     """A call failed. `status` is the HTTP status where there was one, `kind` a short word, `body` what came with it."""
 
@@ -79,6 +81,7 @@ class ToolError(Exception):
         super().__init__(f"{status}: {message}" if shows_status else message)
 
 
+@handed_out
 class ToolRejected(ToolError):
     """A person was asked whether the call may be made, and said no: nothing was sent. `reason` is what they said."""
 
@@ -150,6 +153,7 @@ def tool_path(tool: Tool) -> str:
     return tool._path
 
 
+@handed_out
 class PendingCall:
     """A call that is handed over un-run; it starts when it is awaited, or when asyncio takes it."""
 
@@ -191,6 +195,7 @@ class PendingCall:
         )
 
 
+@handed_out
 class CallFuture(NumberedFuture):
     """The answer of a call that was started. Cancelling it tells the host."""
 

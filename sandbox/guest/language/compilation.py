@@ -58,8 +58,6 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
         shadowing_imports(source.nodes, names, refusals)
     deferred = deferred_calls(tree, names, bound) if "await" in code or "asyncio" in code else frozenset()
     flags = future_flags(tree) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    if "doctest" in code:
-        bound["super"] += 1  # an example may bind it, for all examples and the functions that they call
     examples = _examples(source.nodes, bound, flags, limit_depth) if "doctest" in code else {}
     kinds = source.kinds
     if ast.AsyncFunctionDef in kinds and "asyncio.run" not in code and "run_until_complete" not in code:

@@ -42,6 +42,9 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 #: A call of an attribute looks for a method first, see `guards.read_first`.
 _CALLS_METHODS = sys.version_info < (3, 12)
 
+#: Builtins that the program does not read as they stand. `super()` itself is completed by the compiler.
+_GUARDED = {"__import__": ".call_import", "super": ".super"}
+
 #: Nodes without names in them: nothing to decide below them.
 _LEAVES = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 
@@ -121,8 +124,8 @@ class LanguagePolicy(RestrictingNodeTransformer):
     def visit_Name(self, node: ast.Name) -> Any:
         """Allow variables; refuse the interpreter's own names, and builtins that are left out."""
         if isinstance(node.ctx, ast.Load):
-            if node.id == "__import__" and node.id not in self._bound:
-                return load(".call_import", node)
+            if node.id in _GUARDED and node.id not in self._bound:
+                return load(_GUARDED[node.id], node)
             return self._read(node)
         self._check_bound(node, node.id)
         return node
@@ -147,6 +150,8 @@ class LanguagePolicy(RestrictingNodeTransformer):
                 self._check_definable(node, name)
             elif name not in BINDABLE and not (isinstance(node, ast.FunctionDef) and name in DEFINABLE):
                 self._refuse_name(node, name)  # functions are put into a class later: `cls.__init__ = __init__`
+        elif name == "super":
+            self.refusals.add(node, "name", "the name super is the builtin's", "choose another name")
         elif is_reserved(name) or name == "_print":
             self.refusals.add(
                 node, "name", f"the name {name} is reserved", "leave out the underscore at the end or at the beginning"
@@ -184,7 +189,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         if decision is Decision.REFUSED:
             self._refuse_attribute(node)
             return node
-        is_super = is_super_call(node.value) and "super" not in self._bound and node.attr not in NOT_METHODS
+        is_super = is_super_call(node.value) and node.attr not in NOT_METHODS
         node = self.node_contents_visit(node)
         if not isinstance(node.ctx, ast.Load):
             return self._guard_write(node, decision)
@@ -236,6 +241,8 @@ class LanguagePolicy(RestrictingNodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> Any:
         """Allow calls, `*args` and `**kwargs` included; a call that is only awaited is handed over un-run."""
+        if is_super_call(node):
+            return node
         deferred = id(node) in self._deferred
         instead = direct(node)
         if instead is not None and node.func.id not in self._bound:  # type: ignore[attr-defined]
@@ -365,7 +372,8 @@ class LanguagePolicy(RestrictingNodeTransformer):
             elif keyword.arg is None:  # `**options` may name a metaclass, whose namespace answers for the guards
                 self.refusals.add(keyword.value, "class", "a class statement takes no ** here", "write out the names")
         if not (is_alone and has_metaclass):  # a metaclass is shown that there is no base
-            bases = call(".bases", [self.visit(base) for base in node.bases], node)
+            guard = ".named_bases" if has_metaclass else ".bases"
+            bases = call(guard, [self.visit(base) for base in node.bases], node)
             node.bases = [located(ast.Starred(value=bases, ctx=ast.Load()), node)]
         self._in_class, self._class, steady, self._steady = True, node.name, self._steady, frozenset
         if "__match_args__" in self._bound:

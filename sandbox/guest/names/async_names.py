@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sandbox.guest.concurrency.awaitables import Ready, awaitable, is_awaitable
 from sandbox.guest.concurrency.identity import OURS, PLACE
 from sandbox.guest.names.kinds import stand_in
+from sandbox.guest.runtime.handed_out import handed_out
 from sandbox.guest.tools import PendingCall, Record
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ def _running(scene: Scene, loop: Loop) -> dict[str, Any]:
 
 
 def _runner_class(run: Callable[..., Any], loop: Loop) -> type:
+    @handed_out
     class Runner:
         """`asyncio.Runner`: runs coroutines one after another."""
 
@@ -215,6 +217,7 @@ def _is_hidden(variable: object) -> bool:
     return any(variable is each for each in _HIDDEN)  # `==` would ask the other side
 
 
+@handed_out
 class Context:
     """A copy of the program's context variables. What the scheduler and `decimal` keep there stays with them."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.runtime.shown_as import SHOWN_AS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -47,5 +49,7 @@ _NAMES = """
     FunctionType LambdaType GeneratorType CoroutineType AsyncGeneratorType BuiltinFunctionType BuiltinMethodType
     ModuleType TracebackType
 """
+
+SHOWN_AS[super] = stand_in("super", "builtins", super)
 
 KINDS: dict[str, Any] = {name: stand_in(name, "types", getattr(types, name)) for name in _NAMES.split()}

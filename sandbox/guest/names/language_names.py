@@ -20,6 +20,7 @@ from sandbox.guest.names.builtin_names import seen_names
 from sandbox.guest.names.kinds import KINDS
 from sandbox.guest.names.type_hints import field_marker, type_hints
 from sandbox.guest.runtime.classes import ABC_META, ENUM_META, Classes
+from sandbox.guest.runtime.handed_out import handed_out
 from sandbox.guest.runtime.metaclasses import NOT_OF_METACLASSES, check_fields, is_program_type
 from sandbox.guest.runtime.own import MARK, MARK_NAME
 from sandbox.guest.runtime.signatures import full_argument_specification, signature_of
@@ -109,6 +110,7 @@ def _try_set(target: Any, name: str, value: Any) -> None:
             return
 
 
+@handed_out
 class SingleDispatch:
     """A function that chooses by the class of its first argument. Registered by class, or by annotation."""
 
@@ -157,6 +159,7 @@ class SingleDispatch:
         return self if instance is None else functools.partial(self, instance)
 
 
+@handed_out
 class SingleDispatchMethod:
     """A method that chooses by the class of its first argument after `self`."""
 

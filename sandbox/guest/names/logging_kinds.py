@@ -10,13 +10,12 @@ import string
 import sys
 import time
 from collections.abc import Mapping
-from functools import wraps
-from types import FunctionType
 from typing import Any
 
 from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.language.fields import walks_plainly
 from sandbox.guest.names.traceback_names import format_exception
+from sandbox.guest.runtime.handed_out import checked
 
 LEVELS = {"CRITICAL": 50, "FATAL": 50, "ERROR": 40, "WARNING": 30, "WARN": 30, "INFO": 20, "DEBUG": 10, "NOTSET": 0}
 
@@ -216,27 +215,3 @@ class NullHandler(Handler):
         """Do nothing."""
 
     emit = handle
-
-
-def checked(kind: type, value: Any) -> Any:
-    """Return an object of the class; what else a program hands over is not written to."""
-    if not issubclass(type(value), kind):
-        message = f"{kind.__name__} expected, not {type(value).__name__}"
-        raise TypeError(message)
-    return value
-
-
-def take_own_objects(kind: type) -> None:
-    """Let the methods of a class, called by hand, take its objects alone."""
-
-    def restricted(method: Any) -> Any:
-        @wraps(method)
-        def take(self: Any, /, *args: Any, **options: Any) -> Any:
-            return method(checked(kind, self), *args, **options)
-
-        del take.__wrapped__
-        return take
-
-    for name, method in list(vars(kind).items()):
-        if isinstance(method, FunctionType):
-            setattr(kind, name, restricted(method))

@@ -20,12 +20,12 @@ from sandbox.guest.names.logging_kinds import (
     Handler,
     LogRecord,
     NullHandler,
-    take_own_objects,
 )
 from sandbox.guest.names.traceback_names import format_exception
 from sandbox.guest.runtime.access import WRITABLE
 from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.copying import COPIED
+from sandbox.guest.runtime.handed_out import handed_out
 from sandbox.guest.runtime.traces import Trace
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def _stream_handler(scene: Scene) -> type:
                 streams.current["stderr"].write(f"--- Logging error ---\n{''.join(format_exception(error))}")
 
     StreamHandler.__qualname__, StreamHandler.__module__ = "StreamHandler", "logging"
-    take_own_objects(StreamHandler)
+    handed_out(StreamHandler)
     WRITABLE.add(StreamHandler)
     BASES.add(StreamHandler)
     return StreamHandler
@@ -218,7 +218,7 @@ def _stream_handler(scene: Scene) -> type:
 
 for _kind in (Filterer, LogRecord, Filter, Formatter, Handler, NullHandler, Logger, LoggerAdapter):
     _kind.__module__ = "logging"
-    take_own_objects(_kind)
+    handed_out(_kind)
     WRITABLE.add(_kind)
 COPIED.add(LogRecord)
 BASES.update((Filter, Formatter, Handler, NullHandler, LoggerAdapter))

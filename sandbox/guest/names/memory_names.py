@@ -9,6 +9,8 @@ import gc
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.runtime.handed_out import handed_out
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -33,6 +35,7 @@ def _gc(scene: Scene) -> dict[str, Any]:
 def _weakref(scene: Scene) -> dict[str, Any]:
     waiting: set[Any] = set()
 
+    @handed_out
     class finalize:  # noqa: N801  # the library's name
         """Calls a function when an object goes. Not at the end of the program: then everything goes unheard."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.copying import COPIED
+from sandbox.guest.runtime.handed_out import handed_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,6 +34,7 @@ def _random(scene: Scene) -> dict[str, Any]:
 def _system_random(kind: type[random.Random]) -> type[random.Random]:
     """Make `SystemRandom`, which no seed changes: it draws from the execution."""
 
+    @handed_out
     class SystemRandom(kind):  # type: ignore[misc, valid-type]
         def __init__(self, x: Any = None) -> None:
             super().__init__()
@@ -47,6 +49,7 @@ def _system_random(kind: type[random.Random]) -> type[random.Random]:
 def generator_class(source: random.Random) -> type[random.Random]:
     """Make a `random.Random` that takes its seed from the execution where the program gives none."""
 
+    @handed_out
     class Random(random.Random):
         def __init__(self, x: Any = None) -> None:
             super().__init__(source.getrandbits(128) if x is None else x)

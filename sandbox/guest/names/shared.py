@@ -22,12 +22,14 @@ from opcode import opmap
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.concurrency import executor, locks, loop, queues, threads
 from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.language.variables import is_dunder
 from sandbox.guest.names.logging_kinds import KNOWN_LEVELS
 from sandbox.guest.runtime.access import DATA, OPEN, WRITABLE
 from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.copying import COPIED, SLOT_NAMES
+from sandbox.guest.runtime.handed_out import handed_out
 from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.own import forget_classes
 from sandbox.guest.runtime.tables import forget_tables
@@ -69,6 +71,8 @@ _roots: set[str] = set()
 
 def freeze_shared(modules: Collection[str]) -> None:
     """Make unchangeable what programs share of these modules. Again is no error."""
+    for kind in _of_scheduler():
+        handed_out(kind)
     _bind_to_own_objects({name.partition(".")[0] for name in modules})
     wrapper: Any = textwrap.TextWrapper
     spaces = wrapper.unicode_whitespace_trans
@@ -112,6 +116,16 @@ def _of_parts(space: Any) -> Iterator[Any]:
             variables = getattr(part, "__dict__", None)
             if type(variables) is dict:
                 yield variables
+
+
+def _of_scheduler() -> list[type]:
+    """Return the classes of what the scheduler hands out: futures, locks, queues, threads, the loop."""
+    return [
+        kind
+        for module in (executor, locks, loop, queues, threads)
+        for kind in vars(module).values()
+        if isinstance(kind, type) and kind.__module__ == module.__name__ and not kind.__flags__ & _IMMUTABLE
+    ]
 
 
 def _is_of_guest(kind: type) -> bool:

@@ -13,6 +13,7 @@ from sandbox.guest.language.source import SourceRefused, check_nesting
 from sandbox.guest.names.kinds import stand_in
 from sandbox.guest.runtime.access import WRITABLE
 from sandbox.guest.runtime.classes import BASES
+from sandbox.guest.runtime.handed_out import handed_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,6 +69,7 @@ def _tree(node: Any) -> Any:
     return node
 
 
+@handed_out
 class NodeVisitor:
     """Calls `visit_Name` for each node of the class Name, `generic_visit` where there is none."""
 
@@ -81,6 +83,7 @@ class NodeVisitor:
             self.visit(child)
 
 
+@handed_out
 class NodeTransformer(NodeVisitor):
     """Puts what a visit returns in the place of the node."""
 

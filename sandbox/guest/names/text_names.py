@@ -15,6 +15,7 @@ from sandbox.guest.names.kinds import stand_in
 from sandbox.guest.runtime.access import WRITABLE
 from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.formatting import formatter_class
+from sandbox.guest.runtime.handed_out import handed_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -137,6 +138,7 @@ def _element_tree(scene: Scene) -> dict[str, Any]:
     }
 
 
+@handed_out
 class Document:
     """What `ElementTree.parse` gives: the tree, which is written to streams alone."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.names.zones import zones
 from sandbox.guest.runtime.classes import BASES
+from sandbox.guest.runtime.handed_out import handed_out
 from sandbox.guest.runtime.loose import loose
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ def _timeit(scene: Scene) -> dict[str, Any]:
 def _calendar(scene: Scene) -> dict[str, Any]:
     """What prints goes to the output of the program, and its first day of the week is its own."""
 
+    @handed_out
     class TextCalendar(calendar.TextCalendar):
         def prweek(self, theweek: Any, width: int) -> None:
             scene.output.write(self.formatweek(theweek, width))

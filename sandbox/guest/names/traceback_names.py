@@ -7,6 +7,7 @@ import traceback
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sandbox.guest.language.compilation import FILENAME
+from sandbox.guest.runtime.handed_out import handed_out
 from sandbox.guest.runtime.traces import Trace, program_lines, trace_error
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class FrameSummary(NamedTuple):
 FrameSummary.__module__ = "traceback"
 
 
+@handed_out
 class TracebackException:
     """Keeps the text of an error."""
 

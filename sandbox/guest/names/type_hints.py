@@ -85,7 +85,7 @@ def _type(scene: Scene, node: ast.expr) -> Any:
 
 
 def _name(scene: Scene, node: Any) -> Any:
-    if node.id.startswith("_"):
+    if node.id.startswith("_") or node.id == "super":
         raise _NoType
     found = scene.program_globals.get(node.id, scene.program_globals["__builtins__"].get(node.id, _MISSING))
     if found is _MISSING:

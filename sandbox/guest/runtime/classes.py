@@ -79,6 +79,12 @@ class Classes:
 
     def bases(self, *bases: Any) -> tuple[Any, ...]:
         """Return the bases to use. Raises TypeError for one that may not be inherited from."""
+        bases = self.named_bases(*bases)
+        has_metaclass = any(is_program_type(type(_origin(base))) for base in bases)
+        return bases if has_metaclass else with_object(bases)
+
+    def named_bases(self, *bases: Any) -> tuple[Any, ...]:
+        """Return the bases as a metaclass of the program sees them, which are those that were written."""
         bases = tuple(_INSTEAD.get(id(base), base) for base in bases)
         for base in bases:
             self._check(base)
@@ -86,10 +92,6 @@ class Classes:
             check_patterns(bases)
         if len(bases) > 1:
             check_fields(_origin(base) for base in bases)
-        if all(base is object for base in bases):
-            return (Object,)
-        if len(bases) == 1 and bases[0] is abc.ABC:
-            return (*bases, Object)
         return bases
 
     def metaclass(self, value: Any, is_alone: bool) -> Any:  # noqa: FBT001  # compiled code calls it
@@ -101,6 +103,12 @@ class Classes:
             raise TypeError(message)
         return _WithoutBases(found) if is_alone and not is_program_type(found) else found
 
+    def above(self, kind: Any, *value: Any) -> Any:
+        """`super(A, x)`, where A is the program's: of ours it would show what stands behind them for a reason."""
+        if not self._own.is_class(kind):
+            raise TypeError("super() takes a class of this program here")
+        return super(kind, *value)
+
     def _check(self, base: Any) -> None:
         origin = _origin(base)
         if self._own.is_class(origin) or is_vetted(origin) or any(origin is each for each in _OF_OURS):
@@ -108,6 +116,29 @@ class Classes:
         name = origin.__name__ if isinstance(origin, type) else repr(origin)
         message = f"{name} cannot be inherited from here; hold one in an attribute instead"
         raise TypeError(message)
+
+
+def with_object(bases: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Put `Object` in the place of `object`, and behind bases that need it."""
+    if all(base is object for base in bases):
+        return (Object,)
+    return (*bases, Object) if _takes_object(bases) else bases
+
+
+def _takes_object(bases: tuple[Any, ...]) -> bool:
+    """Tell whether `Object` is to stand behind these bases: they say nothing of the hash, or what they say goes first.
+
+    Enums say it all, Protocols take Protocols alone, and named tuples and their like make classes of their own.
+    """
+    kinds = [_origin(base) for base in bases]
+    if any(not isinstance(kind, type) or issubclass(kind, type) or kind is Object for kind in kinds):
+        return False
+    makers = {type(kind) for kind in kinds}
+    if typing.Protocol in kinds or (typing.Generic in kinds and type(typing.Protocol) in makers):
+        return False
+    if any(issubclass(maker, enum.EnumMeta) for maker in makers):
+        return False
+    return len(kinds) > 1 or type.__getattribute__(kinds[0], "__hash__") is object.__hash__
 
 
 def _origin(base: Any) -> Any:
@@ -123,5 +154,10 @@ def is_vetted(base: Any) -> bool:
     return issubclass(base, Exception) and not issubclass(base, BaseExceptionGroup)
 
 
-ProgramType._sandbox_bases = staticmethod(Classes(OwnClasses({})).bases)
+def _bases_of_class(*bases: Any) -> tuple[Any, ...]:
+    return with_object(_ANY_CLASSES.named_bases(*bases))
+
+
+_ANY_CLASSES = Classes(OwnClasses({}))
+ProgramType._sandbox_bases = staticmethod(_bases_of_class)
 _ALIASES = (types.GenericAlias, type(typing.List[int]), type(typing.Callable[[], int]))  # noqa: UP006

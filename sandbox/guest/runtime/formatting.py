@@ -7,6 +7,7 @@ import string
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.fields import walks_plainly
+from sandbox.guest.runtime.handed_out import handed_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -69,6 +70,7 @@ def formatter_class(get_attribute: Callable[[object, str], Any]) -> type:
     return Formatter
 
 
+@handed_out
 class _GuardedFormatter:
     """`string.Formatter` without being one: a base class is in reach, and walks attributes."""
 

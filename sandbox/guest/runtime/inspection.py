@@ -64,7 +64,7 @@ class Inspection:
             "__func__": self._function,
             "__defaults__": self._of_own,
             "__kwdefaults__": self._of_own,
-            "__orig_bases__": self._of_own,
+            "__orig_bases__": self._original_bases,
             "__orig_class__": self._of_own,
             "__getattribute__": self._accessor,
             "__getattr__": self._accessor,
@@ -175,6 +175,9 @@ class Inspection:
         if value in self._own:
             return getattr(value, name)
         raise self._missing(value, name)
+
+    def _original_bases(self, value: Any, name: str) -> Any:
+        return tuple(base for base in self._of_own(value, name) if base is not Object)
 
     def _accessor(self, value: Any, name: str) -> Any:
         """`object.__setattr__` and `x.__getattribute__`, by the same decisions as `setattr` and `getattr`."""
@@ -373,7 +376,8 @@ def _is_shown(base: type, kind: type) -> bool:
     if base is Object or base is object or is_vetted(base):
         return base is not Object
     order = type.__getattribute__(kind, "__mro__")
-    return not any(each is not base and is_of_sandbox(each) and issubclass(each, base) for each in order)
+    ours = (each for each in order if each is not base and is_of_sandbox(each))
+    return not any(base in type.__getattribute__(each, "__mro__") for each in ours)
 
 
 _CONTAINERS = frozenset({list, dict, set, bytearray})

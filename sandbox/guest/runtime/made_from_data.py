@@ -8,12 +8,15 @@ import functools
 import typing
 from collections.abc import Mapping
 from types import BuiltinFunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.source import SourceRefused, check_nesting
 from sandbox.guest.language.variables import ENUM_NAMES, is_dunder, is_reserved
 from sandbox.guest.runtime.classes import is_vetted
-from sandbox.guest.runtime.own import MARK, MARK_NAME, of_class
+from sandbox.guest.runtime.own import MARK, MARK_NAME, Object, of_class
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 #: Brackets in a forward reference; comprehensions in some 25 of them end CPython 3.13.
 REFERENCE_DEPTH = 10
@@ -44,7 +47,7 @@ def restrict_enums() -> None:
         if "_ignore_" in namespace:  # names that are taken out again, in a list that the program holds
             ignored = [_text(each) for each in namespace["_ignore_"] if isinstance(each, str)]
             dict.__setitem__(namespace, "_ignore_", [each for each in ignored if each != MARK_NAME])
-        return build(metacls, name, bases, namespace, **options)
+        return _with_repr(build(metacls, name, bases, namespace, **options), bases)
 
     library.__new__ = staticmethod(new)
     find = library._find_new_
@@ -76,6 +79,22 @@ def _of_class(make: Any) -> Any:
         return of_class(cls, make(cls, *arguments, **options))
 
     return made
+
+
+def _with_repr(made: Any, bases: tuple[Any, ...]) -> Any:
+    """Let an Enum show as in the library, which does not see that a mixed-in class has `Object` behind it."""
+    if type.__getattribute__(made, "__repr__") is Object.__repr__:
+        type.__setattr__(made, "__repr__", bases[-1].__repr__)
+        made._value_repr_ = next(filter(None, _reprs_of_values(bases)), None)
+    return made
+
+
+def _reprs_of_values(bases: tuple[Any, ...]) -> Iterator[Any]:
+    above: list[Any] = [kind for base in bases for kind in type.__getattribute__(base, "__mro__")]
+    for kind in above:
+        if kind is not object and kind is not Object:
+            is_enum = issubclass(type(kind), enum.EnumMeta)
+            yield kind._value_repr_ if is_enum else vars(kind).get("__repr__")
 
 
 def _is_own(kind: Any) -> bool:

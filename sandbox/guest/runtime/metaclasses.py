@@ -144,14 +144,15 @@ def make_class(name: Any, bases: Any, namespace: Any, options: dict[str, Any]) -
     """Do what `type(name, bases, namespace)` does. Raises TypeError for what a class statement could not make."""
     if not isinstance(name, str) or not isinstance(bases, tuple):
         raise TypeError("type() takes one argument, or a name, a tuple of bases and a dict")
-    bases = ProgramType._sandbox_bases(*bases)
+    found = ProgramType._sandbox_bases(*bases)
     winner: type = type
-    for base in bases:
+    for base in found:
         if issubclass(type(base), winner):
             winner = type(base)
     if issubclass(winner, EnumMeta):
         raise TypeError("an Enum is made with a class statement, or with Enum(name, members)")
     namespace = {"__module__": "__main__", **checked_namespace(namespace)}
+    bases = bases if is_program_type(winner) else found
     return type.__call__(winner, str.__str__(name), bases, namespace, **options)
 
 
@@ -300,7 +301,7 @@ _OPEN = frozenset({ABC, typing.Protocol, typing.Generic})
 
 
 def _is_hidden(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, type) and not is_program_type(kind)
+    return kind is super or (isinstance(kind, type) and issubclass(kind, type) and not is_program_type(kind))
 
 
 _HOOKS: dict[str, Callable[[Any], Any]] = {

@@ -46,18 +46,48 @@ _CLASSES: list[set[type]] = [set()]
 _NUMBERS = IDENTITIES.known
 
 
+def hash_by_number(self: object) -> int:
+    """Do what `object.__hash__` does, with a number in the place of the address."""
+    found = _NUMBERS.get(id(self))
+    return (IDENTITIES.number(self) if found is None else found[0]) * 16
+
+
+def repr_by_number(self: object) -> str:
+    """Do what `object.__repr__` does."""
+    kind = type(self)
+    return f"<{kind.__module__}.{kind.__qualname__} object at 0x{IDENTITIES.shown(self):x}>"
+
+
 class Object:
-    """Stands between the program's own classes and `object`: what would show an address shows a number."""
+    """Stands between the program's own classes and `object`: what would show an address shows a number.
+
+    Where a class of the library comes after a class of the program, it stands before that and asks it first.
+    """
 
     __slots__ = ()
 
     def __hash__(self) -> int:
-        found = _NUMBERS.get(id(self))
-        return (IDENTITIES.number(self) if found is None else found[0]) * 16
+        kind = type(self)
+        if kind.__mro__[-2] is not Object and (hashes := _after(kind, "__hash__")) is not object.__hash__:
+            if hashes is None:
+                message = f"unhashable type: {kind.__name__!r}"
+                raise TypeError(message)
+            return hashes(self)  # type: ignore[no-any-return]
+        return hash_by_number(self)
 
     def __repr__(self) -> str:
         kind = type(self)
-        return f"<{kind.__module__}.{kind.__qualname__} object at 0x{IDENTITIES.shown(self):x}>"
+        if kind.__mro__[-2] is not Object and (shows := _after(kind, "__repr__")) is not object.__repr__:
+            return shows(self)  # type: ignore[no-any-return]
+        return repr_by_number(self)
+
+
+def _after(kind: type, name: str) -> Any:
+    """Return what a class would inherit under a name without `Object`."""
+    order = iter(type.__getattribute__(kind, "__mro__"))
+    while next(order) is not Object:
+        pass
+    return next(vars(base)[name] for base in order if name in vars(base))
 
 
 def forget_classes() -> None:

@@ -42,6 +42,12 @@ class Table:
     def __deepcopy__(self, memo: object) -> Table:
         return self
 
+    def __hash__(self) -> int:
+        return hash(table_name(self))
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
     def __repr__(self) -> str:
         return f"<module {table_name(self)!r}>"
 

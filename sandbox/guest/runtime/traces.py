@@ -24,7 +24,7 @@ class Trace:
         return type(other) is Trace and other._error is self._error
 
     def __hash__(self) -> int:
-        return hash((Trace, self.tb_lineno))
+        return hash(self.tb_lineno)
 
     def __repr__(self) -> str:
         return f"<traceback object at line {self.tb_lineno}>"

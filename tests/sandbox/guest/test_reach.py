@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import types
 from collections import Counter, deque
 from importlib import import_module
-from typing import Any
+from inspect import signature
+from itertools import compress
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
@@ -27,6 +30,9 @@ from sandbox.guest.tools import Record, ToolCalls
 from sandbox.limits import Limits
 from sandbox.protocol.host_messages import decode_host_message, encode_run
 from tests.sandbox.guest.host_double import HostDouble
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 #: Objects of every kind that a program can make or be given.
 SAMPLES = """
@@ -192,11 +198,13 @@ def readable(run: Run, value: Any, *, private: bool = False) -> list[tuple[str, 
     return found
 
 
-def walk(run: Run, starts: dict[str, Any], *, private: bool = False) -> int:
-    return fresh_context().run(_walk, run, starts, private)
+def walk(
+    run: Run, starts: dict[str, Any], *, private: bool = False, note: Callable[[Any], None] = lambda value: None
+) -> int:
+    return fresh_context().run(_walk, run, starts, private, note)
 
 
-def _walk(run: Run, starts: dict[str, Any], private: bool) -> int:
+def _walk(run: Run, starts: dict[str, Any], private: bool, note: Callable[[Any], None]) -> int:
     pending = deque((name, value, 0) for name, value in starts.items())
     seen: set[int] = set()
     counts: Counter[type] = Counter()
@@ -204,6 +212,7 @@ def _walk(run: Run, starts: dict[str, Any], private: bool) -> int:
     while pending:
         path, value, depth = pending.popleft()
         check(value, path)
+        note(value)
         if isinstance(value, _DATA) or id(value) in seen:
             continue
         counts[type(value)] += 1
@@ -241,6 +250,43 @@ def test_tables_hold_no_container_that_one_program_could_change_for_another(exec
                 shared.append(f"{name}.{key}")
 
     assert shared == []
+
+
+class Stranger:
+    """Notes that it was asked for anything."""
+
+    asked: ClassVar[list[str]] = []
+
+    def __getattribute__(self, name: str) -> Any:
+        Stranger.asked.append(name)
+        raise AttributeError(name)
+
+
+def functions_of_ours(kind: type) -> list[Any]:
+    """Return the functions of the sandbox that a class shows under plain names."""
+    plain = [found for name, found in vars(kind).items() if decide(name) is Decision.PLAIN]
+    functions = [found.fget if isinstance(found, property) else found for found in plain]
+    is_ours = [isinstance(each, types.FunctionType) and each.__module__.startswith("sandbox.") for each in functions]
+    return list(compress(functions, is_ours))
+
+
+def test_methods_of_ours_take_no_other_objects(execution: Run) -> None:
+    kinds: dict[int, type] = {}
+
+    def note(value: Any) -> None:
+        kind = value if isinstance(value, type) else type(value)
+        kinds.update((id(each), each) for each in type.__getattribute__(kind, "__mro__"))
+
+    walk(execution, roots(execution), note=note)
+    functions = [each for kind in kinds.values() for each in functions_of_ours(kind)]
+    assert len(functions) > 100
+
+    for function in functions:
+        needed = [each for each in signature(function).parameters.values() if each.default is each.empty]
+        given = [None for each in needed[1:] if each.kind is each.POSITIONAL_OR_KEYWORD]
+        with contextlib.suppress(Exception):
+            function(Stranger(), *given)
+        assert set(Stranger.asked) <= {"__class__"}, f"{function.__module__}.{function.__qualname__}"
 
 
 def test_the_walk_finds_what_it_looks_for(execution: Run) -> None:
