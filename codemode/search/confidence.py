@@ -8,6 +8,7 @@ nonsense.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from operator import mul, sub
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -17,64 +18,93 @@ from codemode.search.ranking import saturated
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from codemode.search.groups import Group
     from codemode.search.ranking import Column, Look
 
 COEFFICIENTS = MappingProxyType(
     {
-        "score": 1.05,
-        "name_verbatim": 0.75,
-        "beside": 0.63,
-        "in_texts": 1.81,
-        "evenness": 6.53,
-        "missing": -2.01,
-        "unknown": -0.64,
+        "score": 1.25,
+        "sum": 0.85,
+        "in_texts": 1.17,
+        "evenness": 5.7,
+        "parted": -2.66,
+        "unasked": -0.65,
     }
 )
-INTERCEPT = -1.75
+INTERCEPT = -2.59
 
 #: Below this a search is said to be unsure: about one answerable query in twenty lies below.
-UNSURE = 0.2
+UNSURE = 0.18
 
 _LEAST = 1e-6  # keeps a share of nothing from dividing by zero
+_BESIDE = 6  # best hits whose names are set beside each other
+_UNASKED = (1.0, 0.5)  # what an unasked word of the best hit counts, and one of the second
 
 
 def evidence(groups: Sequence[Group], look: Look, sums: Column, scores: Column, rarest: float) -> Mapping[str, float]:
     """What speaks for the best hit, by the names of `COEFFICIENTS`.
 
-    Its `score`, where words that no tool has count as much of the query as the rarest ones; how much of its name the
-    query says as it stands. Its name, namespace and first sentence explain some words of the query: those that stand
-    beside each other, by the rarer of the two (`beside`); how much more of all words than of their rarity (`evenness`:
-    who has a rare word but not the ordinary ones has it by chance); all but a largest share (`missing`). Its other
-    texts explain more (`in_texts`), but no words that no tool has (`unknown`). Rarities are shares of `rarest`, that of
-    a word that no tool has.
+    Its `score`, where words that no tool has count as much of the query as the rarest ones, and its `sum` whatever else
+    the query says. Its name, namespace and first sentence explain some words: more of all than of their rarity
+    (`evenness`: who has a rare word but not the ordinary ones has it by chance), or one of two that touch and not the
+    other (`parted`). Its other texts explain more (`in_texts`). The names of the best hits have words of their own
+    (`unasked`). Rarities are shares of `rarest`, that of a word that no tool has.
     """
-    best = int(scores.argmax())
+    first = (-scores).argsort(kind="stable")[:_BESIDE]
+    best = int(first[0])
+    rarest = max(rarest, _LEAST)
     weights = [max(group.weight, _LEAST) for group in groups]
     rarities = [
-        (own if group.known else weight * rarest) / max(rarest, _LEAST)
+        own / rarest if group.known else weight
         for group, weight, own in zip(groups, weights, look.rarity.tolist(), strict=True)
     ]
     headed = _shares(look.headed[best], weights)
     found = _shares(look.found[best], weights)
     explained = list(map(mul, rarities, headed))
-    total, weight = max(sum(rarities), _LEAST), sum(weights)
-    saturates = saturated(sums[best] / (total * rarest)) - look.features["sum"][best]
-    unknown = (each * (1 - share) for group, each, share in zip(groups, weights, found, strict=True) if not group.known)
+    total = max(sum(rarities), _LEAST)
+    summed = sums[best] / rarest
+    saturates = saturated(summed / total) - look.features["sum"][best]
     return {
         "score": float(scores[best] + saturates),
-        "name_verbatim": float(look.features["name_verbatim"][best]),
-        "beside": sum(map(min, explained, explained[1:])),
+        "sum": float(saturated(summed)),
         "in_texts": (sum(map(mul, rarities, found)) - sum(explained)) / math.sqrt(len(groups)),
-        "evenness": sum(map(mul, weights, headed)) / weight - sum(explained) / total,
-        "missing": max(map(sub, rarities, explained)) / total,
-        "unknown": sum(unknown) / weight,
+        "evenness": sum(map(mul, weights, headed)) / sum(weights) - sum(explained) / total,
+        "parted": _parted(groups, headed, list(map(sub, rarities, explained))) / total,
+        "unasked": _unasked(look, first),
     }
 
 
 def _shares(answers: Column, weights: Sequence[float]) -> list[float]:
     """How well groups are answered, where each counts the same."""
     return [min(answer / weight, 1.0) for answer, weight in zip(answers.tolist(), weights, strict=True)]
+
+
+def _parted(groups: Sequence[Group], headed: Sequence[float], missing: Sequence[float]) -> float:
+    """The most that is missing of a word that touches one that is there: `crossword tool` where a tool is found."""
+    return max(
+        (
+            max(headed[place] * missing[place + 1], headed[place + 1] * missing[place])
+            for place, (one, other) in enumerate(pairwise(groups))
+            if 0 < other.place - one.place - len(one.surface) <= 1
+        ),
+        default=0.0,
+    )
+
+
+def _unasked(look: Look, first: NDArray[np.intp]) -> float:
+    """Whether the best hits have a word of their own in the name, which the query does not say nor another of them has:
+    what tells them from each other is then not what was asked for."""
+    ends = look.unsaid_owners.searchsorted(first, side="right").tolist()
+    starts = look.unsaid_owners.searchsorted(first).tolist()
+    unsaid = [set(look.unsaid[start:end].tolist()) for start, end in zip(starts, ends, strict=True)]
+    return sum(
+        share
+        for place, share in enumerate(_UNASKED[: len(unsaid)])
+        if unsaid[place].difference(*unsaid[:place], *unsaid[place + 1 :])
+    )
 
 
 def confidence(found: Mapping[str, float]) -> float:

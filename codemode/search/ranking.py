@@ -51,13 +51,16 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class Look:
     """What was seen: each feature by name, one number for each candidate; the rarity of the groups; and candidates x
-    groups, how well the name (`named`), what says what a tool is for (`headed`) and anything (`found`) answers."""
+    groups, how well the name (`named`), what says what a tool is for (`headed`) and anything (`found`) answers. And in
+    a row the terms of all names that the query does not say (`unsaid`), with the place of the candidate of each."""
 
     features: Mapping[str, Column]
     named: Column
     headed: Column
     found: Column
     rarity: Column
+    unsaid: NDArray[np.int32]
+    unsaid_owners: NDArray[np.intp]
 
 
 class Ranker:
@@ -89,7 +92,11 @@ class Ranker:
             **self._acting(question, candidates),
             "text_length": self._text_lengths[candidates],
         }
-        return Look(features, answered.cover[Field.NAME], headed, anywhere, answered.rarity)
+        unsaid = answered.places < 0
+        return Look(
+            features, answered.cover[Field.NAME], headed, anywhere, answered.rarity,
+            answered.terms[unsaid], answered.owners[unsaid],
+        )  # fmt: skip
 
     def matched(self, groups: Sequence[Group], document: int) -> tuple[str, ...]:
         """The words of the query that a document answers, each with the fields that do."""
@@ -127,7 +134,7 @@ class Ranker:
         kept = ~says_nothing
         answered = _Answered(
             rarity, cover.reshape(FIELDS, count, len(groups)), explained.reshape(FIELDS, count).astype(np.float32),
-            passed_over, said[kept], owners[kept], group_of[of_names[kept]], rarity_of_names[kept],
+            passed_over, of_names[kept], said[kept], owners[kept], group_of[of_names[kept]], rarity_of_names[kept],
         )  # fmt: skip
         group_of[entered] = -1
         worth_of[entered] = 0
@@ -200,15 +207,16 @@ class _Answered:
     """`cover` is fields x candidates x groups: how well a field answers a group; `rarity` is of the groups.
 
     `explained` is fields x candidates: the rarity of the terms that answer. `passed_over` is for each candidate the
-    rarity of the words of its name that the query leaves out. The rest are the other words of all names in a row:
-    whether the query says them as they stand, whose they are (`owners`), which group they answer (`places`, or -1), and
-    their rarity.
+    rarity of the words of its name that the query leaves out. The rest are the other words of all names in a row: their
+    terms, whether the query says them as they stand, whose they are (`owners`), which group they answer (`places`, or
+    -1), and their rarity.
     """
 
     rarity: NDArray[np.float32]
     cover: NDArray[np.float32]
     explained: Column
     passed_over: Column
+    terms: NDArray[np.int32]
     said: NDArray[np.int8]
     owners: NDArray[np.intp]
     places: NDArray[np.int16]

@@ -12,6 +12,7 @@ from codemode.search.index import Index
 from codemode.search.query import Query
 from codemode.sources.documents import parse_document
 from codemode.sources.openapi import load_openapi
+from codemode.testing import make_tool
 
 
 @pytest.fixture(scope="module")
@@ -59,10 +60,19 @@ def test_without_the_right_tool_confidence_falls(gym: Index) -> None:
     assert others.search("freeze membership").confidence < gym.search("freeze membership").confidence
 
 
-def test_words_that_no_tool_has_make_a_search_less_certain(gym: Index) -> None:
+def test_words_that_no_tool_has_beside_found_ones_make_a_search_less_certain(gym: Index) -> None:
     whole, some, few = (
         gym.search(query).confidence[0]
-        for query in ("freeze membership", "freeze membership of a skyscraper", "freeze astronaut skyscraper")
+        for query in ("freeze membership", "freeze membership astronaut", "freeze astronaut skyscraper")
     )
     assert some < whole - 0.05
     assert few < some / 2
+
+
+def test_a_tool_told_from_its_siblings_by_a_word_that_was_not_asked_for_is_less_certain() -> None:
+    names = ["get_random_cat", "find_cat_by_tag", "find_cat_with_text"]
+    index = Index.build(make_tool(f"cats.{name}", summary="A picture of a cat") for name in names)
+    others = Index.build(make_tool(f"cats.{name}", summary="A picture of a cat") for name in names[1:])
+    assert others.search("get random cat").confidence < index.search("get random cat").confidence
+    asked, unasked = (index.search(query).confidence[0] for query in ("find cat by tag", "find cat"))
+    assert unasked < asked
