@@ -208,6 +208,7 @@ class Run:
             self._loop.run_main(eval(code, self._variables))  # noqa: S307  # the program, after the policy
         else:
             exec(code, self._variables)  # noqa: S102  # the program, after the policy
+        self._hub.see_off()
 
     def _settled(self, value: Any) -> Any:
         """Await what a program left un-awaited at its end: there is only one thing that it can mean."""

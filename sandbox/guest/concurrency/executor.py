@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import BrokenExecutor, CancelledError, InvalidStateError
+from concurrent.futures.thread import BrokenThreadPool
+from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from sandbox.guest.concurrency.ends import ENDS
 from sandbox.guest.concurrency.hub import Hub, Slot, child_context, genuine
+from sandbox.guest.concurrency.identity import Worker, here
 from sandbox.guest.concurrency.locks import bound
 
 if TYPE_CHECKING:
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
 FIRST_COMPLETED, FIRST_EXCEPTION, ALL_COMPLETED = "FIRST_COMPLETED", "FIRST_EXCEPTION", "ALL_COMPLETED"
 #: Jobs that run at one time where the program names no number: the same on every machine.
 WORKERS = 32
+_BROKEN = "A thread initializer failed, the thread pool is not usable anymore"
 
 __all__ = ["BrokenExecutor", "CancelledError", "InvalidStateError", "make_names"]
 
@@ -146,7 +151,7 @@ class DoneAndNot(NamedTuple):
 
 class _Job(NamedTuple):
     future: Future
-    run: Callable[[], None]
+    run: Callable[[Worker], None]
 
 
 class ThreadPoolExecutor:
@@ -154,6 +159,7 @@ class ThreadPoolExecutor:
 
     _hub: ClassVar[Hub]
     _numbers: ClassVar[Iterator[int]]
+    _pools: ClassVar[Iterator[int]]
 
     def __init__(
         self,
@@ -165,20 +171,25 @@ class ThreadPoolExecutor:
         if max_workers is not None and max_workers <= 0:
             raise ValueError("max_workers must be greater than 0")
         self._room = max_workers or WORKERS
+        self._prefix = thread_name_prefix or f"ThreadPoolExecutor-{next(self._pools)}"
+        self._initializer, self._initargs = initializer, initargs
+        self._made = 0
+        self._idle: deque[Worker] = deque()
         self._queue: deque[_Job] = deque()
         self._futures: list[Future] = []
-        self._closed = False
-        if initializer is not None:
-            initializer(*initargs)
+        self._closed = self._is_broken = False
+        self._hub.endings.append(self._finish)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
         """Start a job."""
+        if self._is_broken:
+            raise BrokenThreadPool(_BROKEN)
         if self._closed:
             raise RuntimeError("cannot schedule new futures after shutdown")
         future = Future(self._hub, next(self._numbers))
         context = child_context()
         self._futures.append(future)
-        self._queue.append(_Job(future, lambda: context.run(self._work, future, fn, args, kwargs)))
+        self._queue.append(_Job(future, lambda worker: context.run(self._work, worker, future, fn, args, kwargs)))
         self._begin()
         return future
 
@@ -188,10 +199,13 @@ class ThreadPoolExecutor:
         """Start a job for each item, and give their values in order."""
         futures = [self.submit(fn, *items) for items in zip(*iterables, strict=False)]
 
+        clock = self._hub.clock
+        deadline_us = clock.now_us + (timeout or 0) * 1e6
+
         def values() -> Iterator[Any]:
             try:
                 for future in futures:
-                    yield future.result(timeout)
+                    yield future.result(None if timeout is None else (deadline_us - clock.now_us) / 1e6)
             finally:
                 for future in futures:
                     future.cancel()
@@ -205,9 +219,16 @@ class ThreadPoolExecutor:
             for job in self._queue:
                 job.future.cancel()
         if wait:
-            for future in self._futures:
-                if not future.done():
-                    future.wait()
+            self._finish()
+
+    def _finish(self) -> bool:
+        """Wait for all jobs. Returns whether any was left."""
+        was_left = False
+        for future in self._futures:
+            if not future.done():
+                was_left = True
+                future.wait()
+        return was_left
 
     def __enter__(self) -> ThreadPoolExecutor:
         return self
@@ -221,11 +242,33 @@ class ThreadPoolExecutor:
             if job.future.done():
                 continue
             self._room -= 1
-            self._hub.ready.append(job.run)
+            self._hub.ready.append(partial(job.run, self._idle.popleft() if self._idle else self._new_worker()))
 
-    def _work(self, future: Future, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _new_worker(self) -> Worker:
+        self._made += 1
+        return Worker(f"{self._prefix}_{self._made - 1}")
+
+    def _is_ready(self, worker: Worker) -> bool:
+        """Do once in each worker what it begins with. Where that fails, so do all jobs."""
+        if self._initializer is not None and not worker.is_ready and not self._is_broken:
+            worker.is_ready = True
+            try:
+                self._initializer(*self._initargs)
+            except ENDS:
+                raise
+            except BaseException:  # noqa: BLE001  # whatever it raises
+                self._is_broken = True
+        return not self._is_broken
+
+    def _work(
+        self, worker: Worker, future: Future, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        here().thread = worker
         try:
-            if future.set_running_or_notify_cancel():
+            if not self._is_ready(worker):
+                if not future.done():
+                    future.set_exception(BrokenThreadPool(_BROKEN))
+            elif future.set_running_or_notify_cancel():
                 try:
                     value = fn(*args, **kwargs)
                 except ENDS:
@@ -236,12 +279,13 @@ class ThreadPoolExecutor:
                     future.set_result(value)
         finally:
             self._room += 1
+            self._idle.append(worker)
             self._begin()
 
 
 def make_names(hub: Hub, numbers: Iterator[int]) -> dict[str, Any]:
     """Return the names of `concurrent.futures` for one program."""
-    pool = bound(ThreadPoolExecutor, "concurrent.futures", _hub=hub, _numbers=numbers)
+    pool = bound(ThreadPoolExecutor, "concurrent.futures", _hub=hub, _numbers=numbers, _pools=count())
 
     return {
         "ThreadPoolExecutor": pool,
@@ -254,6 +298,7 @@ def make_names(hub: Hub, numbers: Iterator[int]) -> dict[str, Any]:
         "CancelledError": CancelledError,
         "InvalidStateError": InvalidStateError,
         "BrokenExecutor": BrokenExecutor,
+        "BrokenThreadPool": BrokenThreadPool,
         "TimeoutError": TimeoutError,
     }
 

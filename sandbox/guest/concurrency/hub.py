@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import heapq
 from collections import deque
+from contextlib import suppress
 from contextvars import Context, copy_context
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import greenlet
 
 from sandbox.guest.concurrency.ends import ENDS
-from sandbox.guest.concurrency.identity import PLACE, Place, here
+from sandbox.guest.concurrency.identity import PLACE, Place, Worker, here
 from sandbox.protocol.guest_messages import encode_live
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
     from sandbox.guest.channel import Channel
     from sandbox.guest.concurrency.clock import Clock
+
+
+#: Thirty years: who waits for longer, or for `math.inf`, waits for ever.
+LONGEST_US = 1e15
 
 
 class Deadlock(RuntimeError):
@@ -93,6 +98,8 @@ class Hub:
         self._idle: list[greenlet.greenlet] = []
         self._kept: list[greenlet.greenlet] = []  # a parked greenlet that nobody holds would be ended
         self._factory: greenlet.greenlet | None = None
+        #: Each waits for what is left of a kind, and tells whether anything was.
+        self.endings: list[Callable[[], bool]] = []
         self.leave_task: Callable[[], asyncio.Task[Any] | None] = lambda: None
         self.enter_task: Callable[[asyncio.Task[Any]], None] = lambda task: None
 
@@ -193,6 +200,13 @@ class Hub:
         self.finish(slot)
         slot.error = error
 
+    def see_off(self) -> None:
+        """Let what a program leaves running come to its end, as an interpreter does; not what waits for ever."""
+        was_left = bool(self.endings)
+        with suppress(Deadlock):
+            while was_left:
+                was_left = sum(wait() for wait in self.endings) > 0
+
     # --- frames --------------------------------------------------------------------------------------------------
 
     def receive(self, slot: Slot | None) -> None:
@@ -250,7 +264,8 @@ class Hub:
 
     def call_in(self, seconds: float, action: Callable[[], None]) -> Timer:
         """Run an action after a delay, counted from when the host reads of it."""
-        timer = Timer(max(0, round(float(seconds * 1e6))), action)  # the program's number may be of any kind
+        delay_us = min(max(0.0, float(seconds * 1e6)), LONGEST_US)  # the program's number may be of any kind
+        timer = Timer(round(delay_us), action)
         if timer.delay_us == 0:
             timer.when_us = self.clock.now_us
             self.ready.append(lambda: None if timer.cancelled else action())
@@ -313,6 +328,13 @@ def child_context() -> Context:
     """Return a copy of the current context with a place of its own: for a task or a job that starts here."""
     context = copy_context()
     context.run(PLACE.set, here().child())
+    return context
+
+
+def thread_context(thread: Worker) -> Context:
+    """Do the same for what the program takes for another thread."""
+    context = child_context()
+    context.run(here).thread = thread
     return context
 
 

@@ -8,19 +8,34 @@ from __future__ import annotations
 
 import hashlib
 from contextvars import ContextVar
+from typing import Any
 
 #: A path longer than this is replaced by a digest.
 LONGEST = 160
 
 
+class Worker:
+    """What a program takes for a thread: one that it has started, or one of an executor's, which may be asked for."""
+
+    __slots__ = ("is_ready", "name", "thread")
+
+    def __init__(self, name: str, thread: Any = None) -> None:
+        self.name = name
+        self.thread = thread
+        self.is_ready = False
+
+
 class Place:
-    """One task, job or main program, and how many events it has had."""
+    """One task, job or main program, and how many events it has had. `thread` is what the program takes for the thread
+    that runs it, None for the main one.
+    """
 
-    __slots__ = ("_events", "_prefix")
+    __slots__ = ("_events", "_prefix", "thread")
 
-    def __init__(self, prefix: str = "") -> None:
+    def __init__(self, prefix: str = "", thread: Worker | None = None) -> None:
         self._prefix = prefix
         self._events = 0
+        self.thread = thread
 
     def next(self) -> str:
         """Return the path of the next event."""
@@ -32,7 +47,7 @@ class Place:
         path = self.next()
         if len(path) > LONGEST - 12:
             path = "~" + hashlib.blake2b(path.encode(), digest_size=16).hexdigest()
-        return Place(path + ".")
+        return Place(path + ".", self.thread)
 
 
 PLACE: ContextVar[Place | None] = ContextVar("place", default=None)

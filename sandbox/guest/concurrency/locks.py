@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import deque
+from threading import BrokenBarrierError
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sandbox.guest.concurrency.hub import Hub, Slot, genuine
@@ -69,6 +70,8 @@ class Semaphore:
         return True
 
     def release(self, n: int = 1) -> None:
+        if n < 1:
+            raise ValueError("n must be one or more")
         if self._limit is not None and self._value + n > self._limit:
             raise ValueError("Semaphore released too many times")
         self._value += n
@@ -114,6 +117,17 @@ class Lock:
     def locked(self) -> bool:
         return self._is_held
 
+    def _is_owned(self) -> bool:
+        return self._is_held
+
+    def _let_go(self) -> int:
+        """Release it for whoever waits for a condition. Returns how often it was taken."""
+        self.release()
+        return 1
+
+    def _take_again(self, _: int) -> None:
+        self.acquire()
+
     def __enter__(self) -> bool:
         return self.acquire()
 
@@ -121,8 +135,16 @@ class Lock:
         self.release()
 
 
+#: Stands for the main thread as the owner of a lock.
+_MAIN = object()
+
+
+def _thread() -> object:
+    return here().thread or _MAIN
+
+
 class RLock(Lock):
-    """Held by one job at a time, which may take it again."""
+    """Held by one thread at a time, which may take it again."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -130,18 +152,31 @@ class RLock(Lock):
         self._depth = 0
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:  # noqa: FBT001, FBT002  # the library's signature
-        me = here()
-        if self._owner is not me and not super().acquire(blocking, timeout):
+        if not self._is_owned() and not super().acquire(blocking, timeout):
             return False
-        self._owner = me
+        self._owner = _thread()
         self._depth += 1
         return True
 
     def release(self) -> None:
+        if not self._is_owned():
+            raise RuntimeError("cannot release un-acquired lock")
         self._depth -= 1
-        if self._depth <= 0:
+        if self._depth == 0:
             self._owner = None
             super().release()
+
+    def _is_owned(self) -> bool:
+        return self._owner is _thread()
+
+    def _let_go(self) -> int:
+        depth, self._depth = self._depth, 1
+        self.release()
+        return depth
+
+    def _take_again(self, depth: int) -> None:
+        self.acquire()
+        self._depth = depth
 
 
 class Event:
@@ -164,9 +199,7 @@ class Event:
         self._flag = False
 
     def wait(self, timeout: float | None = None) -> bool:
-        if not self._flag:
-            self._gate.wait(timeout)
-        return self._flag
+        return self._flag or self._gate.wait(timeout)
 
 
 class Condition:
@@ -192,11 +225,16 @@ class Condition:
         self._lock.__exit__(*args)
 
     def wait(self, timeout: float | None = None) -> bool:
-        self._lock.release()
+        self._check_owned("wait")
+        is_ours = isinstance(self._lock, Lock)
+        depth = self._lock._let_go() if is_ours else self._lock.release()
         try:
             return self._gate.wait(timeout)
         finally:
-            self._lock.acquire()
+            if is_ours:
+                self._lock._take_again(depth)
+            else:
+                self._lock.acquire()
 
     def wait_for(self, predicate: Callable[[], Any], timeout: float | None = None) -> Any:
         result = predicate()
@@ -207,10 +245,23 @@ class Condition:
         return result
 
     def notify(self, n: int = 1) -> None:
+        self._check_owned("notify")
         self._gate.open(n)
 
     def notify_all(self) -> None:
+        self._check_owned("notify")
         self._gate.open_all()
+
+    def _check_owned(self, what: str) -> None:
+        if isinstance(self._lock, Lock) and not self._lock._is_owned():
+            message = f"cannot {what} on un-acquired lock"
+            raise RuntimeError(message)
+
+
+class _Round:
+    """Those who meet at a barrier at one time."""
+
+    is_broken = False
 
 
 class Barrier:
@@ -222,19 +273,43 @@ class Barrier:
         self.parties = parties
         self.n_waiting = 0
         self._action = action
+        self._timeout = timeout
+        self._round = _Round()
         self._gate = Gate(self._hub, "a barrier")
 
+    @property
+    def broken(self) -> bool:
+        return self._round.is_broken
+
     def wait(self, timeout: float | None = None) -> int:
-        index = self.n_waiting
+        index, now = self.n_waiting, self._round
+        if now.is_broken:
+            raise BrokenBarrierError
         self.n_waiting += 1
-        if self.n_waiting == self.parties:
-            if self._action is not None:
-                self._action()
-            self.n_waiting = 0
-            self._gate.open_all()
-        else:
-            self._gate.wait(timeout)
+        try:
+            if self.n_waiting == self.parties:
+                if self._action is not None:
+                    self._action()
+                self._begin()
+            elif not self._gate.wait(self._timeout if timeout is None else timeout) or now.is_broken:
+                raise BrokenBarrierError
+        except BaseException:
+            if now is self._round:
+                self.abort()
+            raise
         return index
+
+    def abort(self) -> None:
+        self._round.is_broken, self.n_waiting = True, 0
+        self._gate.open_all()
+
+    def reset(self) -> None:
+        self._round.is_broken = self.n_waiting > 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._round, self.n_waiting = _Round(), 0
+        self._gate.open_all()
 
 
 def bound(kind: type, module: str, **attributes: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import reprlib
 from asyncio import events
+from contextlib import suppress
 from contextvars import Context, copy_context
 from itertools import count
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -12,13 +13,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest.concurrency.awaitables import is_awaitable, wrapped
 from sandbox.guest.concurrency.ends import ENDS, LEFT_ALONE
-from sandbox.guest.concurrency.hub import Hub, Slot, child_context, genuine
+from sandbox.guest.concurrency.executor import ThreadPoolExecutor
+from sandbox.guest.concurrency.hub import Deadlock, Hub, Slot, child_context, genuine
 from sandbox.guest.concurrency.identity import RUN
+from sandbox.guest.concurrency.locks import bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from sandbox.guest.concurrency.hub import Timer
+
+
+#: Jobs of asyncio's own executor that run at one time.
+_ANY_NUMBER = 1 << 30
 
 
 class Handle:
@@ -115,6 +122,7 @@ class Task(asyncio.Task[Any]):
         self, coroutine: Coroutine[Any, Any, Any], *, loop: Loop, number: int, name: str, context: Context
     ) -> None:
         self._number = number
+        self._cancelled_calls = 0  # of which the library's task does not know
         closed: Any = TaskContext(_opened(context))
         super().__init__(coroutine, loop=_ours(loop), name=name, context=closed)
 
@@ -128,8 +136,21 @@ class Task(asyncio.Task[Any]):
         """Ask the task to end: where it waits in a plain call, that call raises."""
         loop: Any = self.get_loop()
         if loop._hub.cancel_blocked(self, asyncio.CancelledError(*(() if msg is None else (msg,)))):
+            self._cancelled_calls += 1
             return True
         return super().cancel(msg)
+
+    def cancelling(self) -> int:
+        """Tell how often it was asked to end."""
+        return super().cancelling() + self._cancelled_calls
+
+    def uncancel(self) -> int:
+        """Take back that it was asked to."""
+        if self._cancelled_calls:
+            self._cancelled_calls -= 1
+        else:
+            super().uncancel()
+        return self.cancelling()
 
     def remove_done_callback(self, fn: Any, /) -> int:
         """Do not call a function when the task is done."""
@@ -176,6 +197,7 @@ class Loop:
         self._runs = count(1)
         self._waiting_runs = 0
         self._tasks: dict[int, tuple[Task, int]] = {}
+        self._pools: dict[int, ThreadPoolExecutor] = {}
         hub.leave_task = self._leave
         hub.enter_task = lambda task: asyncio.tasks._enter_task(cast("Any", self), task)
 
@@ -253,6 +275,7 @@ class Loop:
             return self.run_until_complete(coroutine)
         finally:
             self._cancel_tasks(number)
+            self._finish_jobs(number)
             RUN.reset(outer)
 
     def _cancel_tasks(self, run: int) -> None:
@@ -263,10 +286,24 @@ class Loop:
         if left:
             self.run_until_complete(asyncio.gather(*left, return_exceptions=True))
 
+    def _finish_jobs(self, run: int) -> None:
+        """Wait for the jobs of a run that are left, but not for ever."""
+        pool = self._pools.pop(run, None)
+        if pool is not None:
+            with suppress(Deadlock):
+                pool.shutdown()
+
+    def _default_executor(self) -> ThreadPoolExecutor:
+        run = RUN.get()
+        if run not in self._pools:
+            kind = bound(ThreadPoolExecutor, "asyncio", _hub=self._hub, _numbers=count(1), _pools=count())
+            self._pools[run] = kind(_ANY_NUMBER, "asyncio")
+        return self._pools[run]
+
     def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
         """Run a function as a job, and give a future for it."""
         future = self.create_future()
-        context = child_context()
+        executor = self._default_executor() if executor is None else executor
 
         def job() -> None:
             try:
@@ -280,10 +317,7 @@ class Loop:
                 if not future.done():
                     future.set_result(result)
 
-        if executor is not None:
-            executor.submit(job)
-        else:
-            self._hub.ready.append(lambda: context.run(job))
+        executor.submit(job)
         return future
 
     # --- what is the same for every loop ---------------------------------------------------------------------------

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from itertools import count
+from threading import BrokenBarrierError
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sandbox.guest.concurrency.ends import ENDS
-from sandbox.guest.concurrency.hub import child_context
-from sandbox.guest.concurrency.identity import PLACE
+from sandbox.guest.concurrency.hub import thread_context
+from sandbox.guest.concurrency.identity import PLACE, Worker, here
 from sandbox.guest.concurrency.locks import (
     Barrier,
     BoundedSemaphore,
@@ -32,7 +33,6 @@ class _Shared(NamedTuple):
 
     hub: Hub
     numbers: Iterator[int]
-    by_place: dict[Any, Any]
     unnamed: Iterator[int]
     alive: dict[int, Thread]
     failed: Callable[[str, BaseException], None] | None
@@ -67,7 +67,7 @@ class Thread:
         self.daemon = bool(daemon)
         self._number = number
         self._target, self._args, self._kwargs = target, tuple(args), dict(kwargs or {})
-        self._state = "new"
+        self._started = "new"
         self._gate = Gate(shared.hub, f"{self.name}.join()")
 
     def run(self) -> None:
@@ -75,22 +75,21 @@ class Thread:
             self._target(*self._args, **self._kwargs)
 
     def start(self) -> None:
-        if self._state != "new":
+        if self._started != "new":
             raise RuntimeError("threads can only be started once")
-        self._state, self.ident = "alive", self._number
-        context, shared = child_context(), _shared(self)
+        self._started, self.ident = "alive", self._number
+        context, shared = thread_context(Worker(self.name, self)), _shared(self)
         shared.alive[self._number] = self
-        shared.by_place[context[PLACE]] = self
         shared.hub.ready.append(lambda: context.run(self._work))
 
     def join(self, timeout: float | None = None) -> None:
-        if self._state == "new":
+        if self._started == "new":
             raise RuntimeError("cannot join thread before it is started")
-        if self._state == "alive":
+        if self._started == "alive":
             self._gate.wait(timeout)
 
     def is_alive(self) -> bool:
-        return self._state == "alive"
+        return self._started == "alive"
 
     def _work(self) -> None:
         try:
@@ -104,7 +103,7 @@ class Thread:
             if note is not None:
                 note(self.name, error)
         finally:
-            self._state = "ended"
+            self._started = "ended"
             del _shared(self).alive[self._number]
             self._gate.open_all()
 
@@ -121,15 +120,56 @@ class Timer(Thread):
         super().__init__(target=function, args=args or (), kwargs=kwargs)
         self.interval = interval
         self._off = False
+        self._finished = Gate(_shared(self).hub, self.name)
 
     def cancel(self) -> None:
         self._off = True
-        self._gate.open_all()
+        self._finished.open_all()
 
     def run(self) -> None:
-        _shared(self).hub.sleep(self.interval)
+        if not self._off:
+            self._finished.wait(self.interval)
         if not self._off:
             super().run()
+
+
+class local:  # noqa: N801  # the library's name
+    """`threading.local`: an object with other attributes in each thread."""
+
+    __slots__ = ("__dict__", "_sandbox_parts")
+
+    def __new__(cls, /, *arguments: Any, **options: Any) -> Any:
+        if (arguments or options) and cls.__init__ is object.__init__:
+            raise TypeError("Initialization arguments are not supported")
+        made = object.__new__(cls)
+        variables = object.__getattribute__(made, "__dict__")
+        object.__setattr__(made, "_sandbox_parts", (arguments, options, {here().thread: variables}))
+        return made
+
+    def __getattribute__(self, name: str) -> Any:
+        _enter(self)
+        return object.__getattribute__(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _enter(self)
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        _enter(self)
+        object.__delattr__(self, name)
+
+
+def _enter(local: Any) -> None:
+    """Give the object the attributes of the thread that runs."""
+    read = object.__getattribute__
+    arguments, options, by_thread = read(local, "_sandbox_parts")
+    thread = here().thread
+    found = by_thread.get(thread)
+    if found is read(local, "__dict__"):
+        return
+    object.__setattr__(local, "__dict__", by_thread.setdefault(thread, {}))
+    if found is None:
+        type(local).__init__(local, *arguments, **options)
 
 
 def make_threading(
@@ -140,13 +180,28 @@ def make_threading(
     names["BoundedSemaphore"] = bound(BoundedSemaphore, "threading", _hub=hub)
     names["RLock"] = bound(RLock, "threading", _hub=hub)
     names["Condition"] = bound(Condition, "threading", _hub=hub, _new_lock=names["RLock"])
-    shared = _Shared(hub, numbers, by_place={}, unnamed=count(1), alive={}, failed=failed)
+    shared = _Shared(hub, numbers, unnamed=count(1), alive={}, failed=failed)
     thread = bound(Thread, "threading", **{_SHARED: shared})
     main = thread(name="MainThread")
     main.ident = main._number
 
     def current_thread() -> Any:
-        return shared.by_place.get(PLACE.get(), main)
+        place = PLACE.get()
+        worker = None if place is None else place.thread
+        if worker is None:
+            return main
+        if worker.thread is None:
+            worker.thread = made = thread(name=worker.name)
+            made.ident, made._started = made._number, "alive"
+        return worker.thread
+
+    def finish() -> bool:
+        left = [each for each in shared.alive.values() if not each.daemon]
+        for each in left:
+            Thread.join(each)
+        return bool(left)
+
+    hub.endings.append(finish)
 
     return {
         **names,
@@ -157,6 +212,8 @@ def make_threading(
         "get_ident": lambda: current_thread().ident,
         "get_native_id": lambda: current_thread().ident,
         "ThreadError": RuntimeError,
+        "BrokenBarrierError": BrokenBarrierError,
+        "local": bound(local, "threading"),
         "enumerate": lambda: [main, *shared.alive.values()],
         "active_count": lambda: 1,  # none of the system's is started, however many a program asks for
         "TIMEOUT_MAX": 1e9,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import TYPE_CHECKING
 
+from sandbox.guest.language.annotations import ANNOTATIONS, put_back, set_aside
 from sandbox.guest.language.bindings import bound_names
 from sandbox.guest.language.deferral import deferred_calls
 from sandbox.guest.language.ending import MAIN, await_calls, keep_value
@@ -65,7 +66,9 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
     returns = keep_value(tree, bound=bound, kinds=kinds)
     inherited = _inherited(source.nodes) if ast.ClassDef in kinds else ()
     proven = NOTHING_PROVEN if examples else follow(tree, source.nodes)  # examples bind what they like
+    texts = set_aside(source.nodes) if flags & ANNOTATIONS else []
     LanguagePolicy(refusals, bound=bound, deferred=deferred, inherited=inherited, proven=proven).visit(tree)
+    put_back(texts)
     if refusals.has("builtin"):
         unused = UnusedFunctions(source.text)
         refusals.leave_out("builtin", unused.hold)

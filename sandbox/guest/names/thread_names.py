@@ -34,37 +34,10 @@ def _threading(scene: Scene) -> dict[str, Any]:
         scene.note(f"{name} ended with {type(error).__name__}: {error}")
 
     names = threads.make_threading(scene.hub, count(1), failed)
-    BASES.add(names["Thread"])
-    WRITABLE.add(names["Thread"])
-    return {**names, "local": _local_class(scene)}
-
-
-def _local_class(scene: Scene) -> type:
-    """`threading.local`: one set of attributes for each job."""
-    from types import SimpleNamespace  # noqa: PLC0415  # only for programs that ask
-
-    from sandbox.guest.concurrency.identity import PLACE  # noqa: PLC0415
-
-    class local:  # noqa: N801  # the library's name
-        __slots__ = ("_by_place",)
-
-        def __init__(self) -> None:
-            object.__setattr__(self, "_by_place", {})
-
-        def _mine(self) -> Any:
-            return self._by_place.setdefault(PLACE.get(), SimpleNamespace())
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self._mine(), name)
-
-        def __setattr__(self, name: str, value: Any) -> None:
-            setattr(self._mine(), name, value)
-
-        def __delattr__(self, name: str) -> None:
-            delattr(self._mine(), name)
-
-    WRITABLE.add(local)
-    return local
+    for name in ("Thread", "local"):
+        BASES.add(names[name])
+        WRITABLE.add(names[name])
+    return names
 
 
 def _queue(scene: Scene) -> dict[str, Any]:

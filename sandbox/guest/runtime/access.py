@@ -255,7 +255,10 @@ class Access:
         """Do what `vars(value)` does."""
         if type(value) in self._known:
             return self.dunder(value, "__dict__")
-        return self._inspection.variables(value)
+        try:
+            return self._inspection.variables(value)
+        except AttributeError:
+            raise TypeError("vars() argument must have __dict__ attribute") from None
 
     # --- parts ------------------------------------------------------------------------------------
 

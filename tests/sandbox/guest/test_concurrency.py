@@ -387,3 +387,74 @@ def test_remarks_of_any_text_are_sent() -> None:
 )
 def test_all_that_a_program_raises_is_caught(handler: str) -> None:
     assert run_guest(f"try:\n    raise BaseException\n{handler}:\n    x = 1\nx").value == 1
+
+
+UNJOINED = {
+    "a thread": "import threading\nthreading.Thread(target=work).start()",
+    "a thread that starts another": (
+        "import threading\nthreading.Thread(target=lambda: threading.Thread(target=work).start()).start()"
+    ),
+    "a job": "from concurrent.futures import ThreadPoolExecutor\nThreadPoolExecutor(2).submit(work)",
+    "a timer": "import threading\nthreading.Timer(0.01, work).start()",
+    "a job of asyncio": (
+        "import asyncio\nasync def main():\n    asyncio.get_running_loop().run_in_executor(None, work)\nasyncio.run(main())"
+    ),
+}
+
+
+@pytest.mark.parametrize("start", UNJOINED.values(), ids=UNJOINED)
+def test_what_a_program_leaves_running_comes_to_its_end(start: str) -> None:
+    ended = slowly(
+        f"done = []\ndef work():\n    done.append(ns.op(a=1)['k'])\n    done.append(ns.op(a=2)['k'])\n{start}\ndone"
+    )
+
+    assert (ended.status, ended.value, len(ended.calls)) == ("completed", [1, 2], 2)
+
+
+@pytest.mark.parametrize("rest", ["daemon=True).start()", "daemon=False).start()"])
+def test_what_waits_for_ever_does_not_keep_a_program_from_its_end(rest: str) -> None:
+    ended = slowly(f"import queue, threading\nthreading.Thread(target=queue.Queue().get, {rest}\n5")
+
+    assert (ended.status, ended.value) == ("completed", 5)
+
+
+def test_a_daemon_does_not_keep_a_program_from_its_end() -> None:
+    ended = slowly(
+        "import threading, time\ndef for_ever():\n    while True: time.sleep(1)\n"
+        "threading.Thread(target=for_ever, daemon=True).start()\ntime.sleep(3)\n5"
+    )
+
+    assert (ended.status, ended.value) == ("completed", 5)
+
+
+def test_an_event_that_is_set_and_cleared_lets_go_who_waited() -> None:
+    ended = slowly(
+        "import threading, time\nevent, seen = threading.Event(), []\n"
+        "thread = threading.Thread(target=lambda: seen.append(event.wait()))\nthread.start()\ntime.sleep(1)\n"
+        "event.set()\nevent.clear()\nthread.join()\nseen"
+    )
+
+    assert ended.value == [True]
+
+
+def test_a_task_that_is_cancelled_in_a_plain_call_counts_how_often() -> None:
+    ended = slowly(
+        "import asyncio\nseen = []\nasync def main():\n    me = asyncio.current_task()\n    for _ in range(2):\n"
+        "        try:\n            ns.op(a=1)\n        except asyncio.CancelledError:\n            seen.append(me.cancelling())\n"
+        "    seen.append([me.uncancel(), me.uncancel(), me.uncancel(), me.cancelling()])\n"
+        "task = asyncio.create_task(main())\nfor _ in range(2):\n    await asyncio.sleep(0.001)\n    task.cancel()\n"
+        "await task\nseen"
+    )
+
+    assert ended.value == [1, 2, [1, 0, 0, 0]]
+
+
+@pytest.mark.parametrize("wait", ["event.wait(1e300)", "event.wait(float('inf'))", "lock.acquire(timeout=1e12)"])
+def test_the_host_is_asked_for_no_moment_that_it_does_not_know(wait: str) -> None:
+    ended = slowly(
+        "import threading, time\nevent, lock = threading.Event(), threading.Lock()\nlock.acquire()\n"
+        f"thread = threading.Thread(target=lambda: {wait})\nthread.start()\ntime.sleep(1)\nevent.set()\nlock.release()\n"
+        "thread.join()\n5"
+    )
+
+    assert (ended.status, ended.value) == ("completed", 5)
