@@ -155,6 +155,7 @@ _WRITTEN = {
     "time": '"hh:mm:ssZ"',
     "duration": 'ISO 8601 such as "P1D"',
     "byte": "base64",
+    "binary": 'text, {"$base64": ...}, or what a download gave',
 }
 
 

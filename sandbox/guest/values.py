@@ -283,6 +283,8 @@ def _instead(value: Any) -> str:
         return "; use str(...) or float(...)"
     if isinstance(value, enum.Enum):
         return "; use .value"
+    if isinstance(value, bytes | bytearray):
+        return "; use .decode() for text, base64.b64encode(...).decode() for other bytes"
     if isinstance(value, set | frozenset | types.GeneratorType | Iterator) or hasattr(type(value), "__iter__"):
         return "; use list(...)"
     if dataclasses.is_dataclass(value):

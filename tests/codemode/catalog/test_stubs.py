@@ -96,6 +96,11 @@ def test_a_signature_is_python() -> None:
     assert [argument.arg for argument in parsed.args.kwonlyargs] == ["branch", "search", "limit"]
 
 
+def test_the_best_hit_says_how_bytes_are_given() -> None:
+    tool = _tool({"file": {"type": "string", "format": "binary"}}, required=("file",))
+    assert stubs.stub(tool).endswith('file: text, {"$base64": ...}, or what a download gave')
+
+
 def test_the_best_hit_says_how_dates_are_written_shows_an_example_and_what_it_destroys() -> None:
     tool = _tool(
         {

@@ -63,6 +63,8 @@ HINTS = {
     "def f(): return f()\nf()": ["calls itself"],
     "ns.list(1)": ["keyword arguments only"],
     "import datetime\nns.list(day=datetime.date(2024, 1, 1))": ["day", ".isoformat()"],
+    "ns.list(data=b'ab')": ["data", "given a bytes; use .decode() for text, base64.b64encode(...).decode() for other"],
+    "ns.list(data=[bytearray(2)])": ["data[0]", "given a bytearray; use .decode() for text"],
     "ns.list(ids={1})": ["ids", "list("],
     "for x in ns.list():\n    print(x['name'])": ["x is 'items'", "gives its keys", "r = ns.list()"],
     "r = ns.list()\nfor x in r:\n    print(x.get('name'))": ["a key of the dict r", 'r["items"]'],
