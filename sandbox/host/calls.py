@@ -96,6 +96,11 @@ class CallDesk:
         """Whether a handler has not ended."""
         return bool(self._under_way)
 
+    @property
+    def has_others(self) -> bool:
+        """Whether calls wait or are under way besides the one that is being answered."""
+        return len(self._under_way) > 1 or bool(self._waiting)
+
     async def close(self) -> None:
         """Cancel everything and wait until the handlers have ended."""
         self._waiting.clear()

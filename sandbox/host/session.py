@@ -42,6 +42,9 @@ _MICROSECONDS = 1_000_000
 
 _UNREADABLE = "the guest sent a result that is %s"
 
+#: Bytes from which on to send an answer alone takes less time than to put it behind others.
+_LARGE_REPLY = 1 << 16
+
 #: How long the fork server may take to report the end of a worker that has hung up.
 _REPORT_TIMEOUT_S = 5.0
 
@@ -279,13 +282,20 @@ class Session:
         if self._program.recording is not None:
             self._deliver(Delivery(call_id, self._now(), self._take_marks(), value))
             return
-        self._worker.send(encode_reply(call_id, now=self._now(), value=value, marks=self._take_marks()))
+        self._reply(encode_reply(call_id, now=self._now(), value=value, marks=self._take_marks()))
 
     def _send_error(self, call_id: int, fields: bytes) -> None:
         if self._program.recording is not None:
             self._deliver(Delivery(call_id, self._now(), self._take_marks(), fields, is_error=True))
             return
-        self._worker.send(encode_failed_reply(call_id, now=self._now(), fields=fields, marks=self._take_marks()))
+        self._reply(encode_failed_reply(call_id, now=self._now(), fields=fields, marks=self._take_marks()))
+
+    def _reply(self, data: bytes) -> None:
+        """Send an answer; where others may come at once, in one piece with them."""
+        if self._desk.has_others and len(data) < _LARGE_REPLY:
+            self._worker.send_soon(data)
+        else:
+            self._worker.send(data)
 
     def _has_room(self) -> bool:
         """Tell whether the program has been sent, and has read, enough of what was answered to ask for more."""

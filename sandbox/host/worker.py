@@ -74,18 +74,28 @@ class Worker:
             self._unsent += memoryview(data)[sent:]
             self._loop.add_writer(self._descriptor, self._send_rest)
 
+    def send_soon(self, data: bytes) -> None:
+        """Send in one piece with what else is sent in this turn of the event loop."""
+        if not self._unsent:
+            self._loop.call_soon(self._send_rest)
+        self._unsent += data
+
     def _send_rest(self) -> None:
+        if self._descriptor < 0:
+            return  # discarded meanwhile
         try:
             sent = self._channel.send(self._unsent)
         except BlockingIOError:
-            return
+            sent = 0
         except OSError:
             sent = len(self._unsent)
         del self._unsent[:sent]
-        if not self._unsent:
-            self._loop.remove_writer(self._descriptor)
-            if self.on_drained is not None:
-                self.on_drained()
+        if self._unsent:
+            self._loop.add_writer(self._descriptor, self._send_rest)
+            return
+        self._loop.remove_writer(self._descriptor)
+        if self.on_drained is not None:
+            self.on_drained()
 
     @property
     def unsent_bytes(self) -> int:

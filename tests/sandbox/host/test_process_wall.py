@@ -259,6 +259,32 @@ result = json.loads(os.read(rpc_fd, n))
 """
 
 
+THREE_CALLS = """
+import json, os, struct
+calls = [[n, str(n), 'tool', {}] for n in (1, 2, 3)]
+b = json.dumps({'t': 'calls', 'calls': calls, 'wake': None, 'delay': None}).encode()
+os.write(rpc_fd, struct.pack('>I', len(b)) + b)
+read, result = os.read(rpc_fd, 1 << 16), []
+while read:
+    n = struct.unpack('>I', read[:4])[0]
+    result.append(json.loads(read[4 : 4 + n])['id'])
+    read = read[4 + n :]
+"""
+
+
+async def test_answers_that_come_at_once_are_sent_in_one_piece(bare: Sandbox) -> None:
+    both = asyncio.Event()
+
+    async def answer(call: Call) -> int:
+        if call.id == 3:
+            both.set()
+        await both.wait()
+        return call.id
+
+    outcome = await bare.run(THREE_CALLS, names=("tool",), call=answer)
+    assert sorted(outcome.value) == [1, 2, 3]
+
+
 async def test_a_failed_call_carries_its_fields(bare: Sandbox) -> None:
     async def fail(call: Call) -> Any:
         raise CallFailed("busy", kind="upstream_error", status=429, body={"a": 1}, retry_after_s=2.5)
