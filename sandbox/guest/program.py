@@ -59,9 +59,12 @@ def converse(connection: Connection) -> None:
     """Do the same over anything that reads and writes bytes, and again for the next program in this process."""
     keep_attributes()
     limit = sys.getrecursionlimit()
+    run = _new_run(connection)
     try:
-        _see_through(_new_run(connection))
+        _see_through(run)
     finally:
+        run.dismiss()
+        del run
         unbind()
         Context().run(restore_shared)  # what is let go may run code of the program, which may set anything
         sys.setrecursionlimit(limit)

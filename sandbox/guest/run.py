@@ -113,6 +113,10 @@ class Run:
         _bind_also({name: self._root(name) for name in self._roots})
         self._variables.update(message["inputs"])
 
+    def dismiss(self) -> None:
+        """End what the program has left waiting."""
+        self._hub.dismiss()
+
     def forget(self) -> None:
         """Be as before the program: enough for one that only computes its value."""
         self._variables.pop(VALUE, None)

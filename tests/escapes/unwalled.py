@@ -252,6 +252,8 @@ def _state() -> list:
         ipaddress.ip_address("10.0.0.1").is_private,
         sorted(vars(json.dumps)),
         str(copy.deepcopy.__defaults__),
+        [vars(node) for node in ast.walk(ast.parse("a + b")) if isinstance(node, ast.Load | ast.Add)],
+        [kind.__name__ for kind in Exception.__subclasses__() if kind.__module__ == "__main__"],
     ]
 
 

@@ -98,6 +98,7 @@ class Hub:
         self._idle: list[greenlet.greenlet] = []
         self._kept: list[greenlet.greenlet] = []  # a parked greenlet that nobody holds would be ended
         self._factory: greenlet.greenlet | None = None
+        self._is_over = False
         #: Each waits for what is left of a kind, and tells whether anything was.
         self.endings: list[Callable[[], bool]] = []
         self.leave_task: Callable[[], asyncio.Task[Any] | None] = lambda: None
@@ -122,7 +123,7 @@ class Hub:
 
     def check_calm(self) -> None:
         """Raise RuntimeError in the midst of a collection of garbage, which keeps its lists on this very stack."""
-        if _COLLECTIONS:
+        if _COLLECTIONS or self._is_over:
             raise RuntimeError("what runs while garbage is collected can neither wait nor call")
 
     def finish(self, slot: Slot, value: Any = None, error: BaseException | None = None) -> None:
@@ -207,10 +208,26 @@ class Hub:
             while was_left:
                 was_left = sum(wait() for wait in self.endings) > 0
 
+    def dismiss(self) -> None:
+        """End all code that is parked: the collector does not see that it holds what the program has left.
+
+        For a process that serves another program. What has last words to say neither waits nor calls.
+        """
+        self._is_over = True
+        parked, self._factory = [self._factory, *self._kept], None  # first what the others would go back to
+        self._kept.clear()
+        self._idle.clear()
+        for each in parked:
+            with suppress(BaseException):  # code of the program
+                if each is not None:
+                    each.throw()
+
     # --- frames --------------------------------------------------------------------------------------------------
 
     def receive(self, slot: Slot | None) -> None:
         """Send what has collected, read one frame, and apply it. With nothing to hope for, say so."""
+        if self._is_over:
+            raise greenlet.GreenletExit
         collects = gc.isenabled()
         gc.disable()  # what goes may call and start things
         try:

@@ -15,13 +15,13 @@ class _Kind(type):
     """Answers `isinstance(x, FunctionType)` for the real class."""
 
     def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, _REAL[cls][0])
+        return isinstance(value, REAL[cls][0])
 
     def __subclasscheck__(cls, kind: type) -> bool:
-        return kind is cls or issubclass(kind, _REAL[cls][0])
+        return kind is cls or issubclass(kind, REAL[cls][0])
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        make = _REAL[cls][1]
+        make = REAL[cls][1]
         if make is not None:
             return make(*args, **kwargs)
         message = f"{cls.__name__} makes no objects here"
@@ -35,13 +35,13 @@ class _Kind(type):
 
 
 #: By stand-in: the class that it stands for, and what makes an object of it.
-_REAL: dict[type, tuple[Any, Callable[..., Any] | None]] = {}
+REAL: dict[type, tuple[Any, Callable[..., Any] | None]] = {}
 
 
 def stand_in(name: str, module: str, real: type, *, make: Callable[..., Any] | None = None) -> type:
     """Return a class that stands for another. `make` is called where the program calls it."""
     made = _Kind(name, (), {"__module__": module, "__slots__": ()})
-    _REAL[made] = (real, make)
+    REAL[made] = (real, make)
     return made
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _strptime  # type: ignore[import-not-found]  # keeps a table of forms
 import abc
+import ast
 import calendar
 import csv
 import ctypes
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from sandbox.guest.concurrency import executor, locks, loop, queues, threads
 from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.language.variables import is_dunder
+from sandbox.guest.names.kinds import REAL
 from sandbox.guest.names.logging_kinds import KNOWN_LEVELS
 from sandbox.guest.runtime.access import DATA, OPEN, WRITABLE
 from sandbox.guest.runtime.classes import BASES
@@ -53,7 +55,7 @@ _ALSO_SHARED = frozenset({
 
 #: Sets and tables to which a program adds classes of its own, or that are made for it: ours, and one of the library.
 _OF_CLASSES: tuple[Any, ...] = (
-    *(BASES, WRITABLE, OPEN, DATA, COPIED, SLOT_NAMES),
+    *(BASES, WRITABLE, OPEN, DATA, COPIED, SLOT_NAMES, REAL),
     coroutines._iscoroutine_typecache,  # type: ignore[attr-defined]
 )
 
@@ -101,7 +103,21 @@ def keep_attributes() -> None:
     """
     if not _attributes:
         found = {id(table): table for space in _spaces({*_roots, "sandbox"}.__contains__) for table in _of_parts(space)}
-        _attributes.extend((table, table.copy()) for table in found.values())
+        _attributes.extend((table, table.copy()) for table in (*found.values(), *map(vars, shared_nodes())))
+
+
+def shared_nodes() -> list[ast.AST]:
+    """Return the contexts and operators, of which all trees share one object each."""
+    kinds = (ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop)
+    return [node for node in ast.walk(ast.parse(_WITH_ALL_NODES)) if isinstance(node, kinds)]
+
+
+_WITH_ALL_NODES = """
+a = b and b or not +-~b
+b + b - b * b / b // b % b @ b ** b << b >> b | b ^ b & b
+b < b <= b > b >= b == b != b is b is not b in b not in b
+del a
+"""
 
 
 def _of_parts(space: Any) -> Iterator[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import calendar
 import csv
 import enum
@@ -13,9 +14,10 @@ import uuid
 import pytest
 
 from sandbox.guest import program
-from sandbox.guest.names.shared import freeze_class, restore_shared
+from sandbox.guest.names.shared import freeze_class, restore_shared, shared_nodes
 from sandbox.guest.runtime.types_seen import SeenType
 from tests.sandbox.guest.host_double import run_guest
+from tests.sandbox.guest.test_reach import SAMPLES
 
 
 @pytest.fixture(autouse=True)
@@ -172,3 +174,47 @@ def test_a_program_whose_finalizers_go_on_leaves_a_process_that_serves_no_other(
 
     restore_shared()
     assert "__orig_class__" not in vars(json.dumps)
+
+
+def test_no_class_of_a_program_is_found_after_its_end() -> None:
+    ended = run_guest(f"{SAMPLES}\nclass Left(Exception): pass", {"ns.op": lambda: {"a": 1}, "ns.fail": lambda: 1 / 0})
+
+    assert ended.status == "completed", ended.message
+    assert "Left" not in [kind.__name__ for kind in Exception.__subclasses__()]
+
+
+def test_what_is_parked_ends_with_its_program_and_neither_waits_nor_calls() -> None:
+    code = """
+import threading
+class Left(Exception): pass
+event = threading.Event()
+def waits():
+    try:
+        event.wait()
+    finally:
+        for act in (event.wait, ns.op):
+            try:
+                act()
+            except RuntimeError:
+                pass
+for _ in range(3):
+    threading.Thread(target=waits, daemon=True).start()
+ns.op()
+"""
+    calls: list[int] = []
+    ended = run_guest(code, {"ns.op": lambda: calls.append(1)})
+
+    assert (ended.status, calls) == ("completed", [1])
+    assert "Left" not in [kind.__name__ for kind in Exception.__subclasses__()]
+
+
+def test_trees_share_their_contexts_and_operators_which_are_put_back() -> None:
+    kinds = {
+        kind
+        for base in (ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop)
+        for kind in base.__subclasses__()
+    }
+
+    assert {kind for kind in kinds if not issubclass(kind, ast.AugLoad | ast.AugStore | ast.Param)} == set(
+        map(type, shared_nodes())
+    )
