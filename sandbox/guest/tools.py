@@ -61,7 +61,10 @@ COPIED.add(Record)
 
 @handed_out
 class ToolError(Exception):
-    """A call failed. `status` is the HTTP status where there was one, `kind` a short word, `body` what came with it."""
+    """A call failed. `status` is the HTTP status where there was one, `kind` a short word, `body` what came with it.
+
+    `retry_after_s` is the advice of the other side in seconds (also as `retry_after`, which programs guess).
+    """
 
     def __init__(
         self,
@@ -70,13 +73,13 @@ class ToolError(Exception):
         kind: str = "failed",
         status: int | None = None,
         body: Any = None,
-        retry_after: float | None = None,
+        retry_after_s: float | None = None,
     ) -> None:
         self.message = message
         self.kind = kind
         self.status = self.status_code = status
         self.body = body
-        self.retry_after = retry_after
+        self.retry_after_s = self.retry_after = retry_after_s
         shows_status = status is not None and status >= 400 and str(status) not in message
         super().__init__(f"{status}: {message}" if shows_status else message)
 
@@ -347,5 +350,5 @@ def tool_error(fields: dict[str, Any]) -> ToolError:
         kind=fields["kind"],
         status=fields["status"],
         body=fields["body"],
-        retry_after=fields["retry_after_s"],
+        retry_after_s=fields["retry_after_s"],
     )

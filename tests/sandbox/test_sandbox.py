@@ -125,6 +125,17 @@ async def test_a_failed_call_is_an_exception_that_the_program_may_handle(sandbox
     assert outcome.value == [404, "upstream_error", 7]
 
 
+async def test_when_to_ask_again_has_one_name_and_the_one_that_programs_guess(sandbox: Sandbox) -> None:
+    async def answer(call: Call) -> Any:
+        raise CallFailed("busy", status=429, retry_after_s=2.5)
+
+    code = "try:\n    ns.get()\nexcept ToolError as error:\n    print(error.retry_after_s, error.retry_after)\nns.get()"
+    outcome = await sandbox.run(code, names=("ns",), call=answer)
+    assert outcome.output == "2.5 2.5\n"
+    assert outcome.failure is not None
+    assert outcome.failure.hint == "the service asks to wait 2.5 s before the call is made again"
+
+
 async def test_a_call_that_nobody_waits_for_any_more_is_cancelled(sandbox: Sandbox) -> None:
     desk = Desk(pause_s=60)
     code = (

@@ -425,8 +425,8 @@ def _value(at: Situation) -> str:
 
 def _tool_error(at: Situation) -> str:
     error: Any = at.error
-    if error.retry_after is not None:
-        return f"the service asks to wait {error.retry_after} s before the call is made again"
+    if error.retry_after_s is not None:
+        return f"the service asks to wait {error.retry_after_s} s before the call is made again"
     if error.kind in _NOT_SENT:
         return "nothing was sent: change the call as the message says"
     return "catch it with try/except ToolError as e where the program can go on (e.status, e.body)"
