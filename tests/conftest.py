@@ -115,9 +115,15 @@ SLOW = (
 )
 
 
+#: Tests with the guest in their own process. It makes classes of the library unchangeable and replaces methods of
+#: them, for good, so that these come last: in each process tests run in order.
+WITH_GUEST = "sandbox/guest"
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make check` leaves out, in one place."""
+    """Mark what `make check` leaves out, in one place, and put last what changes its process."""
     folder = Path(__file__).parent
+    items.sort(key=lambda item: item.path.is_relative_to(folder / WITH_GUEST))
     for item in items:
         if any(item.path.is_relative_to(folder / slow) for slow in SLOW):
             item.add_marker(pytest.mark.slow)
