@@ -126,7 +126,7 @@ class Ledger:
         entry = self._entries[path]
         redaction = self._redactions[path]
         value = getattr(outcome.value, "value", outcome.value)
-        text = "" if outcome.error else json.dumps(value, ensure_ascii=False, default=str)
+        text = "" if outcome.error else _as_json(value)
         self._entries[path] = replace(
             entry,
             state=outcome.state,
@@ -196,6 +196,14 @@ class Ledger:
 
     def _now(self) -> float:
         return time.monotonic() - self._began
+
+
+def _as_json(value: Any) -> str:
+    """An answer as text; what cannot be written (a number of 5,000 digits) is the program's error, not the ledger's."""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):
+        return ""
 
 
 def _readable(text: str) -> str:

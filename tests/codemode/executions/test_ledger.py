@@ -53,6 +53,18 @@ def test_half_a_surrogate_pair_in_an_answer_does_not_undo_that_it_was_committed(
     assert (entry.state, entry.preview) == (CallState.COMMITTED, '"?!"')
 
 
+def test_an_answer_that_cannot_be_written_does_not_undo_that_it_was_committed() -> None:
+    circle: list[Any] = []
+    circle.append(circle)
+    for value in (10**5000, circle):
+        ledger = Ledger()
+        ledger.take(judged())
+        ledger.send("1")
+        ledger.finish("1", ToolOutcome("gym.clients.list", CallState.COMMITTED, value=value))
+        (entry,) = ledger.close()
+        assert (entry.state, entry.preview) == (CallState.COMMITTED, "")
+
+
 def test_a_call_that_was_sent_is_unknown_at_the_end_and_one_that_was_not_never_ran() -> None:
     ledger = Ledger()
     for path in ("1", "2", "3"):
