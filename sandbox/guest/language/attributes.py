@@ -19,7 +19,7 @@ from sandbox.guest.language.variables import is_dunder, is_reserved
 #: Attributes of ours on classes that programs inherit from.
 OURS = "_sandbox_"
 #: What an abstract class keeps of who is its subclass, and our mark: shared with who inherits from it.
-ABC_INTERNALS = "_abc_"
+ABC_INTERNALS = ("_abc_", "_dump_registry")
 #: `_x_` attributes of Enum that show data. Others, like `_convert_`, read modules.
 ENUM_INTERNALS = frozenset({"_member_map_", "_member_names_", "_value2member_map_"})
 #: `_x` attributes that are public by convention: of named tuples, and of members of enumerations.
@@ -49,7 +49,7 @@ def decide(name: str) -> Decision:
 
 
 def _decide_underscored(name: str) -> Decision:
-    if name.startswith((OURS, ABC_INTERNALS)) or (is_reserved(name) and name not in ENUM_INTERNALS):
+    if name.startswith((OURS, *ABC_INTERNALS)) or (is_reserved(name) and name not in ENUM_INTERNALS):
         return Decision.REFUSED
     if not is_dunder(name):
         return Decision.PRIVATE

@@ -6,6 +6,8 @@ A policy of names sees what a program writes. It does not see `meth.__self__` in
 
 from __future__ import annotations
 
+import abc
+import calendar
 import contextlib
 import csv
 import dataclasses
@@ -13,6 +15,7 @@ import enum
 import functools
 import io
 import json.encoder
+import re
 import traceback
 import weakref
 from types import MethodType
@@ -43,6 +46,7 @@ def restrict_library() -> None:
         _restrict_readers()
         _restrict_suggestions()
         _hold_what_is_encoded()
+        _silence()
 
 
 _done: list[bool] = []
@@ -193,6 +197,12 @@ def _restrict_suggestions() -> None:
         library._compute_suggestion_error = lambda error, *rest: (
             None if isinstance(error, ImportError) else suggest(error, *rest)
         )
+
+
+def _silence() -> None:
+    """What these print, a pattern's parts and calendars, would go to the process, past the output of the program."""
+    for module in (abc, calendar, re._compiler, re._parser):  # type: ignore[attr-defined]
+        vars(module)["print"] = lambda *_, **__: None
 
 
 def _hold_what_is_encoded() -> None:
