@@ -13,6 +13,7 @@ from sandbox.guest.runtime.handed_out import handed_out
 from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.shown_as import SHOWN_AS
 from sandbox.guest.values import ArgumentInvalid, encode_arguments
+from sandbox.protocol.guest_messages import NAME_CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -282,6 +283,9 @@ class ToolCalls:
 
     def _send(self, tool: str, request: bytes, answer: Callable[[dict[str, Any]], None]) -> int:
         self._hub.check_calm()
+        if len(tool) > NAME_CHARACTERS:
+            message = f"there is no tool {tool[:40]}…"
+            raise ToolError(message, kind="tool_not_found")
         self._count(tool, request)
         return self._channel.call(here().next(), tool, request, answer)
 

@@ -223,3 +223,42 @@ worker = Worker()
 worker.start()
 worker.join()
 print(worker._state)
+
+
+async def adds(a, b):
+    await asyncio.sleep(0.001)
+    return a + b
+
+
+async def from_another_thread():
+    loop, told = asyncio.get_running_loop(), []
+
+    def asks():
+        told.append(asyncio.run_coroutine_threadsafe(adds(1, 2), loop).result(timeout=10))
+        try:
+            asyncio.run_coroutine_threadsafe(adds(1, "2"), loop).result()
+        except TypeError as error:
+            told.append(type(error).__name__)
+
+    await asyncio.to_thread(asks)
+    return told
+
+
+print(asyncio.run(from_another_thread()))
+
+
+async def with_a_handler():
+    loop, told = asyncio.get_running_loop(), []
+    loop.set_exception_handler(lambda loop, context: told.append(type(context["exception"]).__name__))
+    loop.call_soon(lambda: 1 / 0)
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    return told
+
+
+print(asyncio.run(with_a_handler()))
+loop = asyncio.new_event_loop()
+loop.call_later(0.001, loop.stop)
+loop.run_forever()
+loop.close()
+print("stopped")

@@ -17,6 +17,7 @@ from sandbox.guest.concurrency.executor import ThreadPoolExecutor
 from sandbox.guest.concurrency.hub import Deadlock, Hub, Slot, child_context, genuine
 from sandbox.guest.concurrency.identity import RUN
 from sandbox.guest.concurrency.locks import bound
+from sandbox.guest.language.compilation import FILENAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Jobs of asyncio's own executor that run at one time.
 _ANY_NUMBER = 1 << 30
+#: Until a context is tried again that somebody is in.
+_AGAIN_S = 0.001
 
 
 class Handle:
@@ -53,7 +56,10 @@ class Handle:
         except LEFT_ALONE:
             raise
         except BaseException as error:  # noqa: BLE001  # a callback's error is a remark, as in asyncio
-            self._loop.call_exception_handler({"message": "error in a callback", "exception": error})
+            if _is_entered(error):  # by a task that waits in a plain call, and shares its context with this one
+                self._loop._hub.call_in(_AGAIN_S, self)
+            else:
+                self._loop.call_exception_handler({"message": "error in a callback", "exception": error})
 
     def cancel(self) -> None:
         """Do not run."""
@@ -68,6 +74,16 @@ class Handle:
     def when(self) -> float:
         """Return the moment at which a timer is due, by the loop's clock."""
         return self._when
+
+
+def _is_entered(error: BaseException) -> bool:
+    """Tell whether a context could not be entered, before any code of the program ran."""
+    if type(error) is not RuntimeError or not str(error).startswith("cannot enter context"):
+        return False
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename != FILENAME:
+        trace = trace.tb_next
+    return trace is None
 
 
 class TaskContext:
@@ -198,6 +214,8 @@ class Loop:
         self._waiting_runs = 0
         self._tasks: dict[int, tuple[Task, int]] = {}
         self._pools: dict[int, ThreadPoolExecutor] = {}
+        self._for_ever: list[Slot] = []
+        self._handler: Callable[[Any, dict[str, Any]], Any] | None = None
         hub.leave_task = self._leave
         hub.enter_task = lambda task: asyncio.tasks._enter_task(cast("Any", self), task)
 
@@ -340,8 +358,16 @@ class Loop:
     def close(self) -> None:
         """Do nothing: the loop ends with the program."""
 
+    def run_forever(self) -> None:
+        """Block until `stop()`."""
+        slot = Slot("loop.run_forever()")
+        self._for_ever.append(slot)
+        self._hub.wait(slot)
+
     def stop(self) -> None:
-        """Do nothing: the loop ends with the program."""
+        """Let `run_forever()` end."""
+        if self._for_ever:
+            self._hub.finish(self._for_ever.pop())
 
     async def shutdown_asyncgens(self) -> None:
         """Do nothing: generators end with the program."""
@@ -349,8 +375,23 @@ class Loop:
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:  # noqa: ASYNC109  # asyncio's signature
         """Do nothing: jobs end with the program."""
 
+    def set_exception_handler(self, handler: Callable[[Any, dict[str, Any]], Any] | None) -> None:
+        """Have errors that nobody waits for told to a function."""
+        self._handler = handler
+
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         """Note an error that nobody waits for."""
+        handler, self._handler = self._handler, None
+        if handler is not None:
+            try:
+                handler(self, context)
+            finally:
+                self._handler = handler
+        else:
+            self.default_exception_handler(context)
+
+    def default_exception_handler(self, context: dict[str, Any]) -> None:
+        """Note an error."""
         error = context.get("exception")
         message = context.get("message", "error")
         self._note(f"{message}: {type(error).__name__}: {_text_of(error)}" if error else f"{message}")

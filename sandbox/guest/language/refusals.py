@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 #: More than this many help nobody.
 MOST = 20
+#: A name in a message may be as long as the program.
+LONGEST = 500
 
 #: What to write instead of attributes that are refused.
 INSTEAD_OF = {
@@ -36,6 +38,7 @@ class Refusals:
         if (rule, line, column) in self._seen or len(self._found) >= MOST:
             return
         self._seen.add((rule, line, column))
+        message = message if len(message) <= LONGEST else f"{message[:LONGEST]} …"
         self._found.append(Refusal(rule=rule, message=message, line=line, column=column, hint=hint))
 
     def has(self, rule: str) -> bool:

@@ -10,6 +10,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from sandbox.outcome import CallSite
+from sandbox.protocol.guest_messages import NAME_CHARACTERS
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -28,7 +29,7 @@ def call_sites(nodes: Sequence[ast.AST], names: Collection[str], bound: Counter[
     for node in nodes:
         if isinstance(node, ast.Call):
             site = _direct(node, roots) or _handed_over(node, roots)
-            if site is not None:
+            if site is not None and all(len(name) <= NAME_CHARACTERS for name in (site.name, *site.keywords)):
                 sites.append(site)
     return sorted(sites, key=lambda site: (site.line, site.column))
 

@@ -7,9 +7,11 @@ import contextvars
 import decimal
 from collections.abc import Iterator
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest.concurrency.awaitables import Ready, awaitable, is_awaitable
+from sandbox.guest.concurrency.executor import Future
 from sandbox.guest.concurrency.identity import OURS, PLACE
 from sandbox.guest.names.kinds import stand_in
 from sandbox.guest.runtime.handed_out import handed_out
@@ -133,8 +135,14 @@ def _running(scene: Scene, loop: Loop) -> dict[str, Any]:
     async def to_thread(func: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         return await loop.run_in_executor(None, partial(func, *args, **kwargs))
 
-    def run_coroutine_threadsafe(coro: Any, loop_: Any) -> Any:
-        return loop.create_task(coro)
+    numbers = count(1)
+
+    def run_coroutine_threadsafe(coro: Any, loop: Any) -> Any:
+        future = Future(scene.hub, next(numbers))
+        task = scene.loop.create_task(coro)
+        task.add_done_callback(lambda done: _copy_end(done, future))
+        future.add_done_callback(lambda ended: task.cancel() if ended.cancelled() else None)
+        return future
 
     def get_running_loop() -> Loop:
         if not loop.is_running():
@@ -189,18 +197,20 @@ def _wrap(loop: Loop, future: Any) -> asyncio.Future[Any]:
         return future
     wrapped = loop.create_future()
 
-    def copy(done: Any) -> None:
-        if wrapped.done():
-            return
-        if done.cancelled():
-            wrapped.cancel()
-        elif done.exception() is not None:
-            wrapped.set_exception(done.exception())
-        else:
-            wrapped.set_result(done.result())
-
-    future.add_done_callback(copy)
+    future.add_done_callback(lambda done: _copy_end(done, wrapped))
     return wrapped
+
+
+def _copy_end(done: Any, future: Any) -> None:
+    """Let a future end as another did."""
+    if future.done():
+        return
+    if done.cancelled():
+        future.cancel()
+    elif done.exception() is not None:
+        future.set_exception(done.exception())
+    else:
+        future.set_result(done.result())
 
 
 def _of_decimal() -> Any:
