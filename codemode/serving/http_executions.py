@@ -36,6 +36,9 @@ T = TypeVar("T")
 #: Seconds after which a stream of events that has nothing to tell says that it is still there.
 KEEP_ALIVE_S = 15.0
 
+#: The number of an event: beyond what a store counts with there is none.
+Sequence = Annotated[int, Field(ge=0, lt=2**32)]
+
 #: The longest that a request waits where nothing else bounds it.
 _LONGEST_WAIT_S = 3600.0
 
@@ -175,8 +178,8 @@ def _add_looking(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
     async def events(
         execution: str,
         request: Request,
-        after: Annotated[int, Query(ge=0)] = 0,
-        last_event_id: Annotated[int | None, Header(ge=0)] = None,
+        after: Sequence = 0,
+        last_event_id: Annotated[Sequence | None, Header()] = None,
     ) -> StreamingResponse:
         """What happens, as server-sent events, until it ends or pauses; who was cut off gives `Last-Event-ID`."""
         await service.executions.get(execution, request.state.caller)  # 404 before the stream begins

@@ -250,6 +250,15 @@ async def told(client: httpx2.AsyncClient, place: str, headers: dict[str, str] |
     return [json.loads(line.removeprefix("data: ")) for line in answer.text.splitlines() if line.startswith("data: ")]
 
 
+async def test_a_number_that_no_event_has_is_refused_before_the_stream_begins(client: httpx2.AsyncClient) -> None:
+    place = f"/v1/executions/{(await execute(client, '1'))['id']}/events"
+    for number in ("-1", "x", str(2**63), "9" * 30):
+        for asked in ({"params": {"after": number}}, {"headers": {"Last-Event-ID": number}}):
+            answer = await client.get(place, **asked)  # type: ignore[arg-type]
+            assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid"), asked
+    assert "event: status" in (await client.get(place, params={"after": "1000"})).text
+
+
 async def test_cancelling_tells_what_was_done_from_what_is_unknown(client: httpx2.AsyncClient, bank: Bank) -> None:
     code = "bank.take_back(to='ann')\nbank.wait()\nbank.take_back(to='bob')"
     place = (await client.post("/v1/execute", json={"code": code, "wait_s": 0})).headers["Location"]
