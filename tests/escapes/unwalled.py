@@ -253,7 +253,11 @@ def _state() -> list:
         sorted(vars(json.dumps)),
         str(copy.deepcopy.__defaults__),
         [vars(node) for node in ast.walk(ast.parse("a + b")) if isinstance(node, ast.Load | ast.Add)],
-        [kind.__name__ for kind in Exception.__subclasses__() if kind.__module__ == "__main__"],
+        [
+            kind.__name__
+            for kind in Exception.__subclasses__()
+            if vars(kind).get("_abc_.own", kind.__module__ == "__main__")  # a class that is a program's, or was
+        ],
     ]
 
 

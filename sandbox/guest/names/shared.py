@@ -33,7 +33,7 @@ from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.copying import COPIED, SLOT_NAMES
 from sandbox.guest.runtime.handed_out import handed_out
 from sandbox.guest.runtime.identities import IDENTITIES
-from sandbox.guest.runtime.own import forget_classes
+from sandbox.guest.runtime.own import disown, forget_classes
 from sandbox.guest.runtime.tables import forget_tables
 
 if TYPE_CHECKING:
@@ -124,14 +124,19 @@ def _of_parts(space: Any) -> Iterator[Any]:
     """Give the attributes of what a module or a class holds, and the containers among the defaults of functions."""
     is_ours = str(space.get("__module__", space.get("__name__"))).startswith("sandbox.")
     for value in [*space.values(), *dict(space.get("_member_map_", ())).values()]:
-        part = getattr(value, "__func__", None) or getattr(value, "fget", None) or value
-        if isinstance(part, FunctionType):
-            defaults = (*(part.__defaults__ or ()), *(part.__kwdefaults__ or {}).values())
-            yield from (each for each in (vars(part), *defaults) if isinstance(each, dict | list | set))
-        elif not is_ours and not isinstance(part, type | ModuleType):
-            variables = getattr(part, "__dict__", None)
-            if type(variables) is dict:
-                yield variables
+        parts = (getattr(value, name, None) for name in ("__func__", "fget", "fset", "fdel"))
+        for part in [each for each in parts if each is not None] or [value]:
+            yield from _variables_of(part, is_ours=is_ours)
+
+
+def _variables_of(part: Any, *, is_ours: bool) -> Iterator[Any]:
+    if isinstance(part, FunctionType):
+        defaults = (*(part.__defaults__ or ()), *(part.__kwdefaults__ or {}).values())
+        yield from (each for each in (vars(part), *defaults) if isinstance(each, dict | list | set))
+    elif not is_ours and not isinstance(part, type | ModuleType):
+        variables = getattr(part, "__dict__", None)
+        if type(variables) is dict:
+            yield variables
 
 
 def _of_scheduler() -> list[type]:
@@ -247,6 +252,8 @@ def _forget(changed: list[tuple[Any, Any]]) -> None:
         table.clear()
         table.extend(before) if isinstance(table, list) else table.update(before)
     gc.collect()
+    for kind in _subclasses(object):
+        disown(kind)
 
 
 def freeze_class(kind: type) -> None:

@@ -95,6 +95,12 @@ def forget_classes() -> None:
     _CLASSES[:] = [set()]
 
 
+def disown(kind: type) -> None:
+    """Let a class be no program's: the library keeps some for good, and the next program is not to find them."""
+    if type.__getattribute__(kind, "__dict__").get(MARK_NAME) is MARK:
+        type.__setattr__(kind, MARK_NAME, None)
+
+
 def of_class(kind: type, made: Any) -> Any:
     """Return what was made if it is of this very class: a `__new__` may give anything. Raises TypeError."""
     if type(made) is not kind:
