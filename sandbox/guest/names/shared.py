@@ -252,8 +252,8 @@ def _forget(changed: list[tuple[Any, Any]]) -> None:
         table.clear()
         table.extend(before) if isinstance(table, list) else table.update(before)
     gc.collect()
-    for kind in _subclasses(object):
-        disown(kind)
+    for left in _subclasses(object):
+        disown(left)
 
 
 def freeze_class(kind: type) -> None:

@@ -338,8 +338,8 @@ class Inspection:
 
 
 #: Variables of the compiler's: the mark of a class, and, in scopes that are evaluated later, the live namespace of
-#: the class around.
-_HIDDEN = frozenset({MARK_NAME, "__classdict__", "__conditional_annotations__"})
+#: the class around. The last is what the interpreter knows of warnings: it counts the programs of the process.
+_HIDDEN = frozenset({MARK_NAME, "__classdict__", "__conditional_annotations__", "__warningregistry__"})
 
 
 def visible(variables: dict[str, Any]) -> dict[str, Any]:
