@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from codemode.search.segment import Segment
     from codemode.search.vocabulary import Vocabulary
 
@@ -19,32 +22,30 @@ class Acronyms:
 
     def __init__(self, documents: Segment, vocabulary: Vocabulary) -> None:
         letters = np.array([ord(form[0]) for form in vocabulary.surfaces], np.uint32)
-        self._initials = letters[documents.names]
-        self._names = documents.names
-        self._owners = np.arange(len(documents), dtype=np.int32).repeat(np.diff(documents.name_starts))
-        self._vocabulary = vocabulary
-        self._known: dict[str, tuple[str, ...]] = {}
+        owners = np.arange(len(documents), dtype=np.int32).repeat(np.diff(documents.name_starts))
+        found = partial(_found, vocabulary, documents.names, letters[documents.names], owners)
+        self._found = lru_cache(maxsize=_REMEMBERED)(found)
 
     def spelled_out(self, acronym: str) -> tuple[str, ...]:
         """The terms that it is made of in most names; none where no name has such words."""
-        if len(acronym) not in _LENGTHS:
-            return ()
-        found = self._known.get(acronym)
-        if found is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            found = self._known[acronym] = self._found(acronym)
-        return found
+        return self._found(acronym) if len(acronym) in _LENGTHS else ()
 
-    def _found(self, acronym: str) -> tuple[str, ...]:
-        size = max(len(self._initials) - len(acronym) + 1, 0)
-        fits = self._owners[:size] == self._owners[len(acronym) - 1 :]
-        for place, letter in enumerate(acronym):
-            fits &= self._initials[place : place + size] == ord(letter)
-        starts = fits.nonzero()[0]
-        if not len(starts):
-            return ()
-        runs = self._names[starts[:, None] + np.arange(len(acronym))]
-        found, counts = np.unique(self._vocabulary.term_of_surface[runs], axis=0, return_counts=True)
-        terms = self._vocabulary.terms
-        return tuple(terms[number] for number in found[counts.argmax()].tolist())
+
+def _found(
+    vocabulary: Vocabulary,
+    names: NDArray[np.int32],
+    initials: NDArray[np.uint32],
+    owners: NDArray[np.int32],
+    acronym: str,
+) -> tuple[str, ...]:
+    size = max(len(initials) - len(acronym) + 1, 0)
+    fits = owners[:size] == owners[len(acronym) - 1 :]
+    for place, letter in enumerate(acronym):
+        fits &= initials[place : place + size] == ord(letter)
+    starts = fits.nonzero()[0]
+    if not len(starts):
+        return ()
+    runs = names[starts[:, None] + np.arange(len(acronym))]
+    found, counts = np.unique(vocabulary.term_of_surface[runs], axis=0, return_counts=True)
+    terms = vocabulary.terms
+    return tuple(terms[number] for number in found[counts.argmax()].tolist())

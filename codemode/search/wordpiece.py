@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 _LONGEST_WORD = 100  # characters; a longer one is unknown as a whole
 _LEFT_OUT = ("Mn", "Cf", "Cc")  # categories of Unicode: accents, formats, controls
@@ -25,10 +26,9 @@ class WordPiece:
     """Splits text into numbered pieces. `pieces` are the vocabulary, each at the place of its number."""
 
     def __init__(self, pieces: Sequence[str]) -> None:
-        self._numbers = {piece: number for number, piece in enumerate(pieces)}
-        self._unknown = self._numbers["[UNK]"]
-        self._around = self._numbers["[CLS]"], self._numbers["[SEP]"]
-        self._known: dict[str, tuple[int, ...]] = {}
+        numbers = {piece: number for number, piece in enumerate(pieces)}
+        self._around = numbers["[CLS]"], numbers["[SEP]"]
+        self._pieces = lru_cache(maxsize=_REMEMBERED)(partial(_split, numbers, numbers["[UNK]"]))
 
     def read(self, text: str, most: int) -> list[int]:
         """At most `most` numbers, the marks of beginning and end included."""
@@ -40,26 +40,19 @@ class WordPiece:
                 break
         return [*numbers[: most - 1], last]
 
-    def _pieces(self, word: str) -> tuple[int, ...]:
-        found = self._known.get(word)
-        if found is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            found = self._known[word] = self._split(word)
-        return found
 
-    def _split(self, word: str) -> tuple[int, ...]:
-        numbers: list[int] = []
-        start = 0
-        while start < len(word) <= _LONGEST_WORD:
-            mark = "##" if start else ""
-            ends = range(len(word), start, -1)
-            end = next((end for end in ends if mark + word[start:end] in self._numbers), start)
-            if end == start:
-                return (self._unknown,)
-            numbers.append(self._numbers[mark + word[start:end]])
-            start = end
-        return tuple(numbers) or (self._unknown,)
+def _split(numbers: Mapping[str, int], unknown: int, word: str) -> tuple[int, ...]:
+    found: list[int] = []
+    start = 0
+    while start < len(word) <= _LONGEST_WORD:
+        mark = "##" if start else ""
+        ends = range(len(word), start, -1)
+        end = next((end for end in ends if mark + word[start:end] in numbers), start)
+        if end == start:
+            return (unknown,)
+        found.append(numbers[mark + word[start:end]])
+        start = end
+    return tuple(found) or (unknown,)
 
 
 def _words(text: str) -> Iterator[str]:
