@@ -51,8 +51,8 @@ class Scorer:
         worths = [self._worths(group.alternatives) for group in groups]
         documents = np.concatenate([each[0] for each in worths])
         values = np.concatenate([each[1] for each in worths])
-        shares = [np.float32(each[2] * group.weight) for each, group in zip(worths, groups, strict=True)]
-        values *= np.repeat(shares, [len(each[0]) for each in worths])
+        shares = np.array([each[2] * group.weight for each, group in zip(worths, groups, strict=True)], np.float32)
+        values *= shares.repeat([len(each[0]) for each in worths])
         return np.bincount(documents, values, minlength=self._postings.size).astype(np.float64, copy=False)
 
     def _worths(self, alternatives: tuple[tuple[int, float], ...]) -> Worths:
@@ -88,9 +88,9 @@ class Scorer:
 def _highest(total: NDArray[np.float64], count: int) -> NDArray[np.intp]:
     """At least `count` documents with the highest sums, or all that have any, in their order."""
     highest = float(total.max(initial=0))
-    found = np.zeros(0, np.intp)
+    above = total > 0
     for cut in _CUTS:
-        (found,) = (total > cut * highest).nonzero()
-        if len(found) >= count:
+        above = total > cut * highest
+        if np.count_nonzero(above) >= count:
             break
-    return found
+    return above.nonzero()[0]

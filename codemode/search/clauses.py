@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,16 +45,16 @@ def clause_heads(question: Question, text: str, look: Look, scores: Column) -> l
         return []
     heads: list[int] = []
     overall = _OVERALL * scores / scores.max()
+    answers = look.found + _IN_NAME * look.named
     for start, end in spans:
-        groups = [place for place, group in enumerate(question.groups) if start <= group.place < end]
-        telling = sum(question.groups[place].weight > _TELLING for place in groups)
+        within = [start <= group.place < end for group in question.groups]
+        telling = sum(group.weight > _TELLING for group in compress(question.groups, within))
         if telling < _LEAST_WORDS or len(heads) == _CLAUSES:
             continue
-        rarity = look.rarity[groups]
+        rarity = look.rarity * within
         shares = rarity / max(float(rarity.sum()), _LEAST)
-        found = look.found[:, groups] @ shares
-        best = int((found + _IN_NAME * (look.named[:, groups] @ shares) + overall).argmax())
-        if found[best] >= _FOUND:
+        best = int((answers.dot(shares) + overall).argmax())
+        if look.found[best].dot(shares) >= _FOUND:
             heads.append(best)
     return heads
 

@@ -64,14 +64,14 @@ def evidence(groups: Sequence[Group], look: Look, sums: Column, scores: Column, 
     headed = _shares(look.headed[best], weights)
     found = _shares(look.found[best], weights)
     explained = list(map(mul, rarities, headed))
-    total = max(sum(rarities), _LEAST)
+    total, answered = max(sum(rarities), _LEAST), sum(explained)
     summed = sums[best] / rarest
     saturates = saturated(summed / total) - look.features["sum"][best]
     return {
         "score": float(scores[best] + saturates),
         "sum": float(saturated(summed)),
-        "in_texts": (sum(map(mul, rarities, found)) - sum(explained)) / math.sqrt(len(groups)),
-        "evenness": sum(map(mul, weights, headed)) / sum(weights) - sum(explained) / total,
+        "in_texts": (sum(map(mul, rarities, found)) - answered) / math.sqrt(len(groups)),
+        "evenness": sum(map(mul, weights, headed)) / sum(weights) - answered / total,
         "parted": _parted(groups, headed, list(map(sub, rarities, explained))) / total,
         "unasked": _unasked(look, first),
     }
@@ -84,14 +84,11 @@ def _shares(answers: Column, weights: Sequence[float]) -> list[float]:
 
 def _parted(groups: Sequence[Group], headed: Sequence[float], missing: Sequence[float]) -> float:
     """The most that is missing of a word that touches one that is there: `crossword tool` where a tool is found."""
-    return max(
-        (
-            max(headed[place] * missing[place + 1], headed[place + 1] * missing[place])
-            for place, (one, other) in enumerate(pairwise(groups))
-            if 0 < other.place - one.place - len(one.surface) <= 1
-        ),
-        default=0.0,
-    )
+    most = 0.0
+    for place, (one, other) in enumerate(pairwise(groups)):
+        if 0 < other.place - one.place - len(one.surface) <= 1:
+            most = max(most, headed[place] * missing[place + 1], headed[place + 1] * missing[place])
+    return most
 
 
 def _unasked(look: Look, first: NDArray[np.intp]) -> float:

@@ -227,11 +227,12 @@ class Index:
     def _hits(
         self, page: Sequence[tuple[int, int, int]], lists: Sequence[_Found], questions: Sequence[Question]
     ) -> Iterator[Hit]:
+        search_by_words = self.by_words.search
         for search, rank, document in page:
-            found = lists[search]
+            found, tool = lists[search], self.tools[document]
             explain = partial(self._matched, questions[search], document, found.similar)
-            look_up = partial(find_look_ups, self.tools[document], self.by_words.search, self._by_id)
-            yield Hit(self.tools[document], found.scores[rank], search, rank, rank < found.exact, explain, look_up)
+            look_up = partial(find_look_ups, tool, search_by_words, self._by_id)
+            yield Hit(tool, found.scores[rank], search, rank, rank < found.exact, explain, look_up)
 
     def _matched(self, question: Question, document: int, similar: NDArray[np.float32] | None) -> tuple[str, ...]:
         words = self._ranker.matched(question.groups, document)

@@ -75,8 +75,9 @@ class Ranker:
         self._term_of_surface = vocabulary.term_of_surface
         self._local = threading.local()
 
-    def look(self, question: Question, candidates: NDArray[np.int32], sums: Column) -> Look:
+    def look(self, question: Question, documents: NDArray[np.int32], sums: Column) -> Look:
         """Look closely at some candidates."""
+        candidates = documents.astype(np.intp)
         answered = self._answered(question.groups, candidates, question.left_out)
         total = np.float32(max(float(answered.rarity.sum()), _LEAST))
         shares = answered.rarity / total
@@ -84,15 +85,15 @@ class Ranker:
         features = {
             "sum": saturated(sums / total),
             **self._covered(answered, candidates),
-            "query_covered": anywhere @ shares,
-            "head_covered": headed @ shares,
+            "query_covered": anywhere.dot(shares),
+            "head_covered": headed.dot(shares),
             "words_found": np.add.reduce(anywhere > 0, axis=1, dtype=np.float32) / max(anywhere.shape[1], 1),
             "namespace_covered": _around(headed, self._profile.namespaces[candidates], shares),
             **_named(answered, len(candidates)),
             **self._acting(question, candidates),
             "text_length": self._text_lengths[candidates],
         }
-        unsaid = answered.places < 0
+        (unsaid,) = (answered.places < 0).nonzero()
         return Look(
             features, answered.cover[Field.NAME], headed, anywhere, answered.rarity,
             answered.terms[unsaid], answered.owners[unsaid],
@@ -100,7 +101,7 @@ class Ranker:
 
     def matched(self, groups: Sequence[Group], document: int) -> tuple[str, ...]:
         """The words of the query that a document answers, each with the fields that do."""
-        cover = self._answered(groups, np.array([document], np.int32)).cover[:, 0]
+        cover = self._answered(groups, np.array([document], np.intp)).cover[:, 0]
         return tuple(
             f"{group.corrected or group.surface} ({', '.join(_LABELS[field] for field in np.flatnonzero(answers))})"
             for group, answers in zip(groups, cover.T, strict=True)
@@ -108,7 +109,7 @@ class Ranker:
         )
 
     def _answered(
-        self, groups: Sequence[Group], candidates: NDArray[np.int32], left_out: Iterable[str] = ()
+        self, groups: Sequence[Group], candidates: NDArray[np.intp], left_out: Iterable[str] = ()
     ) -> _Answered:
         """Which fields of which candidates answer which groups; what the query leaves out, it leaves out of names."""
         rows_of = self._rows()
@@ -116,25 +117,27 @@ class Ranker:
         rarity, entered = self._enter(groups, rows_of)
         documents, count = self._documents, len(candidates)
         rows, holders = _ranges(documents.starts, candidates)
-        places = group_of[documents.terms[rows]]
+        terms = documents.terms[rows]
+        places = group_of.take(terms)
         (hit,) = (places >= 0).nonzero()
-        rows, holders, places = rows[hit], holders[hit], places[hit]
-        terms, slots = documents.terms[rows], documents.fields[rows].astype(np.intp) * count + holders
-        worth = worth_of[terms]
+        rows, terms, holders, places = rows[hit], terms[hit], holders[hit], places[hit]
+        slots = documents.fields[rows].astype(np.intp) * count + holders
+        worth = worth_of.take(terms)
         cover = np.zeros(FIELDS * count * len(groups), np.float32)
         np.maximum.at(cover, slots * len(groups) + places, worth)
-        explained = np.bincount(slots, worth * self._rarity[terms], minlength=FIELDS * count)
+        explained = np.bincount(slots, worth * self._rarity.take(terms), minlength=FIELDS * count)
         names, owners = _ranges(documents.name_starts, candidates)
         surfaces = documents.names[names]
         said = self._said(groups, left_out, surfaces)
+        of_names = self._term_of_surface.take(surfaces)
+        rarity_of_names = self._rarity.take(of_names)
         says_nothing = said == _LEFT_OUT
-        of_names = self._term_of_surface[surfaces]
-        rarity_of_names = self._rarity[of_names]
         passed_over = np.bincount(owners, rarity_of_names * says_nothing, minlength=count).astype(np.float32)
-        kept = ~says_nothing
+        (kept,) = (~says_nothing).nonzero()
+        of_names = of_names[kept]
         answered = _Answered(
             rarity, cover.reshape(FIELDS, count, len(groups)), explained.reshape(FIELDS, count).astype(np.float32),
-            passed_over, of_names[kept], said[kept], owners[kept], group_of[of_names[kept]], rarity_of_names[kept],
+            passed_over, of_names, said[kept], owners[kept], group_of.take(of_names), rarity_of_names[kept],
         )  # fmt: skip
         group_of[entered] = -1
         worth_of[entered] = 0
@@ -155,33 +158,33 @@ class Ranker:
         worths = np.array([alike * group.weight for group in groups for _, alike in group.alternatives], np.float32)
         places = np.arange(len(groups)).repeat([len(group.alternatives) for group in groups])
         rarity = np.zeros(len(groups), np.float32)
-        np.maximum.at(rarity, places, self._rarity[terms] * worths)
+        np.maximum.at(rarity, places, self._rarity.take(terms) * worths)
         np.maximum.at(rows.worth_of, terms, worths)
-        best = (worths >= rows.worth_of[terms]).nonzero()[0][::-1]
+        best = (worths >= rows.worth_of.take(terms)).nonzero()[0][::-1]
         rows.group_of[terms[best]] = places[best]
         return rarity, terms
 
-    def _covered(self, answered: _Answered, candidates: NDArray[np.int32]) -> dict[str, Column]:
+    def _covered(self, answered: _Answered, candidates: NDArray[np.intp]) -> dict[str, Column]:
         """How much of a field the query explains, by the rarity of its terms."""
-        whole = self._profile.rarity[candidates]
+        whole = self._profile.rarity.take(candidates, axis=0)
         rest = whole[:, Field.NAME] - answered.passed_over
         whole[:, Field.NAME] = np.where(rest > _LEAST_RARITY, rest, whole[:, Field.NAME])
-        covered = answered.explained[COVERED] / np.maximum(whole, _LEAST).T
+        covered = answered.explained[_HEAD] / np.maximum(whole, _LEAST).T
         return dict(zip(_COVERED, covered, strict=True))
 
     def _said(self, groups: Sequence[Group], left_out: Iterable[str], surfaces: NDArray[np.int32]) -> NDArray[np.int8]:
         """Which surface forms are words of the query as they stand, and which are words that it leaves out."""
         how = self._rows().said
-        known = self._vocabulary.known([group.corrected or group.surface for group in groups])
-        out = self._vocabulary.known(left_out)
+        known = np.array(self._vocabulary.known([group.corrected or group.surface for group in groups]), np.intp)
+        out = np.array(self._vocabulary.known(left_out), np.intp)
         how[known] = _SAID
         how[out] = _LEFT_OUT
-        found = how[surfaces]
+        found = how.take(surfaces)
         how[known] = 0
         how[out] = 0
         return found
 
-    def _acting(self, question: Question, candidates: NDArray[np.int32]) -> dict[str, Column]:
+    def _acting(self, question: Question, candidates: NDArray[np.intp]) -> dict[str, Column]:
         """Whether the tool does what the query opens with, or anything that it names."""
         kinds = self._profile.actions[candidates]
         leading, everything = np.uint64(question.leading), np.uint64(question.actions)
@@ -252,7 +255,7 @@ def _around(headed: NDArray[np.float32], namespaces: NDArray[np.int32], shares: 
     apart."""
     order = namespaces.argsort(kind="stable")
     first = _changes(namespaces[order])
-    together = np.maximum.reduceat(headed[order], first.nonzero()[0], axis=0) @ shares
+    together = np.maximum.reduceat(headed[order], first.nonzero()[0], axis=0).dot(shares)
     around = np.empty(len(order), np.float32)
     around[order] = together[first.cumsum() - 1]
     return around
@@ -268,11 +271,11 @@ def _changes(values: NDArray[np.integer]) -> NDArray[np.bool_]:
 def weigh(features: Mapping[str, Column], weights: Mapping[str, float]) -> NDArray[np.float32]:
     """The scores of candidates."""
     rows = np.array([features["sum"], *(features[name] for name in weights)], np.float32)
-    scores: NDArray[np.float32] = np.array([1.0, *weights.values()], np.float32) @ rows
+    scores: NDArray[np.float32] = np.array([1.0, *weights.values()], np.float32).dot(rows)
     return scores
 
 
-def _ranges(starts: NDArray[np.int64], chosen: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+def _ranges(starts: NDArray[np.int64], chosen: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
     """All places in the ranges of the chosen, and for each the place of its owner among the chosen."""
     first = starts[chosen]
     sizes = starts[chosen + 1] - first
