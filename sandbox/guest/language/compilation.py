@@ -57,7 +57,8 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
     refusals = Refusals()
     if ast.Import in source.kinds:
         shadowing_imports(source.nodes, names, refusals)
-    deferred = deferred_calls(tree, names, bound) if "await" in code or "asyncio" in code else frozenset()
+    may_await = "await" in code or "asyncio" in code
+    deferred = deferred_calls(tree, source.nodes, names, bound) if may_await else frozenset()
     flags = future_flags(tree) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     examples = _examples(source.nodes, bound, flags, limit_depth) if "doctest" in code else {}
     kinds = source.kinds

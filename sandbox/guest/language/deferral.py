@@ -51,12 +51,14 @@ def _worst(uses: Iterable[Use]) -> Use:
     return worst
 
 
-def deferred_calls(tree: ast.Module, names: Collection[str], bound: Counter[str]) -> frozenset[int]:
-    """Return the ids of the call nodes that are deferred."""
-    flow = _Flow(tree)
+def deferred_calls(
+    tree: ast.Module, nodes: Iterable[ast.AST], names: Collection[str], bound: Counter[str]
+) -> frozenset[int]:
+    """Return the ids of the call nodes that are deferred. `nodes` are all of the tree."""
+    flow = _Flow(tree, nodes)
     own = {name for name in flow.scopes.functions if bound[name] == 1 and name not in names}
     found = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if not isinstance(node, ast.Call) or (isinstance(node.func, ast.Name) and node.func.id in own):
             continue
         if isinstance(node.func, ast.Name) and node.func.id == "super":
@@ -73,12 +75,12 @@ _Key = tuple[ast.AST, str, ast.AST | None]
 class _Flow:
     """Follows values from where they arise to all places where they are used."""
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, nodes: Iterable[ast.AST]) -> None:
         self.scopes = Scopes(tree)
         self._parents = self.scopes.parents
         self._from_asyncio = {
             alias.asname or alias.name
-            for node in ast.walk(tree)
+            for node in nodes
             if isinstance(node, ast.ImportFrom) and node.module == "asyncio"
             for alias in node.names
         }

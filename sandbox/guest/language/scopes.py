@@ -6,12 +6,18 @@ import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from sandbox.guest.language.source import children
+
 if TYPE_CHECKING:
     from typing import TypeGuard
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _BLOCKS = ("body", "orelse", "finalbody")
+#: What names something.
+_NAMING = (
+    ast.Name, ast.arg, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.alias, ast.Global, ast.Nonlocal,
+)  # fmt: skip
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, *_COMPREHENSIONS)
 
 
@@ -86,15 +92,16 @@ class Scopes:
         pending = [(node, home)]
         while pending:
             node, home = pending.pop()
-            for field in _BLOCKS:
+            for field in () if isinstance(node, ast.expr) else _BLOCKS:
                 block = getattr(node, field, None)
                 if isinstance(block, list):
                     self._places.update({statement: (block, index) for index, statement in enumerate(block)})
             inner = node if isinstance(node, _SCOPES) else home
-            for child in ast.iter_child_nodes(node):
+            for child in children([node]):
                 self.parents[child] = node
                 self._homes[child] = inner
-                self._note(child, inner)
+                if isinstance(child, _NAMING):
+                    self._note(child, inner)
                 pending.append((child, inner))
 
     def _note(self, node: ast.AST, scope: ast.AST) -> None:

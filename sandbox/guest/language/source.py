@@ -217,7 +217,7 @@ _MAY_GROW = frozenset(kind for kinds, _, _ in _GROWING for kind in kinds)
 
 
 def children(level: list[ast.AST]) -> list[ast.AST]:
-    """Return the nodes directly below these."""
+    """Return the nodes directly below these, but for contexts and operators, which say nothing of their own."""
     found: list[ast.AST] = []
     for node in level:
         kind: Any = type(node)
@@ -231,8 +231,10 @@ def children(level: list[ast.AST]) -> list[ast.AST]:
 
 
 _NODE = ast.AST
-#: Fields that hold text or numbers, whatever the node.
-_NO_NODES = frozenset({"id", "attr", "arg", "asname", "module", "level", "is_async", "simple", "conversion", "rest"})
+#: Fields that hold text or numbers, or one of the nodes that all trees share: contexts and operators.
+_NO_NODES = frozenset({
+    "id", "attr", "arg", "asname", "module", "level", "is_async", "simple", "conversion", "rest", "ctx", "op", "ops",
+})  # fmt: skip
 
 
 @cache
