@@ -38,7 +38,13 @@ def _is_seen(name: Any) -> bool:
 
 
 def _detached(name: str, item: Any) -> Any:
+    if name == "__orig_bases__":
+        return _written_bases(item)
     return dict(item) if name in _WRITTEN_INTO_CODE else item
+
+
+def _written_bases(bases: Any) -> tuple[Any, ...]:
+    return tuple(base for base in bases if base is not Object)
 
 
 class Inspection:
@@ -177,7 +183,7 @@ class Inspection:
         raise self._missing(value, name)
 
     def _original_bases(self, value: Any, name: str) -> Any:
-        return tuple(base for base in self._of_own(value, name) if base is not Object)
+        return _written_bases(self._of_own(value, name))
 
     def _accessor(self, value: Any, name: str) -> Any:
         """`object.__setattr__` and `x.__getattribute__`, by the same decisions as `setattr` and `getattr`."""
