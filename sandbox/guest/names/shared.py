@@ -253,7 +253,8 @@ def _forget(changed: list[tuple[Any, Any]]) -> None:
         table.extend(before) if isinstance(table, list) else table.update(before)
     gc.collect()
     for left in _subclasses(object):
-        disown(left)
+        if not left.__flags__ & _IMMUTABLE:  # else it was there before: of a rehearsal
+            disown(left)
 
 
 def freeze_class(kind: type) -> None:

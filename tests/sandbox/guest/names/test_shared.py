@@ -15,6 +15,7 @@ import pytest
 
 from sandbox.guest import program
 from sandbox.guest.names.shared import freeze_class, restore_shared, shared_nodes
+from sandbox.guest.runtime.own import MARK, MARK_NAME
 from sandbox.guest.runtime.types_seen import SeenType
 from tests.sandbox.guest.host_double import run_guest
 from tests.sandbox.guest.test_reach import SAMPLES
@@ -181,6 +182,15 @@ def test_no_class_of_a_program_is_found_after_its_end() -> None:
 
     assert ended.status == "completed", ended.message
     assert "Left" not in [kind.__name__ for kind in Exception.__subclasses__()]
+
+
+def test_a_class_that_was_frozen_since_stays_as_it_is() -> None:
+    made = type("Made", (), {MARK_NAME: MARK})
+    freeze_class(made)
+
+    restore_shared()
+
+    assert vars(made)[MARK_NAME] is MARK
 
 
 def test_what_is_parked_ends_with_its_program_and_neither_waits_nor_calls() -> None:
