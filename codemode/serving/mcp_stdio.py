@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
+import os
+import signal
+import socket
+import threading
+from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING
 
 import typer
@@ -14,8 +18,12 @@ from codemode.serving.mcp import McpFace
 from codemode.serving.surface import errors_as_exit_codes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
+
+_PIECE_BYTES = 65_536
 
 
 async def serve_stdio(service: CodeMode, caller: Caller) -> int:
@@ -24,6 +32,7 @@ async def serve_stdio(service: CodeMode, caller: Caller) -> int:
     `service` has not been entered. Where it cannot be, standard error says why, and so does every answer: clients show
     their users an error of a server sooner than what it wrote before it went away.
     """
+    told = _ends_when_told()
     opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     serving = asyncio.create_task(McpFace(service, opened=opened, caller_of=lambda _: caller).serve_stdio())
     async with AsyncExitStack() as entering:
@@ -34,7 +43,48 @@ async def serve_stdio(service: CodeMode, caller: Caller) -> int:
             await serving
             return exit_.exit_code
         await serving
-    return 0
+    return 128 + told[0] if told else 0
+
+
+def _ends_when_told() -> list[int]:
+    """Let SIGTERM and SIGINT end standard input, and with it what its client has asked for; the list then has which.
+
+    Who has already said it once is not asked to wait: a second one ends the process as it is.
+    """
+    told: list[int] = []
+    end_input = _input_that_can_end()
+    loop = asyncio.get_running_loop()
+
+    def end(number: int) -> None:
+        told.append(number)
+        loop.remove_signal_handler(number)
+        end_input()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            loop.add_signal_handler(number, end, number)
+    return told
+
+
+def _input_that_can_end() -> Callable[[], None]:
+    """Put a socket in the place of standard input, of which nothing can end a read; returns what ends the socket's."""
+    wire = os.dup(0)
+    ours, theirs = socket.socketpair()
+    os.dup2(theirs.fileno(), 0)
+    theirs.close()
+
+    def end() -> None:
+        with suppress(OSError):
+            ours.shutdown(socket.SHUT_WR)
+
+    def copy() -> None:
+        with suppress(OSError):
+            while data := os.read(wire, _PIECE_BYTES):
+                ours.sendall(data)
+        end()
+
+    threading.Thread(target=copy, daemon=True).start()
+    return end
 
 
 async def _enter(service: CodeMode, entering: AsyncExitStack, opened: asyncio.Future[None]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
 import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -52,3 +54,49 @@ async def test_where_a_source_cannot_be_read_the_client_and_standard_error_are_t
         ended = await connected.call_tool("execute", {"code": "1"})
         assert ended.is_error
     assert "gone.json" in (tmp_path / "errors").read_text(encoding="utf-8")
+
+
+WAITS = '''
+import asyncio
+from pathlib import Path
+
+from codemode import tool
+
+
+@tool(effect="read")
+async def wait() -> None:
+    """Wait for ever, and say so through a pipe."""
+    Path(__file__).with_name("came").write_text("", encoding="utf-8")
+    await asyncio.Event().wait()
+'''
+
+
+@pytest.mark.slow
+def test_who_is_told_to_end_leaves_nothing_that_would_go_on(tmp_path: Path) -> None:
+    (tmp_path / "bank.py").write_text(WAITS, encoding="utf-8")
+    (tmp_path / "codemode.yaml").write_text(
+        "sources: {bank: {kind: python, location: bank.py}}\nstate_folder: state\ncache_folder: cache\n",
+        encoding="utf-8",
+    )
+    os.mkfifo(tmp_path / "came")
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}  # noqa: TID251
+    greeting = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    call = {"name": "execute", "arguments": {"code": "bank.wait()"}}
+    with subprocess.Popen(
+        [COMMAND, "mcp"], cwd=tmp_path, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdin is not None
+        for message in (
+            {"id": 1, "method": "initialize", "params": greeting},
+            {"method": "notifications/initialized"},
+            {"id": 2, "method": "tools/call", "params": call},
+        ):
+            server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        server.stdin.flush()
+        (tmp_path / "came").read_bytes()  # until the call is under way
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(50) == 143
+    listed = subprocess.run(
+        [COMMAND, "executions", "list", "--json"], cwd=tmp_path, env=environment, capture_output=True, check=True
+    )
+    assert [one["status"] for one in json.loads(listed.stdout)] == ["cancelled"]
