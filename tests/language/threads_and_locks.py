@@ -1,8 +1,10 @@
 import asyncio
 import math
+import queue
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+import warnings
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from concurrent.futures.thread import BrokenThreadPool
 
 condition, began, seen = threading.Condition(), threading.Event(), []
@@ -262,3 +264,46 @@ loop.call_later(0.001, loop.stop)
 loop.run_forever()
 loop.close()
 print("stopped")
+named = threading.Thread(target=print, name="first", daemon=True)
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # these are the older names
+    named.setName("second")
+    print(named.getName(), named.name, named.isDaemon(), named.daemon)
+    named.setDaemon(False)
+print(named.daemon)
+began, gate = threading.Event(), threading.Event()
+
+
+def of_itself():
+    try:
+        threading.current_thread().join()
+    except RuntimeError as error:
+        seen.append(str(error))
+    began.set()
+    gate.wait()
+
+
+seen.clear()
+named = threading.Thread(target=of_itself)
+named.start()
+began.wait()
+try:
+    named.daemon = True
+except RuntimeError as error:
+    print(error, seen)
+gate.set()
+named.join()
+items = queue.Queue()
+items.put(1)
+items.put(2)
+with items.mutex:
+    print(list(items.queue), threading.main_thread().is_alive())
+    items.queue.clear()
+print(items.empty())
+gate.clear()
+with ThreadPoolExecutor(1) as pool:
+    try:
+        list(as_completed([pool.submit(gate.wait), pool.submit(int)], timeout=0.01))
+    except TimeoutError as error:
+        print(error)
+    gate.set()

@@ -318,18 +318,18 @@ def as_completed(hub: Hub, fs: Iterable[Future], timeout: float | None = None) -
         future.add_done_callback(note)
     deadline = None if timeout is None else hub.clock.now_us + timeout * 1e6
     total = len(waiting)
-    for _ in range(total):
+    for given in range(total):
         while not ended:
-            _wait_at_gate(hub, gate, deadline, total)
+            _wait_at_gate(hub, gate, deadline, f"{total - given} (of {total}) futures unfinished")
         yield ended.popleft()
 
 
-def _wait_at_gate(hub: Hub, gate: list[Slot], deadline: float | None, total: int) -> None:
+def _wait_at_gate(hub: Hub, gate: list[Slot], deadline: float | None, late: str) -> None:
     slot = Slot("as_completed")
     gate.append(slot)
     timer = None
     if deadline is not None:
-        error = TimeoutError(f"some of {total} futures unfinished")
+        error = TimeoutError(late)
         timer = hub.call_in(max(0.0, (deadline - hub.clock.now_us) / 1e6), lambda: hub.finish(slot, error=error))
     try:
         hub.wait(slot)

@@ -8,7 +8,7 @@ from collections import deque
 from queue import Empty, Full
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sandbox.guest.concurrency.locks import Gate, bound
+from sandbox.guest.concurrency.locks import Gate, Lock, bound
 
 if TYPE_CHECKING:
     from sandbox.guest.concurrency.hub import Hub
@@ -18,11 +18,13 @@ class Queue:
     """First in, first out."""
 
     _hub: ClassVar[Hub]
+    _new_lock: ClassVar[Any]
 
     def __init__(self, maxsize: int = 0) -> None:
         self.maxsize = maxsize
         self.unfinished_tasks = 0
         self._items: Any = self._store()
+        self.mutex = self._new_lock()
         self._not_empty, self._not_full = Gate(self._hub, "queue.get()"), Gate(self._hub, "queue.put()")
         self._all_done = Gate(self._hub, "queue.join()")
 
@@ -34,6 +36,10 @@ class Queue:
 
     def _take(self) -> Any:
         return self._items.popleft()
+
+    @property
+    def queue(self) -> Any:
+        return self._items
 
     def qsize(self) -> int:
         return len(self._items)
@@ -100,5 +106,8 @@ class PriorityQueue(Queue):
 
 def make_queue(hub: Hub) -> dict[str, Any]:
     """Return the names of `queue` for one program."""
-    names = {kind.__name__: bound(kind, "queue", _hub=hub) for kind in (Queue, LifoQueue, PriorityQueue)}
+    lock = bound(Lock, "threading", _hub=hub)
+    names = {
+        kind.__name__: bound(kind, "queue", _hub=hub, _new_lock=lock) for kind in (Queue, LifoQueue, PriorityQueue)
+    }
     return {**names, "SimpleQueue": names["Queue"], "Empty": Empty, "Full": Full}

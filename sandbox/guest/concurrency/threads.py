@@ -64,7 +64,7 @@ class Thread:
         number = next(shared.numbers)
         self.name = str(name) if name else _new_name(next(shared.unnamed), target)
         self.ident: int | None = None
-        self.daemon = bool(daemon)
+        self._daemonic = bool(daemon)
         self._number = number
         self._target, self._args, self._kwargs = target, tuple(args), dict(kwargs or {})
         self._started = "new"
@@ -82,14 +82,38 @@ class Thread:
         shared.alive[self._number] = self
         shared.hub.ready.append(lambda: context.run(self._work))
 
+    @property
+    def daemon(self) -> bool:
+        return self._daemonic
+
+    @daemon.setter
+    def daemon(self, value: bool) -> None:
+        if self._started == "alive":
+            raise RuntimeError("cannot set daemon status of active thread")
+        self._daemonic = bool(value)
+
     def join(self, timeout: float | None = None) -> None:
         if self._started == "new":
             raise RuntimeError("cannot join thread before it is started")
+        if _current() is self:
+            raise RuntimeError("cannot join current thread")
         if self._started == "alive":
             self._gate.wait(timeout)
 
     def is_alive(self) -> bool:
         return self._started == "alive"
+
+    def getName(self) -> str:  # noqa: N802  # the library's older name, as those below
+        return self.name
+
+    def setName(self, name: str) -> None:  # noqa: N802
+        self.name = str(name)
+
+    def isDaemon(self) -> bool:  # noqa: N802
+        return self.daemon
+
+    def setDaemon(self, daemonic: bool) -> None:  # noqa: FBT001, N802
+        self.daemon = daemonic
 
     def _work(self) -> None:
         try:
@@ -106,6 +130,12 @@ class Thread:
             self._started = "ended"
             del _shared(self).alive[self._number]
             self._gate.open_all()
+
+
+def _current() -> Any:
+    """Return the thread that the program has started and that runs, if it is one."""
+    place = PLACE.get()
+    return None if place is None or place.thread is None else place.thread.thread
 
 
 def _new_name(number: int, target: Any) -> str:
@@ -183,11 +213,10 @@ def make_threading(
     shared = _Shared(hub, numbers, unnamed=count(1), alive={}, failed=failed)
     thread = bound(Thread, "threading", **{_SHARED: shared})
     main = thread(name="MainThread")
-    main.ident = main._number
+    main.ident, main._started = main._number, "alive"
 
     def current_thread() -> Any:
-        place = PLACE.get()
-        worker = None if place is None else place.thread
+        worker = here().thread
         if worker is None:
             return main
         if worker.thread is None:

@@ -23,7 +23,8 @@ def handed_out(kind: _Kind) -> _Kind:
         if type(found) is FunctionType:
             setattr(kind, name, _restricted(kind, found))
         elif type(found) is property and found.fget is not None:
-            setattr(kind, name, property(_restricted(kind, found.fget), doc=found.__doc__))
+            write = None if found.fset is None else _restricted(kind, found.fset)
+            setattr(kind, name, property(_restricted(kind, found.fget), write, doc=found.__doc__))
     for name, by_number in (("__hash__", hash_by_number), ("__repr__", repr_by_number)):
         if getattr(kind, name) is getattr(object, name):
             setattr(kind, name, by_number)
