@@ -5,8 +5,8 @@
 For each set and the gym: its queries, which are answerable; the same, each asked of a catalog without its right tools
 (`taken`; with `--parts`, without those of its part of the queries); queries of other sets (`foreign`); and nonsense.
 Printed are the areas under the curve, what share of foreign queries and of nonsense is flagged where one in twenty
-answerable queries is, and the same shares, with that of false alarms, at the threshold of the other sets. Last the
-coefficients and the threshold that all sets together give.
+answerable queries is, and the same shares, with that of false alarms, at the threshold of the other sets; then the
+means without each part of the evidence. Last the coefficients and the threshold that all sets together give.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from codemode.search.postings import build_postings
 from codemode.search.segment import join
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from codemode.catalog.tool import Tool
     from codemode.search.evaluation import LabelledQuery
@@ -59,15 +59,34 @@ def main() -> None:
         "| set | taken AUC | foreign AUC | foreign flagged | nonsense flagged | by others: false | foreign | nonsense |"
     )
     print("|---|---|---|---|---|---|---|---|")
-    figures = []
-    for name in names:
-        others = {other: rows[other] for other in names if other != name}
-        figures.append(_judged(rows[name], _fit(others), others))
-        print(f"| {name} | {' | '.join(f'{value:.3f}' for value in figures[-1])} |", flush=True)
-    print(f"| mean | {' | '.join(f'{value:.3f}' for value in np.mean(figures, axis=0))} |")
+    figures = _figures(rows)
+    for name, of_set in zip(names, figures, strict=True):
+        print(_line(name, of_set))
+    print(_line("mean of the sets", np.mean(figures[:-1], axis=0)))
+    print(_line("mean with the gym", np.mean(figures, axis=0)))
+    for column, left_out in enumerate(COEFFICIENTS, 1):
+        print(_line(f"mean of the sets without `{left_out}`", np.mean(_figures(rows, column)[:-1], axis=0)))
     coefficients = _fit(rows)
     told = dict(zip(("INTERCEPT", *COEFFICIENTS), coefficients.round(2).tolist(), strict=True))
     print(f"\n{told}, UNSURE = {1 / (1 + np.exp(-_threshold(rows, coefficients))):.3f}")
+
+
+def _figures(rows: Mapping[str, Mapping[str, Evidence]], left_out: int | None = None) -> list[list[float]]:
+    """What each set comes to by a fit on the others, without one column of the evidence."""
+    if left_out is not None:
+        rows = {
+            name: {kind: np.delete(values, left_out, axis=1) for kind, values in of_set.items()}
+            for name, of_set in rows.items()
+        }
+    found = []
+    for name, of_set in rows.items():
+        others = {other: rows[other] for other in rows if other != name}
+        found.append(_judged(of_set, _fit(others), others))
+    return found
+
+
+def _line(name: str, figures: Iterable[float]) -> str:
+    return f"| {name} | {' | '.join(f'{value:.3f}' for value in figures)} |"
 
 
 def _set(folder: Path, count: int) -> tuple[list[Tool], list[LabelledQuery]]:
@@ -130,7 +149,7 @@ def _fit(rows: Mapping[str, Mapping[str, Evidence]]) -> Evidence:
     middle, spread = values.mean(axis=0), values.std(axis=0)
     middle[0], spread[0] = 0.0, 1.0
     scaled = (values - middle) / spread
-    restraint = np.diag([0.0, *[RESTRAINT] * len(COEFFICIENTS)])
+    restraint = np.diag([0.0, *[RESTRAINT] * (scaled.shape[1] - 1)])
     found = np.zeros(scaled.shape[1])
     for _ in range(STEPS):
         chance = 1 / (1 + np.exp(-np.clip(scaled @ found, -30, 30)))
