@@ -199,6 +199,7 @@ class Run:
             if end.code not in (None, 0):
                 raise
             self._note("the program ended itself with exit(); leave that out: a program ends with its last statement")
+            self._hub.see_off()
             return None, False
         if not self._program.returns and (missing := UnusedFunctions(self._program.text).last()):
             self._note(f"nothing calls the function that the program ends with: write {missing} below it")

@@ -411,6 +411,14 @@ def test_what_a_program_leaves_running_comes_to_its_end(start: str) -> None:
     assert (ended.status, ended.value, len(ended.calls)) == ("completed", [1, 2], 2)
 
 
+def test_what_a_program_leaves_running_comes_to_its_end_after_exit_too() -> None:
+    ended = slowly(
+        "import sys, threading\nthreading.Thread(target=lambda: print(ns.op(a=1)['k'], ns.op(a=2)['k'])).start()\nsys.exit(0)"
+    )
+
+    assert (ended.status, ended.output, len(ended.calls)) == ("completed", "1 2\n", 2)
+
+
 @pytest.mark.parametrize("rest", ["daemon=True).start()", "daemon=False).start()"])
 def test_what_waits_for_ever_does_not_keep_a_program_from_its_end(rest: str) -> None:
     ended = slowly(f"import queue, threading\nthreading.Thread(target=queue.Queue().get, {rest}\n5")
