@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from typing import Any
 
     from codemode.executions.execution import ExecutionOutcome
 
 log = logging.getLogger(__name__)
+
+#: How long what was given up may take to end: a call may not let itself be cancelled.
+_ENDING_S = 5.0
 
 
 @dataclass(slots=True)
@@ -32,6 +36,18 @@ def ring(bells: Collection[asyncio.Event]) -> None:
     """Tell who looks on that something has happened."""
     for bell in bells:
         bell.set()
+
+
+def keep(task: asyncio.Task[None], kept: set[asyncio.Task[None]]) -> None:
+    """Hold a task until it has ended."""
+    kept.add(task)
+    task.add_done_callback(kept.discard)
+
+
+async def to_their_end(given_up: Collection[asyncio.Task[Any]]) -> None:
+    """Wait for what was given up."""
+    if given_up:
+        await asyncio.wait(given_up, timeout=_ENDING_S)
 
 
 def is_cancelled() -> bool:

@@ -23,7 +23,7 @@ from codemode.errors import (
     RequestRepeated,
 )
 from codemode.executions.approvals import Approvals
-from codemode.executions.attempts import Attempt, is_cancelled, ring
+from codemode.executions.attempts import Attempt, is_cancelled, keep, ring, to_their_end
 from codemode.executions.events import ExecutionEvent, events_of
 from codemode.executions.executor import new_execution, nothing
 from codemode.executions.journal import FRESH_READS, GOOD_UNTIL, OPEN, NewExecution, Retention
@@ -79,6 +79,7 @@ class Executions:
         self._approvals = Approvals(journal, approvers)
         self._attempts: dict[str, Attempt] = {}
         self._chores: set[asyncio.Task[None]] = set()
+        self._endings: set[asyncio.Task[None]] = set()
         self._opening = asyncio.Lock()
         self._is_open = False
         #: The role of today of who started an execution, None where he has none; without keys of ours that of then.
@@ -93,11 +94,14 @@ class Executions:
             if not self._is_open:
                 await self._journal.open()
                 self._is_open = True
-                self._chore(self._keep_leases())
+                keep(asyncio.create_task(self._keep_leases()), self._chores)
 
     async def aclose(self) -> None:
-        """Stop what runs here without an end: whoever comes next takes it up."""
-        tasks = [*self._chores, *(attempt.task for attempt in self._attempts.values())]
+        """Stop what runs here without an end: whoever comes next takes it up. What was given up comes to its end."""
+        await to_their_end(
+            [*self._endings, *(each.task for each in self._attempts.values() if each.cancelled.is_set())]
+        )
+        tasks = [*self._chores, *self._endings, *(attempt.task for attempt in self._attempts.values())]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -454,20 +458,13 @@ class Executions:
         """
         with suppress(JournalUnavailable):  # it is said below, and tried again
             await self.open()
-        self._chore(self._look_after_orphans())
-
-    def _chore(self, work: Coroutine[Any, Any, None]) -> None:
-        self._keep(asyncio.create_task(work))
+        keep(asyncio.create_task(self._look_after_orphans()), self._chores)
 
     async def _to_its_end(self, work: Coroutine[Any, Any, None]) -> None:
         """Do it, also where whoever asked for it gives up."""
         task = asyncio.create_task(work)
-        self._keep(task)
+        keep(task, self._endings)
         await asyncio.shield(task)
-
-    def _keep(self, task: asyncio.Task[None]) -> None:
-        self._chores.add(task)
-        task.add_done_callback(self._chores.discard)
 
     async def _keep_leases(self) -> None:
         while True:

@@ -156,6 +156,19 @@ async def test_whoever_gives_up_at_any_moment_leaves_nothing_that_would_be_run_l
         assert at > 3
 
 
+async def test_what_was_given_up_comes_to_its_end_before_the_service_is_closed(here: Place) -> None:
+    """Also where whoever gives up does not wait for that: a scope that is cancelled interrupts each wait in it."""
+    here.upstream.hold("/get")
+    async with here.service() as service:
+        running = asyncio.create_task(service.execute("up.x.get(n=1)", caller=OWNER))
+        await here.upstream.wait_for(1)
+        while not running.done():
+            running.cancel()
+            await asyncio.sleep(0)
+    async with here.service() as service:
+        assert [stored.status for stored in await service.executions.list(OWNER)] == ["cancelled"]
+
+
 async def test_a_program_stands_still_while_a_person_is_asked(here: Place) -> None:
     """Its time-outs do not run, and what was in flight is there when it goes on."""
     hold = here.upstream.hold("/post")
