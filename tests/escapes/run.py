@@ -65,7 +65,7 @@ def applicable(everything, layer):
     return [r for r in everything if r.kind == "code" and layer in r.layers]
 
 
-#: An attempt that needs luck with timing (200 threads within .2 s) gets so many more, alone, to show that it can succeed.
+#: So many more chances, alone, has an attempt that needs luck with timing (200 threads within .2 s).
 _CHANCES = 10
 
 
