@@ -9,14 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from rapidfuzz import fuzz, process
-
 from codemode.catalog.checks import quick_check
 from codemode.catalog.prose import shorten
 from codemode.catalog.shapes import Direction, Shapes
 from codemode.catalog.tool import Location, Parameter
 from codemode.catalog.validation import Missing, first_error
 from codemode.errors import ArgumentsInvalid
+from codemode.nearest import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
 
     from codemode.catalog.schema import Schema
     from codemode.catalog.tool import Tool
-
-#: Below this likeness (0 to 100) a name is no suggestion but noise.
-_NEAR = 55
 
 #: Alternatives of which an error says why a value is none of them.
 _ALTERNATIVES = 4
@@ -203,7 +199,7 @@ def _check_body(tool: Tool, plan: _Plan, valid: dict[str, Any]) -> None:
 
 def _unknown(tool: Tool, name: str) -> ArgumentsInvalid:
     names = [parameter.name for parameter in tool.parameters]
-    message = f"there is no parameter {shorten(name, 80)!r}{_guess(name, names)} {_listed(tool)}"
+    message = f"there is no parameter {shorten(name, 80)!r}{did_you_mean(name, names) or '.'} {_listed(tool)}"
     return ArgumentsInvalid(tool.id, message, parameter=name, valid=tuple(names))
 
 
@@ -251,22 +247,12 @@ def _said(error: ValidationError, length: int) -> str:
         return shorten(error.message, length)
     unknown = [str(name) for name in error.instance if name not in declared]
     if isinstance(error, Missing):
-        meant = next((name for name in unknown if _nearest(name, list(declared)) == error.name), None)
+        meant = next((name for name in unknown if nearest(name, declared) == error.name), None)
         return shorten(error.message, length) + (f"; there is {shorten(meant, 80)!r} instead" if meant else "")
     if error.validator != "additionalProperties" or not unknown or "patternProperties" in schema:
         return shorten(error.message, length)
-    guess = _guess(unknown[0], [name for name in declared if name not in error.instance])
+    guess = did_you_mean(unknown[0], [name for name in declared if name not in error.instance]) or "."
     return f"there is no field {shorten(unknown[0], 80)!r}{guess} Valid: {shorten(', '.join(declared), length)}"
-
-
-def _guess(name: str, valid: list[str]) -> str:
-    nearest = _nearest(name, valid)
-    return f"; did you mean {nearest!r}?" if nearest else "."
-
-
-def _nearest(name: str, valid: list[str]) -> str | None:
-    found = process.extractOne(name, valid, scorer=fuzz.WRatio, score_cutoff=_NEAR)
-    return None if found is None else found[0]
 
 
 def _expected(schema: Schema, text: str) -> str:

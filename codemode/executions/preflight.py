@@ -8,12 +8,11 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from rapidfuzz import fuzz, process
-
 from codemode.catalog.arguments import accepts, missing
 from codemode.catalog.paging import paging_of
 from codemode.errors import ToolNotFound
 from codemode.executions.paging import whole_list
+from codemode.nearest import nearest
 from sandbox import ProgramRefused, Refusal
 
 if TYPE_CHECKING:
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.tool import Tool
     from sandbox import CallSite
-
-#: Below this likeness (0 to 100) a name is no suggestion but noise.
-NEAR = 55
 
 #: Refusals of one program: to look for what was meant by one takes milliseconds, and nobody reads more of them.
 MOST = 50
@@ -51,9 +47,9 @@ def _refusals(site: CallSite, catalog: Catalog) -> Iterator[Refusal]:
         message = f"{tool.id}() takes keyword arguments only, {site.positional} positional given"
         yield _refusal(site, "positional_argument", message, f"write {tool.id}({_keywords(valid)})")
     unknown = [keyword for keyword in site.keywords if keyword not in valid and not accepts(tool, keyword)]
-    meant = {keyword: _nearest(keyword, valid) for keyword in unknown[:MOST]}
-    for keyword, nearest in meant.items():
-        yield _unknown_argument(site, keyword, nearest, tool)
+    meant = {keyword: nearest(keyword, valid) for keyword in unknown[:MOST]}
+    for keyword, name in meant.items():
+        yield _unknown_argument(site, keyword, name, tool)
     given = {*site.keywords, *(name for name in meant.values() if name)}  # a misspelt one is not missing as well
     absent = missing(tool, given)
     if absent and not site.open_ended and not site.positional:
@@ -75,14 +71,9 @@ def _unknown_tool(site: CallSite, error: ToolNotFound, catalog: Catalog) -> Refu
     )
 
 
-def _unknown_argument(site: CallSite, keyword: str, nearest: str | None, tool: Tool) -> Refusal:
-    message = f"{tool.id}() has no parameter {keyword!r}" + (f"; did you mean {nearest!r}?" if nearest else "")
+def _unknown_argument(site: CallSite, keyword: str, meant: str | None, tool: Tool) -> Refusal:
+    message = f"{tool.id}() has no parameter {keyword!r}" + (f"; did you mean {meant!r}?" if meant else "")
     return _refusal(site, "unknown_argument", message, _parameters(tool))
-
-
-def _nearest(keyword: str, valid: list[str]) -> str | None:
-    found = process.extractOne(keyword, valid, scorer=fuzz.WRatio, score_cutoff=NEAR)
-    return None if found is None else found[0]
 
 
 def _parameters(tool: Tool) -> str:

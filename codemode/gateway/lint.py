@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rapidfuzz import fuzz, process
-
 from codemode.errors import ConfigurationError
 from codemode.gateway.policy import Globs
+from codemode.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -86,6 +85,4 @@ def _nearest(pattern: str, catalog: Catalog) -> str:
     names = [tool.id for tool in catalog]
     if "*" in pattern:
         names = sorted({f"{id_.rpartition('.')[0]}.*" for id_ in names} | {f"{name}.*" for name in catalog.namespaces})
-    found = process.extractOne(pattern, names, scorer=fuzz.ratio, score_cutoff=50)
-    guess = alias or (found[0] if found else "")
-    return f"; did you mean {guess!r}?" if guess else ""
+    return f"; did you mean {alias!r}?" if alias else did_you_mean(pattern, names)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from rapidfuzz import fuzz, process
-
 from codemode.errors import ConfigurationError
 from codemode.menus.categories import categories_of
 from codemode.menus.selection import Selector
+from codemode.nearest import did_you_mean
 from codemode.settings import RoleMenuSettings
 
 if TYPE_CHECKING:
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
 
 #: Settings that may differ for a role.
 _DIFFERING = ("core", "defaults", "cap")
-
-#: How alike, of 100, a name is to one that is meant.
-_NEAR = 50
 
 
 class Menus:
@@ -65,8 +61,7 @@ def require_known_names(settings: Settings, catalog: Catalog) -> None:
     known = [*categories.by_name, *(tool.id for tool in catalog)]
     mistakes = []
     for place, kind, name in categories.unknown:
-        near = process.extractOne(name, known, scorer=fuzz.WRatio, score_cutoff=_NEAR)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(name, known)
         mistakes.append(f"{settings.place('menu', *place)}: there is no {kind} {name!r}{hint}")
     if mistakes:
         raise ConfigurationError("\n".join(mistakes))

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import Request  # noqa: TC002 -- FastAPI reads it at run time
 from fastapi.exceptions import RequestValidationError
-from rapidfuzz import fuzz, process
+
+from codemode.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from fastapi.routing import APIRoute
-
-#: Below this likeness (0 to 100) a name is no suggestion but noise.
-_NEAR = 55
 
 #: What probes and scrapers ask may carry more than we know of.
 _STRICT = "/v1/"
@@ -48,9 +46,7 @@ def mistake_of(error: dict[str, Any], request: Request) -> dict[str, str]:
 
 
 def _unknown(name: str, known: list[str]) -> str:
-    found = process.extractOne(name, known, scorer=fuzz.WRatio, score_cutoff=_NEAR)
-    guess = f"; did you mean {found[0]!r}?" if found else ""
-    return f"there is nothing of that name{guess or '.'} Valid: {', '.join(known) or 'nothing'}"
+    return f"there is nothing of that name{did_you_mean(name, known) or '.'} Valid: {', '.join(known) or 'nothing'}"
 
 
 def _in_query(request: Request) -> list[str]:

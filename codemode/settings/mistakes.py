@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from rapidfuzz import fuzz, process
 
+from codemode.nearest import did_you_mean
 from codemode.settings.sections import Settings
 
 if TYPE_CHECKING:
@@ -87,11 +87,11 @@ def _said(mistake: dict[str, Any], location: tuple[Any, ...]) -> str:
     context = mistake.get("ctx", {})
     match mistake["type"]:
         case "extra_forbidden":
-            return f"no such key; {_choice(str(location[-1]), _valid_keys(location[:-1]))}"
+            return f"no such key{_choice(str(location[-1]), _valid_keys(location[:-1]))}"
         case "union_tag_invalid":
             valid = str(context["expected_tags"]).replace("'", "").split(", ")
             kind = str(context["discriminator"]).strip("'")
-            return f"{context['tag']!r} is no {kind}; {_choice(context['tag'], valid)}"
+            return f"{context['tag']!r} is no {kind}{_choice(context['tag'], valid)}"
         case "model_type" if context["class_name"] in _SECRETS:
             return "a secret is never written here: say where it is kept, as {env: NAME} or {file: PATH}"
         case "missing":
@@ -106,7 +106,7 @@ def unknown_names(settings: Settings) -> list[tuple[tuple[Any, ...], str]]:
     """Roles and sources that are named where nothing else of the file knows them: the place, and what is wrong."""
     known = {"role": settings.policy.known_roles(), "source": tuple(settings.sources)}
     return [
-        (place, f"{'.'.join(map(str, place))}: there is no {kind} {name!r}; {_choice(name, known[kind])}")
+        (place, f"{'.'.join(map(str, place))}: there is no {kind} {name!r}{_choice(name, known[kind])}")
         for kind, place, name in _named(settings)
         if name not in known[kind]
     ]
@@ -130,8 +130,7 @@ def _named(settings: Settings) -> Iterator[tuple[str, tuple[Any, ...], str]]:
 
 
 def _choice(name: str, valid: Sequence[str]) -> str:
-    nearest = process.extractOne(name, valid, scorer=fuzz.ratio, score_cutoff=50)
-    return f"{f'did you mean {nearest[0]!r}? ' if nearest else ''}valid: {', '.join(sorted(valid))}"
+    return f"{did_you_mean(name, valid) or ';'} valid: {', '.join(sorted(valid))}"
 
 
 def line_of(node: yaml.Node | None, location: tuple[Any, ...]) -> int:

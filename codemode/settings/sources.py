@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
-from rapidfuzz import process
 
+from codemode.nearest import did_you_mean
 from codemode.settings.credentials import ClientCertificate, CredentialSettings
 from codemode.settings.secrets import SecretReference
 from codemode.settings.section import Section
@@ -174,9 +174,7 @@ class SourceSettings(Section):
         known = (*KINDS, *sorted(entry_points(group=SOURCES_GROUP).names))
         if kind in known:
             return kind
-        nearest = process.extractOne(kind, known, score_cutoff=50)
-        hint = f"did you mean {nearest[0]!r}? " if nearest else ""
-        message = f"no installed package reads {kind!r}; {hint}valid: {', '.join(known)}"
+        message = f"no installed package reads {kind!r}{did_you_mean(kind, known) or ';'} valid: {', '.join(known)}"
         raise ValueError(message)
 
 

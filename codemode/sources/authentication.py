@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rapidfuzz import process
-
 from codemode.errors import ConfigurationError
+from codemode.nearest import did_you_mean
 from codemode.settings import (
     ApiKeyCredential,
     AwsCredential,
@@ -45,11 +44,9 @@ def check_schemes(name: str, settings: SourceSettings, declared: Iterable[Securi
         scheme = "" if isinstance(setting, (NoCredential, AwsCredential)) else setting.scheme
         if scheme in ("", ALWAYS) or scheme in known:
             continue
-        nearest = process.extractOne(scheme, known, score_cutoff=50)
-        hint = f"did you mean {nearest[0]!r}? " if nearest else ""
         message = (
-            f"sources.{name}.credentials.{place}.scheme: the document has no security scheme {scheme!r}; "
-            f"{hint}it has: {', '.join(known) or 'none'}"
+            f"sources.{name}.credentials.{place}.scheme: the document has no security scheme {scheme!r}"
+            f"{did_you_mean(scheme, known) or ';'} it has: {', '.join(known) or 'none'}"
         )
         raise ConfigurationError(message)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import botocore.session
 from botocore import xform_name
 from botocore.exceptions import BotoCoreError
-from rapidfuzz import fuzz, process
 
 from codemode.catalog.names import parameter_names, plain_ids
 from codemode.catalog.paging import Paging
@@ -18,6 +17,7 @@ from codemode.catalog.prose import first_sentence
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Details, Effect, Tool
 from codemode.errors import ConfigurationError
+from codemode.nearest import did_you_mean
 from codemode.settings import AwsCredential
 from codemode.sources.described import parameters_of
 from codemode.sources.loaded import Surface, Warned
@@ -99,8 +99,7 @@ def _surface(name: str, session: Any, services: tuple[str, ...], given: Mapping[
     known = session.get_available_services()
     for place, service in enumerate(services):
         if service not in known:
-            nearest = process.extractOne(service, known, scorer=fuzz.ratio, score_cutoff=50)
-            hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+            hint = did_you_mean(service, known)
             message = f"sources.{name}.services.{place}: botocore knows no service {service!r}{hint}"
             raise ConfigurationError(message)
     read = [_Service(service, session) for service in services]

@@ -8,10 +8,9 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from rapidfuzz import process
-
 from codemode.catalog.names import identifier
 from codemode.errors import SourceError
+from codemode.nearest import did_you_mean
 from codemode.sources.callables import is_typed, only_model, takes_any
 from codemode.sources.described import Bound, parameters_of, text_parameters
 from codemode.sources.functions import is_tool_object, made, name_of, python_tool
@@ -41,9 +40,8 @@ class Callables:
         found = next((one for place in places if _is_called(one := _member(place, described.name))), None)
         if found is None:
             names = sorted({name for place in places for name in _names(place)})
-            nearest = process.extractOne(described.name, names, score_cutoff=50)
-            hint = f"nearest: {nearest[0]}" if nearest else f"there are: {', '.join(names[:5]) or 'none'}"
-            message = f"no callable is called {described.name!r}; {hint}"
+            hint = did_you_mean(described.name, names) or f"; there are: {', '.join(names[:5]) or 'none'}"
+            message = f"no callable is called {described.name!r}{hint}"
             raise described.document.error(message, *described.path)
         try:
             found = _unfolded(described, found)
@@ -83,8 +81,7 @@ def _typed(described: Described, own: Tool, function: Any) -> Bound:
     """With the arguments of which only the names are described: of the callable's types, where it has any."""
     unknown = [name for name in described.names if not own.parameter(name)]
     if unknown and not _takes_any(function):
-        nearest = process.extractOne(unknown[0], own.parameter_names, score_cutoff=50)
-        hint = f"; nearest: {nearest[0]}" if nearest else ""
+        hint = did_you_mean(unknown[0], own.parameter_names)
         message = f"{described.name} takes no argument {unknown[0]!r}{hint}"
         raise SourceError(message)
     parameters = (

@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from rapidfuzz import process
-
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Effect, Location
 from codemode.errors import ConfigurationError
+from codemode.nearest import did_you_mean
 from codemode.sources.described import Bound, parameters_of, text_parameters
 from codemode.transports.invocation import BodyKind, BodyPlan, HttpInvocation
 
@@ -40,8 +39,7 @@ class Endpoints:
         names = {name for one in described for name in (one.name, one.key)}
         for name in self._endpoints:
             if name not in names:
-                nearest = process.extractOne(name, sorted(names), score_cutoff=50)
-                hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+                hint = did_you_mean(name, sorted(names))
                 message = f"sources.{self._source}.endpoints: there is no tool {name!r}{hint}"
                 raise ConfigurationError(message)
 

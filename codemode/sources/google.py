@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import googleapiclient
-from rapidfuzz import fuzz, process
 
 from codemode.errors import ConfigurationError
+from codemode.nearest import did_you_mean
 from codemode.sources.api_document import load as load_document
 
 if TYPE_CHECKING:
@@ -35,8 +35,7 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
     file = _DOCUMENTS / f"{found[1]}.{found[2]}.json" if found else _DOCUMENTS / ".json"
     if not file.is_file():
         known = [path.stem.replace(".", ":", 1) for path in _DOCUMENTS.glob("*.json")]
-        nearest = process.extractOne(service, known, scorer=fuzz.ratio, score_cutoff=50)
-        hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+        hint = did_you_mean(service, known)
         message = f"sources.{name}.services: the installed package knows no API {service!r}{hint}"
         raise ConfigurationError(message)
     root = (await asyncio.to_thread(_root_url, file)) if settings.base_url is None else settings.base_url

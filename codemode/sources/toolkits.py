@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rapidfuzz import process
-
 from codemode.catalog.toolkit import Toolkit
+from codemode.nearest import did_you_mean
 from codemode.sources.function_tools import described, texts
 from codemode.sources.loaded import Warned
 
@@ -38,9 +37,7 @@ def _read(document: Document, toolkit: Any, path: tuple[str | int, ...], found: 
     if not isinstance(tasks, list) or not isinstance(toolkit.get("name"), str) or not toolkit["name"]:
         raise document.error("a toolkit has a name and tasks, a list of function schemas", *path)
     for key in toolkit.keys() - set(_KEYS):
-        nearest = process.extractOne(key, _KEYS, score_cutoff=60)
-        hint = f"did you mean {nearest[0]!r}? " if nearest else ""
-        reason = f"{key!r} says nothing of a toolkit; {hint}known: {', '.join(_KEYS)}"
+        reason = f"{key!r} says nothing of a toolkit{did_you_mean(key, _KEYS) or ';'} known: {', '.join(_KEYS)}"
         found.warnings.append(Warned(document.where(*path, key), reason))
     made = Toolkit(
         name=toolkit["name"],

@@ -128,7 +128,7 @@ async def test_a_task_that_matches_no_callable_is_an_error_with_its_line_and_wha
     (folder / "toolkits" / "members.json").write_text(json.dumps(MEMBERS, indent=1))
     with pytest.raises(SourceError) as caught:
         await CodeMode.from_settings(configured(folder, location="toolkits", bind="gym.py")).__aenter__()
-    assert "members.json line 10, tasks.0: no callable is called 'find_members'; nearest: find_member" in str(
+    assert "members.json line 10, tasks.0: no callable is called 'find_members'; did you mean 'find_member'?" in str(
         caught.value
     )
 
@@ -377,8 +377,8 @@ async def test_tool_objects_stand_beside_functions() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ("name: cancel", "name: cancle", r"agent\.yaml line 12, .*no callable is called 'cancle'; nearest: cancel"),
-        ("[number, reason]", "[nummer]", r"line 12, .*cancel takes no argument 'nummer'; nearest: number"),
+        ("name: cancel", "name: cancle", r"agent\.yaml line 12, .*callable is called .cancle.; did you mean .cancel."),
+        ("[number, reason]", "[nummer]", r"line 12, .*cancel takes no argument 'nummer'; did you mean .number.\?"),
         ("[number, reason]", "[{type: x}, 3]", r"line 14, .*args are names"),
         ("name: cancel", "description: x", r"line 12, .*a described tool has a name"),
     ],
