@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from codemode.catalog.patterns import LONGEST_VALUE, compile_pattern
+from codemode.catalog.patterns import compile_pattern
 
 if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
@@ -144,8 +144,7 @@ def _pattern(_: Schema, pattern: Any) -> Check | None:
     compiled = compile_pattern(pattern) if isinstance(pattern, str) else None
     if compiled is None:
         return None
-    search = compiled.search
-    return lambda value: type(value) is str and len(value) <= LONGEST_VALUE and search(value) is not None
+    return lambda value: type(value) is str and compiled(value)
 
 
 def _items(schema: Schema, items: Any) -> Check | None:

@@ -1,8 +1,8 @@
 """Validation by `jsonschema`, in the dialect of the document that a schema stands in.
 
 Differences to the library's own dialects, each because published documents need it:
-- a keyword whose value is malformed (`required: true`, `enum: []`, an unknown type, a pattern that Python cannot
-  compile) is ignored, as if it were not there;
+- a keyword whose value is malformed (`required: true`, `enum: []`, an unknown type, a pattern that cannot be compiled)
+  is ignored, as if it were not there;
 - `oneOf` asks for at least one match: overlapping alternatives are common (`[]` fits a list of names and a list of
   objects), and which of them is meant is the service's to say;
 - `additionalProperties: false` inside or beside `allOf` does not forbid what members of the same `allOf` declare;
@@ -15,6 +15,7 @@ Differences to the library's own dialects, each because published documents need
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -79,6 +80,7 @@ def _made(graph: Graph, base: str) -> Any:
     }
     any_of = _any_of(graph, base, keywords["anyOf"])
     keywords |= {"type": _type, "enum": _enum, "anyOf": any_of, "oneOf": any_of, "pattern": _pattern}
+    keywords |= {"patternProperties": _pattern_properties, "uniqueItems": _unique_items}
     keywords["required"] = _required(graph, base)
     keywords["allOf"] = _all_of(graph, base)
     keywords["additionalProperties"] = _additional(graph, base, keywords["additionalProperties"])
@@ -135,9 +137,18 @@ def _additional(graph: Graph, base: str, check: Check) -> Check:
         whole = Schema(schema, graph, base)
         is_known = extra is False and "allOf" in schema and isinstance(instance, Mapping)
         if not is_known or not set(instance) <= set(whole.properties()):
-            yield from check(validator, extra, instance, schema)
+            yield from check(validator, extra, *_without_matched(instance, schema))
 
     return checked
+
+
+def _without_matched(instance: Any, schema: Any) -> tuple[Any, Any]:
+    """An object without the properties whose names match a pattern of the schema, and that without the patterns."""
+    patterns = schema.get("patternProperties")
+    if not _is_table(patterns) or not isinstance(instance, Mapping):
+        return instance, schema
+    rest = {name: item for name, item in instance.items() if not any(matches(each, name) for each in patterns)}
+    return rest, {key: value for key, value in schema.items() if key != "patternProperties"}
 
 
 def _any_of(graph: Graph, base: str, check: Check) -> Check:
@@ -225,6 +236,33 @@ def _pattern(validator: Any, pattern: Any, instance: Any, schema: Any) -> Iterat
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
 
+def _pattern_properties(validator: Any, table: Any, instance: Any, _: Any) -> Iterator[ValidationError]:
+    if not _is_table(table) or not isinstance(instance, Mapping):
+        return
+    for pattern, schema in table.items():
+        fits_name = compile_pattern(pattern)
+        for name in filter(fits_name, instance) if fits_name else ():
+            yield from validator.descend(instance[name], schema, path=name, schema_path=pattern)
+
+
+def _unique_items(_: Any, unique: Any, instance: Any, __: Any) -> Iterator[ValidationError]:
+    if unique is True and isinstance(instance, list):
+        texts = {json.dumps(_with_whole_numbers(item), sort_keys=True, default=repr) for item in instance}
+        if len(texts) < len(instance):
+            yield ValidationError(f"{instance!r} has items that are the same")
+
+
+def _with_whole_numbers(value: Any) -> Any:
+    """The same value for numbers that are equal: 1.0 is 1."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list):
+        return [_with_whole_numbers(item) for item in value]
+    if isinstance(value, Mapping):
+        return {name: _with_whole_numbers(item) for name, item in value.items()}
+    return value
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
@@ -253,7 +291,6 @@ def _is_bound(value: Any) -> bool:
 _USABLE: dict[str, Callable[[Any], bool]] = {
     "const": lambda _: True,
     "properties": _is_table,
-    "patternProperties": lambda value: _is_table(value) and all(compile_pattern(key) for key in value),
     "additionalProperties": _is_schema,
     "propertyNames": _is_schema,
     "items": _is_schema,
@@ -275,5 +312,4 @@ _USABLE: dict[str, Callable[[Any], bool]] = {
     "maxItems": _is_bound,
     "minProperties": _is_bound,
     "maxProperties": _is_bound,
-    "uniqueItems": lambda value: value is True,
 }

@@ -27,8 +27,18 @@ NEW = Dialect.OPENAPI_3_1
         (OLD, {"type": "string", "enum": []}, "x", 1),
         (OLD, {"type": "money"}, {"any": 1}, ...),
         (OLD, {"type": "string", "pattern": "[" }, "x", 1),
-        (OLD, {"type": "string", "pattern": "^(a+)+$"}, "b", 1),
+        (OLD, {"type": "string", "pattern": "^(a+)+$"}, "a", "b"),
         (OLD, {"type": "string", "pattern": "^a$"}, "a", "b"),
+        (OLD, {"type": "string", "pattern": "^a$"}, "a", "a\n"),
+        (OLD, {"type": "string", "pattern": "^(?!a)"}, "a", 1),
+        (OLD, {"type": "string", "pattern": "^[[a&&+--z~~]+$"}, "[a&,-z~", "c"),
+        (OLD, {"type": "string", "pattern": r"^\[[\]x]$"}, "[x", "]"),
+        (OLD, {"type": "string", "pattern": "^\ud800"}, "a", 1),
+        (OLD, {"type": "string", "pattern": "^" + "a" * 10_000}, "b", 1),
+        (NEW, {"patternProperties": {"^x-": {"type": "string"}, "(": False}}, {"x-a": "a", "(": 1}, {"x-a": 1}),
+        (NEW, {"patternProperties": {"^x-": {}}, "additionalProperties": False}, {"x-a": 1}, {"y": 1}),
+        (NEW, {"patternProperties": {"(": {}}, "additionalProperties": False}, {"y": 1}, ...),
+        (NEW, {"patternProperties": [], "additionalProperties": False}, {}, {"y": 1}),
         (OLD, {"oneOf": [{"type": "integer"}, {"type": "number"}]}, 1, "a"),
         (OLD, {"type": "string", "format": "binary"}, {"$content": "c_1"}, {"x": 1}),
         (NEW, {"properties": {"a": {"const": 1}}, "additionalProperties": False}, {"a": 1}, {"b": 1}),
@@ -44,6 +54,8 @@ NEW = Dialect.OPENAPI_3_1
         (NEW, {"anyOf": [{"type": 5}, {"type": "string"}], "type": "string"}, "a", 1),
         (NEW, 17, "a", ...),
         (OLD, {"uniqueItems": True, "type": "array"}, [1, True], [1, 1]),
+        (OLD, {"uniqueItems": True}, [{"a": [1]}, {"a": [2]}, "1"], [{"a": [1], "b": 2}, {"b": 2.0, "a": [1.0]}]),
+        (OLD, {"uniqueItems": "yes"}, [1, 1], ...),
         (OLD, {"minimum": "3"}, 1, ...),
         (NEW, False, ..., 1),
     ],
@@ -52,6 +64,23 @@ def test_a_schema_is_read_as_its_document_means_it(dialect: Dialect, schema: Any
     cursor = Schema.of(schema, dialect=dialect)
     assert good is ... or fits(cursor, good)
     assert bad is ... or not fits(cursor, bad)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"type": "string", "pattern": "^[a-z]*[a-z0-9]*[a-z_]*[a-z.]*$"}, "a" * 100_000 + "!"),
+        ({"type": "string", "pattern": "(a?){50}b"}, "a" * 100_000),
+        ({"items": {"type": "string", "pattern": "^(a+)+$"}}, ["a" * 40 + "!"] * 100),
+        ({"patternProperties": {"^(a|a)*$": {"type": "null"}}, "required": ["b"]}, {"a" * 100_000 + "!": 1}),
+        ({"patternProperties": {"^(a|a)*$": {}}, "additionalProperties": False}, {"a" * 100_000 + "!": 1}),
+        ({"uniqueItems": True}, [*({"n": n} for n in range(40_000)), {"n": 0.0}]),
+    ],
+)
+def test_no_value_holds_the_host_up(schema: Any, value: Any) -> None:
+    """Each of these would take minutes at the least, the time-out of a test is 20 seconds."""
+    assert not fits(Schema.of(schema, dialect=NEW), value)
+    assert not quick_check(Schema.of(schema, dialect=NEW))(value)
 
 
 def test_references_are_followed_while_validating_cycles_included() -> None:
