@@ -21,6 +21,7 @@
     └─ CallError             one call of a tool
        ├─ ArgumentsInvalid
        ├─ AccessDenied
+       ├─ CallerNotLetIn     its key was revoked or has expired while the program ran
        ├─ ApprovalRequired   a person has to allow the call first
        ├─ AddressNotAllowed  the operator has not allowed where the call would go
        ├─ CredentialsMissing nobody has given what the service asks for: the operator, the caller, or a login
@@ -110,7 +111,7 @@ class ExecutionNotFound(ExecutionError):
     code = "execution_not_found"
 
     def __init__(self, execution: str) -> None:
-        message = f"there is no execution {execution!r}: it was never here, or retention has removed it"
+        message = f"there is no execution {execution[:80]!r}: it was never here, or retention has removed it"
         super().__init__(message, execution=execution)
 
 
@@ -225,6 +226,16 @@ class AccessDenied(CallError):
         self.rule = rule
         why = f": {reason}" if reason else ""
         super().__init__(f"{tool} is not allowed with these arguments by {rule}{why}; nothing was sent")
+
+
+class CallerNotLetIn(CallError):
+    """Who started the program would not be let in any more; nothing was sent."""
+
+    code = "caller_not_let_in"
+
+    def __init__(self, tool: str) -> None:
+        message = f"{tool} is not called: the key that started this program was revoked, or has expired, while it ran"
+        super().__init__(f"{message}; nothing was sent")
 
 
 class ApprovalRequired(CallError):

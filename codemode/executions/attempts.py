@@ -7,11 +7,14 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from codemode.errors import CodeModeError, LeaseLost
+
 if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import Any
 
     from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.journal import Journal, Lease
 
 log = logging.getLogger(__name__)
 
@@ -45,9 +48,28 @@ def keep(task: asyncio.Task[None], kept: set[asyncio.Task[None]]) -> None:
 
 
 async def to_their_end(given_up: Collection[asyncio.Task[Any]]) -> None:
-    """Wait for what was given up."""
+    """Wait for what was given up, for five seconds (`_ENDING_S`) at most."""
     if given_up:
         await asyncio.wait(given_up, timeout=_ENDING_S)
+
+
+async def put_down(journal: Journal, lease: Lease, outcome: ExecutionOutcome) -> None:
+    """Record how an attempt ended."""
+    try:
+        if outcome.status == "paused":
+            await journal.pause(lease, outcome.pending, outcome.to_json())
+        else:
+            await journal.finish(lease, outcome.status, outcome.to_json())
+    except LeaseLost:
+        log.warning("another server has taken over %s", lease.execution)
+
+
+async def crash(journal: Journal, lease: Lease) -> None:
+    """Record that an attempt ended by an error of the host."""
+    try:
+        await journal.finish(lease, "crashed", None)
+    except CodeModeError:
+        log.exception("the end of %s could not be recorded", lease.execution)
 
 
 def is_cancelled() -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -23,9 +22,9 @@ from codemode.errors import (
     RequestRepeated,
 )
 from codemode.executions.approvals import Approvals
-from codemode.executions.attempts import Attempt, is_cancelled, keep, ring, to_their_end
+from codemode.executions.attempts import Attempt, crash, is_cancelled, keep, put_down, ring, to_their_end
 from codemode.executions.events import ExecutionEvent, events_of
-from codemode.executions.executor import new_execution, nothing
+from codemode.executions.executor import may_be_execution, new_execution, new_seed, nothing
 from codemode.executions.journal import FRESH_READS, GOOD_UNTIL, OPEN, NewExecution, Retention
 from codemode.executions.ledger import unwatched
 from codemode.executions.programs import Request
@@ -144,7 +143,7 @@ class Executions:
             owner=caller.id,
             role=caller.role,
             code=request.code,
-            seed=secrets.token_bytes(32),
+            seed=new_seed(),
             start_us=time.time_ns() // 1000,
             settings={**await self._programs.settings(caller), **own},
             digests=self._programs.environment(),
@@ -204,30 +203,15 @@ class Executions:
         execution = keeping.given.id
         try:
             outcome = await self._programs.perform(caller, keeping, begun=begun, watch=watch)
-            await self._put_down(keeping.lease, outcome)
+            await put_down(self._journal, keeping.lease, outcome)
         except Exception:
-            await self._crash(keeping.lease)
+            await crash(self._journal, keeping.lease)
             raise
         finally:
             ended = self._attempts.pop(execution, None)
             if ended is not None:
                 ring(ended.bells)
         return outcome
-
-    async def _put_down(self, lease: Lease, outcome: ExecutionOutcome) -> None:
-        try:
-            if outcome.status == "paused":
-                await self._journal.pause(lease, outcome.pending, outcome.to_json())
-            else:
-                await self._journal.finish(lease, outcome.status, outcome.to_json())
-        except LeaseLost:
-            log.warning("another server has taken over %s", lease.execution)
-
-    async def _crash(self, lease: Lease) -> None:
-        try:
-            await self._journal.finish(lease, "crashed", None)
-        except CodeModeError:
-            log.exception("the end of %s could not be recorded", lease.execution)
 
     # --- take up again -------------------------------------------------------------------------------------------
 
@@ -253,14 +237,22 @@ class Executions:
             message = f"{execution} needs the credentials of its caller again: {', '.join(absent)}"
             raise ExecutionWaiting(message, execution=execution)
         record = Record(execution, await self._journal.read(execution))
-        role = caller.role if caller.id == stored.given.owner else self.role_of(stored.given)
+        is_own = caller.id == stored.given.owner
+        role = caller.role if is_own else self.role_of(stored.given)
         changed = await self._programs.changes(stored.given, record, role)
         if changed:
             message = f"{execution} cannot go on, and nothing was run: {'; '.join(changed)}"
             raise ExecutionChanged(message, execution=execution, changes=changed)
-        await self._take_up(stored, await self._journal.claim(execution), credentials)
+        owner = caller if is_own else self._owner(stored.given)
+        await self._take_up(stored, await self._journal.claim(execution), owner, credentials)
 
-    async def _take_up(self, stored: StoredExecution, lease: Lease, credentials: Mapping[str, str]) -> None:
+    def _owner(self, given: NewExecution) -> Caller:
+        """Who started it, where somebody else lets it go on."""
+        return Caller(given.owner, given.role, is_let_in=lambda: self.role_of(given) == given.role)
+
+    async def _take_up(
+        self, stored: StoredExecution, lease: Lease, owner: Caller, credentials: Mapping[str, str]
+    ) -> None:
         """Run it from its record, which is read again: it is ours from the claim on."""
         execution = stored.given.id
         record = Record(execution, await self._journal.read(execution))
@@ -270,7 +262,6 @@ class Executions:
         if stored.given.resume_from:
             earlier = Record(stored.given.resume_from, await self._journal.read(stored.given.resume_from))
             reuse = Reuse(earlier, fresh_reads=stored.given.settings.get(FRESH_READS, False)).without(record)
-        owner = Caller(stored.given.owner, stored.given.role)
         keeping = Keeping(self._journal, lease, stored.given, record, answered, reuse, is_resumed=True)
         self._begin(keeping, owner.bringing(credentials) if credentials else owner)
 
@@ -310,7 +301,7 @@ class Executions:
         if stored.given.credentials:
             reasons = (*reasons, f"the credentials of its caller: {', '.join(stored.given.credentials)}")
         if not reasons:
-            await self._take_up(stored, lease, {})
+            await self._take_up(stored, lease, self._owner(stored.given), {})
             return
         waits = f"its server ended while it ran, and it cannot go on by itself: {'; '.join(reasons)}"
         await self._journal.pause(lease, (), {"id": execution, "status": "paused", "notes": [waits], "pending": []})
@@ -318,8 +309,11 @@ class Executions:
     # --- people --------------------------------------------------------------------------------------------------
 
     async def approvals(self, caller: Caller, execution: str = "") -> tuple[PendingCall, ...]:
-        """Calls that wait for a person, the oldest first: all of them for approvers, else those of the caller."""
-        await self.open()
+        """Calls that wait for a person, the oldest first: all of them for approvers, else those of the caller.
+
+        Raises ExecutionNotFound.
+        """
+        await (self._seen(execution, caller) if execution else self.open())
         return await self._approvals.waiting(caller, execution)
 
     async def decide(self, decisions: Sequence[Decision], caller: Caller) -> tuple[PendingCall, ...]:
@@ -336,8 +330,8 @@ class Executions:
     async def list(
         self, caller: Caller, *, status: ExecutionStatus | None = None, limit: int = 50, before: str = ""
     ) -> tuple[StoredExecution, ...]:
-        """The newest first, without outcomes: those of the caller, or all for approvers."""
-        await self.open()
+        """The newest first, without outcomes: those of the caller, or all for approvers. Raises ExecutionNotFound."""
+        await (self._seen(before, caller) if before else self.open())
         owner = None if self._approvals.are_up_to(caller) else caller.id
         return await self._journal.list(owner=owner, status=status, limit=limit, before=before)
 
@@ -433,8 +427,7 @@ class Executions:
 
     async def _own(self, execution: str, caller: Caller) -> StoredExecution:
         """An execution of the caller's own that does not run."""
-        await self.open()
-        stored = await self._journal.get(execution)
+        stored = await self._stored(execution)
         if stored.given.owner != caller.id:
             raise ExecutionNotFound(execution)
         if stored.status in ("queued", "running"):
@@ -443,11 +436,16 @@ class Executions:
         return stored
 
     async def _seen(self, execution: str, caller: Caller) -> StoredExecution:
-        await self.open()
-        stored = await self._journal.get(execution)
+        stored = await self._stored(execution)
         if stored.given.owner != caller.id and not self._approvals.are_up_to(caller):
             raise ExecutionNotFound(execution)
         return stored
+
+    async def _stored(self, execution: str) -> StoredExecution:
+        await self.open()
+        if not may_be_execution(execution):
+            raise ExecutionNotFound(execution)
+        return await self._journal.get(execution)
 
     # --- chores --------------------------------------------------------------------------------------------------
 

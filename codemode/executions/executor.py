@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import secrets
 import uuid
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
@@ -38,9 +40,25 @@ MIB = 1024 * 1024
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+#: Of the seed of a run, as `sandbox.Sandbox.run` takes it.
+_SEED_BYTES = 32
+
+_ID = re.compile(r"ex_[0-9a-f]{32}")
+
+
 def new_execution() -> str:
     """An id that no other execution has."""
     return f"ex_{uuid.uuid4().hex}"
+
+
+def may_be_execution(text: str) -> bool:
+    """Whether a text could be an id of `new_execution`: of others a database may not even hold the characters."""
+    return _ID.fullmatch(text) is not None
+
+
+def new_seed() -> bytes:
+    """What makes chance in a program that is recorded repeat itself."""
+    return secrets.token_bytes(_SEED_BYTES)
 
 
 def nothing() -> None:

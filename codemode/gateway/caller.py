@@ -9,7 +9,11 @@ from codemode.settings import DEFAULT_ROLE
 from codemode.transports.credentials import NOBODY, CallerCredentials
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+
+def _always() -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +21,8 @@ class Caller:
     """A caller that was authenticated, or the one on this machine. `secrets` must not be seen in any record.
 
     `credentials` are what it brings for services behind the tools, for one execution. `good_until` is when what it
-    showed expires (seconds since 1970), where nobody can be asked whether it is still good.
+    showed expires (seconds since 1970), where nobody can be asked whether it is still good; `is_let_in` asks whether it
+    would be let in now, in the same role.
     """
 
     id: str
@@ -25,6 +30,7 @@ class Caller:
     label: str = ""
     secrets: tuple[str, ...] = field(default=(), repr=False)
     good_until: float | None = field(default=None, compare=False)
+    is_let_in: Callable[[], bool] = field(default=_always, repr=False, compare=False)
     credentials: CallerCredentials = field(default=NOBODY, repr=False, compare=False)
 
     def bringing(self, credentials: Mapping[str, str]) -> Caller:

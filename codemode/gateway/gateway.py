@@ -13,6 +13,7 @@ from codemode.errors import (
     AccessDenied,
     AnswerInvalid,
     ApprovalRequired,
+    CallerNotLetIn,
     CallError,
     CodeModeError,
     UpstreamError,
@@ -20,7 +21,7 @@ from codemode.errors import (
     UpstreamUnreachable,
 )
 from codemode.gateway.call import CallState, JudgedCall, ToolOutcome
-from codemode.gateway.policy import AccessPolicy, AccessRequest, Decision
+from codemode.gateway.policy import AccessPolicy, AccessRequest, Decision, Ruling
 from codemode.transports.content import OWNER
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
     from codemode.gateway.call import ToolCall
     from codemode.gateway.caller import Caller
-    from codemode.gateway.policy import Ruling, Tally
+    from codemode.gateway.policy import Tally
     from codemode.transports.transport import Transport
 
     Send = Callable[[Transport, Tool, Mapping[str, Any]], Awaitable[Any]]
@@ -39,6 +40,9 @@ log = logging.getLogger(__name__)
 
 #: What a proxy answers where the service behind it did not, or not in time: Bad Gateway, Gateway Timeout.
 _OF_PROXIES = (502, 504)
+
+#: What stands in the ledger of a call whose caller would not be let in any more.
+_NOT_LET_IN = Ruling(Decision.DENY, "the key of the program is no longer good")
 
 #: Errors that the operator is told of, each once.
 _TOLD_AT_MOST = 100
@@ -68,7 +72,10 @@ class Gateway:
         return other
 
     def judge(self, call: ToolCall) -> JudgedCall:
-        """Resolve, validate and decide, on the arguments as they would be sent; an allowed call is counted."""
+        """Resolve, validate and decide, on the arguments as they would be sent; an allowed call is counted.
+
+        A program that runs does not outlive the rights of its caller.
+        """
         try:
             tool = self.catalog.get(call.tool)
         except CodeModeError as error:
@@ -77,6 +84,8 @@ class Gateway:
             arguments = validate(tool, call.arguments)
         except CodeModeError as error:
             return JudgedCall(call, tool, error=error)
+        if not call.caller.is_let_in():
+            return JudgedCall(call, tool, arguments, _NOT_LET_IN, CallerNotLetIn(tool.id))
         request = AccessRequest(tool, arguments, call.caller.role)
         ruling = self._policy.ruling(request)
         if ruling.decision is Decision.ALLOW:

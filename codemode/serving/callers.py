@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import logging
 import time
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from codemode.executions.journal import GOOD_UNTIL
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from codemode.executions.journal import NewExecution
+    from codemode.serving.keys import StoredKey
     from codemode.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -101,7 +103,11 @@ class Callers:
         if key.role not in self._roles:
             log.warning("key %s is refused: its role %r is none of policy.roles", key.id, key.role)
             return None
-        return Caller(f"key:{key.id}", key.role, key.label, secrets=(presented,))
+        still = partial(self._is_still, key)
+        return Caller(f"key:{key.id}", key.role, key.label, secrets=(presented,), is_let_in=still)
+
+    def _is_still(self, key: StoredKey) -> bool:
+        return self._file.role_of(key.id) == key.role
 
     async def _by_token(self, presented: str) -> Caller | None:
         if self._tokens is None or not TokenCheck.is_token(presented):
@@ -114,8 +120,9 @@ class Callers:
 
 
 def roles_of_today(settings: Settings) -> Callable[[NewExecution], str | None]:
-    """`Callers.role_of` where none are served: read when it is asked. Raises ConfigurationError then."""
-    return lambda given: Callers.of(settings).role_of(given)
+    """`Callers.role_of` where none are served: read when it is first asked. Raises ConfigurationError then."""
+    callers = cache(lambda: Callers.of(settings))
+    return lambda given: callers().role_of(given)
 
 
 def key_file(state: Path) -> KeyFile:

@@ -7,6 +7,7 @@ execution go on in this process, as the one that started it.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -18,7 +19,7 @@ from codemode.gateway.caller import Caller
 from codemode.serving import console as show
 from codemode.serving.callers import roles_of_today
 from codemode.serving.executions import BEYOND_S, brief, gone_on, pending_json, whole
-from codemode.serving.surface import AsJson, Surface, on_surface, with_service
+from codemode.serving.surface import AsJson, Surface, local_caller, on_surface, with_service
 from codemode.settings import DEFAULT_ROLE
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def rollback(
 
     async def work(service: CodeMode) -> int:
         given = (await service.executions.get(execution, _operator(service))).given
-        owner = Caller(given.owner, given.role)
+        owner = replace(local_caller(service, given.role), id=given.owner)
         found = await service.executions.rollback(execution, owner)
         if found.execution and not as_json:
             await _ended(service, found.execution, as_json=False)

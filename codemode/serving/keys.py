@@ -71,6 +71,7 @@ class KeyFile:
         self._clock = clock
         self._seen: tuple[int, int, int] | None = None
         self._by_digest: dict[str, StoredKey] = {}
+        self._by_id: dict[str, StoredKey] = {}
         #: Whether there was ever a key: then nobody comes in without one.
         self.is_used = False
 
@@ -84,8 +85,7 @@ class KeyFile:
     def role_of(self, id_: str) -> str | None:
         """The role of a key that is good now."""
         self._refresh()
-        known = {key.id: key for key in self._by_digest.values()}
-        key = known.get(id_)
+        key = self._by_id.get(id_)
         return key.role if key is not None and key.status(self._clock()) == "active" else None
 
     def entries(self) -> tuple[StoredKey, ...]:
@@ -127,7 +127,7 @@ class KeyFile:
         try:
             stat = self._path.stat()
         except OSError:
-            self._seen, self._by_digest = None, {}
+            self._seen, self._by_digest, self._by_id = None, {}, {}
             return
         state = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
         if state == self._seen:
@@ -139,6 +139,7 @@ class KeyFile:
             keys = ()
             log.error("no key of it opens anything: %s", error)
         self._by_digest = {digest: key for key in keys for digest in (key.old_digest, key.digest) if digest}
+        self._by_id = {key.id: key for key in keys}
         self.is_used = True
 
     def is_in_use(self) -> bool:

@@ -618,3 +618,20 @@ async def test_an_execution_whose_answers_are_used_up_waits(here: Place) -> None
         ]
         with pytest.raises(ExecutionWaiting, match=two.id):
             await service.executions.resume(outcome.id, OWNER)
+
+
+async def test_what_an_approver_lets_go_on_does_not_outlive_the_key_that_started_it(here: Place) -> None:
+    hold = here.upstream.hold("/drop")
+    roles: list[str | None] = ["default"]
+    async with here.service() as service:
+        service.executions.role_of = lambda _: roles[0]
+        outcome = await service.execute("up.x.drop(n=1)\nup.x.post(n=2)", caller=OWNER)
+        await service.executions.decide(verdict_on(outcome), APPROVER)
+        await service.executions.resume(outcome.id, APPROVER)
+        await here.upstream.wait_for(1)
+        roles[0] = None
+        hold.set()
+        stored = await ended(service, outcome.id)
+    assert stored.status == "failed"
+    assert "the key that started this program was revoked" in stored.outcome["failure"]["message"]
+    assert here.upstream.seen == ["DELETE /drop?n=1"]

@@ -351,3 +351,25 @@ async def test_what_json_cannot_carry_is_a_mistake_of_the_request(
 ) -> None:
     answer = await client.post(path, content=text, headers={"Content-Type": "application/json"})
     assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
+
+
+async def test_a_program_does_not_outlive_the_key_that_started_it(
+    client: httpx2.AsyncClient, bank: Bank, tmp_path: Path
+) -> None:
+    keys = KeyFile(tmp_path / "keys.json")
+    key, text = keys.create(role="default")
+    mine = {"Authorization": f"Bearer {text}"}
+    code = "bank.wait()\ntry:\n    bank.take_back(to='ann')\nexcept ToolError as e:\n    said = e.kind, e.message\nsaid"
+    running = asyncio.create_task(client.post("/v1/execute", json={"code": code}, headers=mine))
+    await bank.waiting.wait()
+    keys.revoke(key.id)
+    bank.gate.set()
+    outcome = (await running).json()
+    assert bank.taken_back == []
+    assert outcome["value"][0] == "caller_not_let_in"
+    assert "the key that started this program was revoked, or has expired, while it ran" in outcome["value"][1]
+    assert [(call["state"], call["rule"]) for call in outcome["calls"]] == [
+        ("committed", "default for read"),
+        ("denied", "the key of the program is no longer good"),
+    ]
+    assert (await client.get("/v1/executions", headers=mine)).status_code == 401
