@@ -11,6 +11,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from codemode.serving.admission import Overloaded
 from codemode.serving.mcp import Busy, McpFace
+from codemode.serving.mcp_sessions import IDLE_S, McpSessions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
@@ -35,18 +36,22 @@ class McpHttp:
         self._admission = admission
         face = McpFace(service, caller_of=_caller, credentials_of=self._credentials, turn=self._turn)
         self._sessions = StreamableHTTPSessionManager(
-            face.server, max_request_body_size=service.settings.server.request_limit_bytes
+            face.server,
+            max_request_body_size=service.settings.server.request_limit_bytes,
+            session_idle_timeout=IDLE_S,
         )
+        self._open = McpSessions()
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Serve sessions until the block is left, which ends them."""
         return self._sessions.run()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; a session is its caller's alone, to others it is 404."""
+        """Answer one request; a session is its caller's alone, to others it is 404. Raises Overloaded."""
         caller: Caller = scope["state"]["caller"]
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=caller.id, scopes=[]))
-        await self._sessions.handle_request(scope, receive, send)
+        with self._open.request(caller.id, scope, send) as watched:
+            await self._sessions.handle_request(scope, receive, watched)
 
     def _credentials(self, context: ServerRequestContext[Any]) -> Mapping[str, str]:
         headers = context.request.headers if context.request is not None else {}
