@@ -146,7 +146,7 @@ class Router:
         if not messages:
             return {}, ""
         matrix = np.stack(messages)
-        return {name: float(np.max(matrix @ self._vectors[text])) for name, text in told.items()}, ""
+        return {name: float(matrix.dot(self._vectors[text]).max()) for name, text in told.items()}, ""
 
     def _embedded(self, texts: Sequence[str]) -> tuple[dict[str, NDArray[np.float32]], str]:
         found: dict[str, NDArray[np.float32]] = {}

@@ -26,6 +26,9 @@ _TOGETHER = 16  # texts of like length computed at once: more do not make it qui
 _HIDDEN = np.float32(-1e9)  # added to the attention of what is no text
 _DTYPES = {"F32": "<f4", "F16": "<f2"}
 
+#: Some builds of BLAS leave flags set, which `@` would take for an overflow and warn of.
+_quietly = np.errstate(all="ignore")
+
 
 class Encoder:
     """Texts to unit vectors. Raises ConfigurationError where the folder holds no such model."""
@@ -78,6 +81,7 @@ class Encoder:
         wide = _gelu(self._linear(state, f"{name}.intermediate.dense"))
         return self._normalized(state + self._linear(wide, f"{name}.output.dense"), f"{name}.output.LayerNorm")
 
+    @_quietly
     def _attention(self, state: Matrix, mask: Matrix, name: str) -> Matrix:
         count, longest, size = state.shape
         query, key, value = (
@@ -89,6 +93,7 @@ class Encoder:
         scores /= scores.sum(axis=-1, keepdims=True)
         return np.asarray((scores @ value).swapaxes(1, 2).reshape(count, longest, size), np.float32)
 
+    @_quietly
     def _linear(self, state: Matrix, name: str) -> Matrix:
         flat = state.reshape(-1, state.shape[-1]) @ self._arrays[f"{name}.weight"].T
         flat += self._arrays[f"{name}.bias"]

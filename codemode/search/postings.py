@@ -53,7 +53,7 @@ def _worth(documents: Segment, weights: Weights) -> tuple[NDArray[np.int32], NDA
     b = np.asarray(weights.length_b)
     average = np.maximum(documents.lengths.mean(axis=0) if len(documents) else b, 1.0)
     w = np.asarray(weights.fields)
-    present = (documents.lengths > 0) @ w
+    present = (documents.lengths > 0).dot(w)
     fill = (w.sum() / np.maximum(present, 1.0)) ** weights.fill
     per_field = (w / (1 - b + b * documents.lengths / average) * fill[:, None]).astype(np.float32)
     holders = np.repeat(np.arange(len(documents), dtype=np.int32), np.diff(documents.starts))

@@ -46,7 +46,7 @@ class VectorTable:
         """Of each row to a vector of any length."""
         unit = vector / max(float(np.linalg.norm(vector)), 1e-9)
         blocks = [
-            self.numbers[start : start + _BLOCK].astype(np.float32) @ unit
+            self.numbers[start : start + _BLOCK].astype(np.float32).dot(unit)
             for start in range(0, len(self.numbers), _BLOCK)
         ]
         return np.asarray(np.concatenate(blocks) * self.scales if blocks else self.scales, np.float32)
