@@ -15,10 +15,13 @@ _SLIP = 80
 #: Below this likeness a name is no suggestion but noise.
 _NEAR = 55
 
+#: Longer ones are no names, and to compare a megabyte takes half a second.
+_LONGEST = 512
+
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The one of `known` that is most like a name, in any case of letters; None where none is like it."""
-    names = [*known]
+    names = [*known] if len(name) <= _LONGEST else []
     for scorer, least in ((fuzz.ratio, _SLIP), (fuzz.WRatio, _NEAR)):
         found = process.extractOne(name, names, scorer=scorer, processor=str.casefold, score_cutoff=least)
         if found is not None:

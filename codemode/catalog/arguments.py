@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from codemode.catalog.checks import quick_check
+from codemode.catalog.extent import MOST_VALUES, holds_too_many
 from codemode.catalog.prose import shorten
 from codemode.catalog.shapes import Direction, Shapes
 from codemode.catalog.tool import Location, Parameter
@@ -41,6 +42,9 @@ def validate(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     numbers written as floats become integers, and numbers become text where they travel as text anyway. In a merge
     patch (RFC 7396) null may stand for every member of an object, and removes it.
     """
+    if holds_too_many(arguments):
+        message = f"the arguments hold more than {MOST_VALUES:,} values: make several calls, each with a part of them"
+        raise ArgumentsInvalid(tool.id, message, valid=tool.parameter_names)
     plan = _plan(tool)
     valid: dict[str, Any] = {}
     for name, value in arguments.items():

@@ -11,11 +11,12 @@ from __future__ import annotations
 import hashlib
 import keyword
 import re
-import unicodedata
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from codemode.normal_form import normalized
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -84,7 +85,7 @@ def _ascii(text: str) -> str:
     """Letters without their marks; what has no Latin letter is left out."""
     if text.isascii():
         return text
-    return unicodedata.normalize("NFKD", text.translate(_LETTERS)).encode("ascii", "ignore").decode()
+    return normalized("NFKD", text.translate(_LETTERS)).encode("ascii", "ignore").decode()
 
 
 def identifier(text: str, fallback: str = "unnamed") -> str:

@@ -21,13 +21,14 @@ from typing import Any
 from urllib.parse import unquote
 
 from codemode.catalog.content import INLINE_KEY, REFERENCE_KEY
+from codemode.normal_form import normalized
 
 ANYTHING = ("*", "**")
 
 #: Longer texts never surely fit (an address has at most 254 characters, an address of a page at most a few thousand).
 LONGEST_CERTAIN = 4_000
 
-#: Longer texts may always fit: to look at all readings of them would hold up everybody else.
+#: Texts that are longer, all of a value together, may always fit: to look at all readings would hold up everybody else.
 LONGEST_LOOKED_AT = 100_000
 
 #: Rounds of decoding: what was encoded more often than this is no accident, and does not surely fit.
@@ -39,7 +40,10 @@ _WORD = re.compile(r"[\w.+'-]*")
 _LINE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]*")
 _BETWEEN = re.compile(r"[\s\x00-\x1f\x7f-\x9f,;<>\"'()\[\]{}|&=:]+")
 _COMMENT = re.compile(r"\([^()]*\)")
-_PUNYCODE = re.compile(r"xn--([a-z0-9-]+)", re.IGNORECASE)
+#: Longer than a label of a name can be, and short: it is decoded in time that grows with the square of the length.
+_PUNYCODE = re.compile(r"xn--([a-z0-9-]{1,250})", re.IGNORECASE)
+#: Numbers of characters as Python does not read them: with thousands of digits. No character has eight.
+_ZEROS, _HUGE = re.compile(r"&#0+(?=[0-9])"), re.compile(r"&#[0-9]{8,};?")
 _DOTS = re.compile(r"(?:^|[/\\])\.{1,2}(?:[/\\]|$)")
 
 #: Cyrillic and Greek letters that look like Latin ones (Unicode Technical Standard 39, the common part of its table).
@@ -62,15 +66,17 @@ class ValuePattern:
             return True
         if not isinstance(value, str):
             return shown(value) == self.text or self._covers(shown(value))
-        readings = _readings(value)
+        readings = _readings(value) if len(value) <= LONGEST_CERTAIN else None
         return readings is not None and all(self._covers(reading) for reading in readings)
 
     def may_fit(self, value: Any) -> bool:
         """Whether any reading of a value, or of a part of it, fits: what a prohibition asks for."""
         if self.text in ANYTHING:
             return True
+        left = LONGEST_LOOKED_AT
         for leaf in leaves(value):
-            if isinstance(leaf, str) and (len(leaf) > LONGEST_LOOKED_AT or leaf == REFERENCE_KEY):
+            left -= len(leaf) if isinstance(leaf, str) else 0
+            if left < 0 or leaf == REFERENCE_KEY:
                 return True  # what cannot be looked at may be anything
             if any(_found_in(self._folded, part) for part in _parts_of(leaf)):
                 return True
@@ -100,8 +106,8 @@ def folded(text: str) -> str:
     """Text without what only looks different: case, accents, width, invisible characters, look-alike letters."""
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text).casefold()
-    kept = (c for c in unicodedata.normalize("NFKD", decomposed) if unicodedata.category(c) not in ("Mn", "Cf"))
+    decomposed = normalized("NFKD", text).casefold()
+    kept = (c for c in normalized("NFKD", decomposed) if unicodedata.category(c) not in ("Mn", "Cf"))
     return "".join(kept).translate(_LOOK_ALIKES)
 
 
@@ -139,7 +145,11 @@ def _readings(text: str) -> set[str] | None:
     return None
 
 
-_DECODINGS = (unquote, html.unescape, lambda text: unicodedata.normalize("NFKC", text))
+def _without_entities(text: str) -> str:
+    return html.unescape(_HUGE.sub("\ufffd", _ZEROS.sub("&#", text)))
+
+
+_DECODINGS = (unquote, _without_entities, lambda text: normalized("NFKC", text))
 
 
 def _parts_of(value: Any) -> Iterator[str]:

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from codemode.catalog.extent import MOST_VALUES, holds_too_many
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -21,6 +23,9 @@ REDACTED = "[redacted]"
 
 #: Known secrets that are shorter are not searched for in texts: they would blank out ordinary words.
 _SHORTEST = 4
+
+#: Known secrets that are looked for in each text; where there are more, no text is shown.
+_MOST_KNOWN = 100
 
 #: Steps into a schema that refers to itself.
 _DEEPEST = 12
@@ -55,6 +60,8 @@ class Redaction:
 
     def arguments(self, arguments: Mapping[str, Any], tool: Tool | None) -> tuple[dict[str, Any], Redaction]:
         """The arguments of a call as they may be shown, and what else is known to be secret from then on."""
+        if holds_too_many(arguments):
+            return {"…": f"more than {MOST_VALUES:,} values"}, self
         found: list[str] = []
         shown = {}
         for name, value in arguments.items():
@@ -69,6 +76,8 @@ class Redaction:
 
     def text(self, text: str) -> str:
         """A text without the secrets that are known, and without the values of fields with secret names."""
+        if len(self._known) > _MOST_KNOWN:
+            return REDACTED
         for secret in self._known:
             text = text.replace(secret, REDACTED)
         return _SECRET_FIELD.sub(rf'\1"{REDACTED}"', text) if '"' in text else text

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
+from codemode.normal_form import normalized
 from codemode.search.text import without_accents
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Keywords:
 def fold(text: str) -> str:
     """A text without what does not tell words apart: case, accents of Latin letters, widths, kinds of space."""
     text = _SPACES.sub(" ", text)
-    return text.lower() if text.isascii() else without_accents(unicodedata.normalize("NFKC", text)).casefold()
+    return text.lower() if text.isascii() else without_accents(normalized("NFKC", text)).casefold()
 
 
 def has_word(text: str, keyword: str) -> bool:

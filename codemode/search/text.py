@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import Stemmer
 
+from codemode.normal_form import normalized
 from codemode.search.words import lines
 
 # Vowel signs and accents that stand apart belong to the word, which `\w` does not know.
@@ -40,7 +41,7 @@ def surface_forms(raw: str) -> tuple[str, ...]:
     """What a raw word is made of, folded: parts of an identifier, pairs of characters where a script has no spaces."""
     if raw.isascii():
         return _latin_forms(raw)
-    folded = without_accents(unicodedata.normalize("NFKC", raw))
+    folded = without_accents(normalized("NFKC", raw))
     if folded.isascii():
         return _latin_forms(folded)
     forms: list[str] = []
@@ -96,11 +97,11 @@ def _pairs(run: str) -> list[str]:
 def without_accents(text: str) -> str:
     """Latin letters without their accents; other scripts keep their marks, which are part of the word there."""
     kept: list[str] = []
-    for character in unicodedata.normalize("NFD", text):
+    for character in normalized("NFD", text):
         if unicodedata.combining(character) and kept and kept[-1].isascii():
             continue
         kept.append(character)
-    return unicodedata.normalize("NFC", "".join(kept))
+    return normalized("NFC", "".join(kept))
 
 
 _LINES = [line.removeprefix("=").split() for line in lines("forms.txt")]

@@ -11,6 +11,8 @@ import unicodedata
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
+from codemode.normal_form import normalized
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -57,6 +59,6 @@ def _split(numbers: Mapping[str, int], unknown: int, word: str) -> tuple[int, ..
 
 def _words(text: str) -> Iterator[str]:
     if not text.isascii():
-        letters = unicodedata.normalize("NFD", text.lower())
+        letters = normalized("NFD", text.lower())
         text = "".join(each for each in letters if each.isspace() or unicodedata.category(each) not in _LEFT_OUT)
     yield from _WORD.findall(text.lower())

@@ -7,8 +7,9 @@ section 3.3, RFC 9110 section 5.5, RFC 6265 section 4.1.1, and CWE-22, CWE-93, C
 from __future__ import annotations
 
 import re
-import unicodedata
 from urllib.parse import quote, unquote
+
+from codemode.normal_form import normalized
 
 #: Longer values are no identifiers; servers refuse request lines from 8 KB on (nginx, Apache).
 LONGEST_SEGMENT = 2_000
@@ -75,7 +76,7 @@ def cookie_text(value: str) -> str:
 
 def plain_name(name: str) -> str:
     """A name as a service that is not strict may read it: " CC", "c-c", "%63c" and "cc[0]" as "cc"."""
-    text = unicodedata.normalize("NFKC", unquote(name)).casefold()
+    text = normalized("NFKC", unquote(name)).casefold()
     first = text[:1] + text[1:].partition("[")[0]
     return "".join(character for character in first if character.isalnum()) or name
 
@@ -86,7 +87,7 @@ def _decodings(value: str) -> set[str]:
     for _ in range(_DECODINGS):
         text = unquote(text)
         found.add(text)
-    return found | {unicodedata.normalize("NFKC", text) for text in found if not text.isascii()}
+    return found | {normalized("NFKC", text) for text in found if not text.isascii()}
 
 
 def _check_segment(text: str, *, slashes: bool) -> None:

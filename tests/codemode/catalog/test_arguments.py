@@ -59,6 +59,20 @@ def test_an_unknown_name_is_refused_with_the_nearest_and_all_valid_ones() -> Non
     assert (error.parameter, error.valid[:2]) == ("titel", ("owner", "title"))
 
 
+def test_a_name_that_is_too_long_for_one_has_no_nearest() -> None:
+    assert "titletitle" in str(_error({"owner": "o", "title" * 100: "t"}))
+    assert "did you mean" not in str(_error({"owner": "o", "title" * 200: "t"}))
+
+
+def test_more_values_than_one_call_may_hold_are_refused() -> None:
+    arguments = {"owner": "o", "title": "t", "labels": ["a"] * 49_997}
+    assert validate(TOOL, arguments) == arguments
+    error = _error({**arguments, "per_page": 1})
+    assert str(error) == (
+        "gh.issues.create: the arguments hold more than 50,000 values: make several calls, each with a part of them"
+    )
+
+
 def test_missing_arguments_are_named_with_their_types() -> None:
     assert str(_error({"labels": []})).startswith(
         "gh.issues.create: missing required arguments owner: str, title: str. Valid parameters"

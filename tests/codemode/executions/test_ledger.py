@@ -9,6 +9,7 @@ from codemode.executions.ledger import PREVIEW_CHARACTERS, Ledger
 from codemode.gateway.call import CallState, JudgedCall, ToolCall, ToolOutcome
 from codemode.gateway.caller import Caller
 from codemode.gateway.policy import Decision, Ruling
+from codemode.gateway.redaction import REDACTED
 from codemode.testing import make_tool
 
 READ = make_tool("gym.clients.list", {"limit": {"type": "integer"}})
@@ -122,6 +123,22 @@ def test_secrets_are_in_no_part_of_an_entry() -> None:
         assert text not in record, text
     assert "ann" in record
     assert entry.arguments["max_tokens"] == 4096
+
+
+def test_where_there_are_more_secrets_than_can_be_looked_for_no_text_is_shown() -> None:
+    """To look for each of them in each text would take an hour."""
+    ledger = Ledger()
+    words = [f"{n:08}" for n in range(24_000)]
+    ledger.take(judged(tool=LOGIN, word=words, name=["ann"] * 24_000, max_tokens=1))
+    (entry,) = ledger.close()
+    assert entry.arguments == {"word": REDACTED, "name": [REDACTED] * 24_000, "max_tokens": 1}
+
+
+def test_arguments_that_hold_too_many_values_are_not_shown() -> None:
+    ledger = Ledger()
+    ledger.take(judged(tool=LOGIN, word="hunter2x", name=["hunter2x"] * 50_000))
+    (entry,) = ledger.close()
+    assert entry.arguments == {"…": "more than 50,000 values"}
 
 
 def test_an_identical_read_is_noted_and_an_identical_write_is_not() -> None:

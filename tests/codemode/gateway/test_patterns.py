@@ -155,6 +155,28 @@ def test_a_star_alone_takes_any_scalar() -> None:
 def test_a_text_too_long_to_look_at_may_fit() -> None:
     assert EVIL.may_fit("x" * (LONGEST_LOOKED_AT + 1))
     assert not EVIL.may_fit("x" * LONGEST_LOOKED_AT)
+    assert EVIL.may_fit(["x" * 1_000] * 101)
+    assert not EVIL.may_fit([["x" * 1_000] * 100, 1, True])
+
+
+@pytest.mark.parametrize("marks", ["\u0301\u0316", "\u0f73", "\uff9e\u0301"])
+def test_no_text_holds_the_host_up(marks: str) -> None:
+    """To put marks in order takes time that grows with the square of how many there are, and so does punycode."""
+    assert not OWN.surely_fits("a" + marks * 1_000_000 + "@own.org")
+    assert not EVIL.may_fit("a" + marks * (90_000 // len(marks)))
+    assert EVIL.may_fit("x@evil.org" + marks * (90_000 // len(marks)))
+    assert not any(EVIL.may_fit("xn--" + "a" * 99_000 + str(n)) for n in range(10))
+
+
+@pytest.mark.parametrize("text", ["x&#00000064;evil.org", f"x&#{'0' * 5_000}64;evil.org", "x&#x00040;evil.org"])
+def test_numbers_of_characters_are_read_however_long_they_are(text: str) -> None:
+    assert EVIL.may_fit(text)
+    assert not OWN.surely_fits(f"{text},@own.org")
+
+
+def test_numbers_of_no_character_are_read() -> None:
+    assert not EVIL.may_fit(f"&#{'9' * 5_000};")
+    assert EVIL.may_fit(f"&#{'9' * 5_000};,x@evil.org")
 
 
 @given(st.lists(st.sampled_from("a*"), max_size=8).map("".join), st.text("ab", max_size=12))
