@@ -174,7 +174,9 @@ class SingleDispatchMethod:
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         def call(*args: Any, **kwargs: Any) -> Any:
-            return self._choose.dispatch(kind_of(args[0])).__get__(instance, owner)(*args, **kwargs)
+            function = self._choose.dispatch(kind_of(args[0]))
+            bind = getattr(type(function), "__get__", None)  # a class has that of its objects
+            return (function if bind is None else bind(function, instance, owner))(*args, **kwargs)
 
         return call
 

@@ -25,13 +25,12 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.concurrency import executor, locks, loop, queues, threads
 from sandbox.guest.language.compilation import FILENAME
-from sandbox.guest.language.variables import is_dunder
 from sandbox.guest.names.kinds import REAL
 from sandbox.guest.names.logging_kinds import KNOWN_LEVELS
 from sandbox.guest.runtime.access import DATA, OPEN, WRITABLE
 from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.copying import COPIED, SLOT_NAMES
-from sandbox.guest.runtime.handed_out import handed_out
+from sandbox.guest.runtime.handed_out import OF_DESCRIPTORS, bind_methods, handed_out
 from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.own import disown, forget_classes
 from sandbox.guest.runtime.tables import forget_tables
@@ -165,28 +164,13 @@ def _bind_to_own_objects(roots: Collection[str]) -> None:
     """
     for kind in _subclasses(object):
         module = str(kind.__module__)
-        if kind.__flags__ & _IMMUTABLE or (module.partition(".")[0] not in roots and module not in _ALSO_SHARED):
-            continue
-        for name, found in list(vars(kind).items()):
-            if is_dunder(name):
-                continue
-            if type(found) is FunctionType and _needs_own_object(found):
-                setattr(kind, name, _on_objects_of(kind, found))
-            elif type(found) is property:
-                setattr(kind, name, _on_objects_of_property(kind, found))
-
-
-def _on_objects_of_property(kind: type, found: property) -> property:
-    functions: list[Any] = [found.fget, found.fset, found.fdel]
-    bound = [
-        _on_objects_of(kind, each) if type(each) is FunctionType and _needs_own_object(each) else each
-        for each in functions
-    ]
-    return found if bound == functions else property(bound[0], bound[1], bound[2], found.__doc__)
+        if not kind.__flags__ & _IMMUTABLE and (module.partition(".")[0] in roots or module in _ALSO_SHARED):
+            bind_methods(kind, _needs_own_object)
 
 
 def _needs_own_object(function: FunctionType) -> bool:
-    return not function.__code__.co_flags & inspect.CO_COROUTINE and _reaches_beyond(function.__code__)
+    is_waited_for = function.__code__.co_flags & inspect.CO_COROUTINE
+    return function.__name__ in OF_DESCRIPTORS or (not is_waited_for and _reaches_beyond(function.__code__))
 
 
 def _reaches_beyond(code: CodeType) -> bool:
@@ -195,17 +179,6 @@ def _reaches_beyond(code: CodeType) -> bool:
         return True
     sets = not _SETS_ATTRIBUTES.isdisjoint(code.co_code[::2])  # each instruction, and what it keeps, has two bytes
     return sets or any(_reaches_beyond(each) for each in code.co_consts if isinstance(each, CodeType))
-
-
-def _on_objects_of(kind: type, function: FunctionType) -> Any:
-    @functools.wraps(function)
-    def method(self: Any, /, *arguments: Any, **options: Any) -> Any:
-        if kind not in type.__getattribute__(type(self), "__mro__"):
-            message = f"a method of {kind.__name__!r} was called on a {type(self).__name__!r} object"
-            raise TypeError(message)
-        return function(self, *arguments, **options)
-
-    return method
 
 
 #: So often what is let go may run code of the program, before the process is of no use to another.

@@ -34,7 +34,8 @@ _OLD = ("Num", "Str", "Bytes", "NameConstant", "Ellipsis")
 
 def checked(node: Any) -> Any:
     """Return a node of a syntax tree. Raises TypeError for what is none, or says of itself what its class does not."""
-    if type(node) not in _KNOWN or any(name.startswith("_") for name in vars(node)):
+    names = vars(node)  # a node is made with `__dict__=…`, too
+    if type(node) not in _KNOWN or type(names) is not dict or any(name.startswith("_") for name in names):
         message = f"expected a node of a syntax tree, not {type(node).__name__}"
         raise TypeError(message)
     return node

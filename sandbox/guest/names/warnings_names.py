@@ -27,6 +27,8 @@ class _Filters:
         self.records: list[list[WarningMessage]] = []
 
     def tell(self, warning: Warning) -> None:
+        if not issubclass(type(warning), Warning):  # a category makes anything, and its class is shown
+            raise TypeError("category must be a Warning subclass")
         action = self._action(warning)
         if action == "error":
             raise warning

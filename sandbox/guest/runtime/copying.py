@@ -15,6 +15,7 @@ from collections import UserDict, UserList, deque
 from decimal import Context
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.language.attributes import OURS
 from sandbox.guest.language.variables import is_dunder
 from sandbox.guest.runtime.own import MARK, MARK_NAME, is_of_sandbox, of_class
 
@@ -99,7 +100,10 @@ def _find_slot_names(kind: type) -> Any:
         for space in spaces
         if "__slots__" in space
         for name, item in space.items()
-        if type(item) is types.MemberDescriptorType and type(name) is str and not is_dunder(name)
+        if type(item) is types.MemberDescriptorType
+        and type(name) is str
+        and not is_dunder(name)
+        and not name.startswith(OURS)
     ]
 
 

@@ -11,7 +11,7 @@ from sandbox.guest.language.attributes import HOOKS, Decision, decide
 from sandbox.guest.language.variables import UNAVAILABLE, is_dunder
 from sandbox.guest.runtime.classes import is_vetted
 from sandbox.guest.runtime.loose import loose
-from sandbox.guest.runtime.metaclasses import ProgramType, is_program_type
+from sandbox.guest.runtime.metaclasses import ProgramType, is_hook, is_program_type
 from sandbox.guest.runtime.own import MARK_NAME, Object, is_of_sandbox
 from sandbox.guest.runtime.tables import Table, table_name
 from sandbox.guest.runtime.traces import Trace
@@ -222,9 +222,14 @@ class Inspection:
     def attribute_reader(self, next_class: Any) -> Any:
         """Return `super().__getattribute__`: the hook of the next class of the program, or what comes without one."""
         found = next_class.__getattribute__
-        if isinstance(found, types.MethodType):
+        if type(found) is types.MethodType and is_hook("__getattribute__", found.__func__):
             return found
-        return lambda name: self._plain_get(next_class.__self__, name)
+
+        def read(name: Any) -> Any:
+            is_plain = type(name) is str and decide(name) is Decision.PLAIN
+            return found(name) if is_plain else self._plain_get(next_class.__self__, name)
+
+        return read
 
     def _plain_get(self, value: Any, name: str) -> Any:
         """`object.__getattribute__(self, …)`: past a hook of the program's class, by the same decisions."""
@@ -335,8 +340,10 @@ class Inspection:
         return type(value) in (classmethod, staticmethod) and self._own.is_function(value.__func__)
 
     def _descriptor(self, value: Any, name: str) -> Any:
-        if value in self._own or isinstance(value, types.FunctionType) or self._wraps_own(value):
-            return getattr(value, name)
+        found = getattr(value, name)
+        is_of_function = type(value) is types.FunctionType and type(found) is types.MethodWrapperType
+        if value in self._own or is_of_function or self._wraps_own(value):
+            return found
         raise self._missing(value, name)
 
     def _missing(self, value: object, name: str) -> AttributeError:
@@ -382,8 +389,7 @@ def _is_shown(base: type, kind: type) -> bool:
     if base is Object or base is object or is_vetted(base):
         return base is not Object
     order = type.__getattribute__(kind, "__mro__")
-    ours = (each for each in order if each is not base and is_of_sandbox(each))
-    return not any(base in type.__getattribute__(each, "__mro__") for each in ours)
+    return not any(is_of_sandbox(each) and base in type.__getattribute__(each, "__mro__") for each in order)
 
 
 _CONTAINERS = frozenset({list, dict, set, bytearray})

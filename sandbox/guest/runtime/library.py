@@ -18,7 +18,7 @@ import json.encoder
 import re
 import traceback
 import weakref
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.attributes import Decision, decide
@@ -37,6 +37,7 @@ def restrict_library() -> None:
     if not _done:
         _done.append(True)
         _restrict_weak_methods()
+        _restrict_wrappers()
         _restrict_partial_methods()
         _restrict_exits()
         _restrict_field_readers()
@@ -70,12 +71,34 @@ def _restrict_weak_methods() -> None:
     library.__new__ = staticmethod(new)
 
 
+def _restrict_wrappers() -> None:
+    """What wraps a class shows its attributes as they stand there, before anything is bound: `__get__`, too."""
+    library: Any = functools
+    update = library.update_wrapper
+    names, tables = library.WRAPPER_ASSIGNMENTS, library.WRAPPER_UPDATES
+
+    def update_wrapper(wrapper: Any, wrapped: Any, assigned: Any = names, updated: Any = tables) -> Any:
+        is_copied = type(wrapped) in (FunctionType, MethodType) or _is_own(
+            wrapped if isinstance(wrapped, type) else type(wrapped)
+        )
+        return update(wrapper, wrapped, assigned, updated if is_copied else ())
+
+    library.update_wrapper = update_wrapper
+
+
 def _restrict_partial_methods() -> None:
-    """`partialmethod` notes the object behind a method on what it makes, where a copy shows it."""
+    """`partialmethod` binds what is no descriptor by the `__get__` that it has as a class: of other objects.
+
+    It also notes the object behind a method on what it makes, where a copy shows it.
+    """
     library: Any = functools.partialmethod
     get = library.__get__
 
     def bind(self: Any, obj: Any, cls: Any = None) -> Any:
+        if not issubclass(type(self), library):
+            raise TypeError("a partial method binds itself")
+        if not hasattr(type(self.func), "__get__"):
+            return self._make_unbound_method().__get__(obj, cls)
         found = get(self, obj, cls)
         if type(found) is functools.partial:
             found.__dict__.pop("__self__", None)
@@ -88,6 +111,11 @@ def _restrict_exits() -> None:
     """Exits of a stack get `type(error)`: of a class, called by hand, that would be the class of classes."""
     for library, name in ((contextlib.ExitStack, "__exit__"), (contextlib.AsyncExitStack, "__aexit__")):
         setattr(library, name, _exit_of_errors(getattr(library, name)))
+    vars(contextlib)["MethodType"] = _bound  # a method, where it is compared, hands over its function, which takes any
+
+
+def _bound(function: Any, owner: Any) -> Any:
+    return lambda *details: function(owner, *details)
 
 
 def _exit_of_errors(leave: Any) -> Any:
@@ -143,17 +171,33 @@ def _restrict_field_writers() -> None:
 def _restrict_cached_properties() -> None:
     """A cached property of a class looks for its name among the variables of the class, where raw methods are.
 
-    That is one of a metaclass, or inside of a class method (before Python 3.13).
+    That is one of a metaclass, or inside of a class method (before Python 3.13). Called by hand it would read and set
+    variables of any object.
     """
     library: Any = functools.cached_property
-    name_it = library.__set_name__
+    name_it, read = library.__set_name__, library.__get__
 
     def set_name(self: Any, owner: Any, name: Any) -> None:
         if type(name) is not str or decide(name) not in _OF_VARIABLES:
             raise TypeError("a cached property has the name of an attribute")
         name_it(self, owner, name)
 
+    def get(self: Any, instance: Any, owner: Any = None) -> Any:
+        if not issubclass(type(self), library) or not (instance is None or _stands_in(self, type(instance))):
+            raise TypeError("a cached property reads objects of its class")
+        return read(self, instance, owner)
+
     library.__set_name__ = set_name
+    library.__get__ = get
+
+
+def _stands_in(value: Any, kind: type) -> bool:
+    """Tell whether a class has this very attribute, or inherits it."""
+    return any(
+        value is item
+        for base in type.__getattribute__(kind, "__mro__")
+        for item in type.__getattribute__(base, "__dict__").values()
+    )
 
 
 def _restrict_enum_properties() -> None:
@@ -165,7 +209,7 @@ def _restrict_enum_properties() -> None:
         if instance is not None:
             if self.fget is not None:  # `member.value`, as fast as in the library
                 return self.fget(instance)
-            if decide(str.__str__(self.name)) is not Decision.PLAIN:
+            if not issubclass(type(self), library) or decide(str.__str__(self.name)) is not Decision.PLAIN:
                 message = f"{ownerclass!r} has no attribute {self.name!r}"
                 raise AttributeError(message)
         return read(self, instance, ownerclass)

@@ -179,7 +179,7 @@ def _check_name(name: Any, value: Any) -> None:
     if name == MARK_NAME:
         return
     if is_dunder(name):
-        is_allowed = name in DEFINABLE or name in _COMPILED or (name in HOOKS and _is_hook(name, value))
+        is_allowed = name in DEFINABLE or name in _COMPILED or (name in HOOKS and is_hook(name, value))
     else:
         is_allowed = not name.startswith(OURS) and not is_reserved(name)
     if not is_allowed:
@@ -217,7 +217,7 @@ def hook(name: str) -> Callable[[Any], Any]:
     return wrap
 
 
-def _is_hook(name: str, value: Any) -> bool:
+def is_hook(name: str, value: Any) -> bool:
     """Tell whether a value is such a wrapped method, and of this name: each lets through what the others do not."""
     value = value.__func__ if type(value) is classmethod else value
     return type(value) is FunctionType and value.__globals__ is globals() and value.__name__ == name
