@@ -74,7 +74,10 @@ class PartSender:
     def _send_inside(self, key: Any, item: Any, level: int) -> None:
         if key is not None and type(key) is not str:
             raise _Indivisible
-        self._send_part(opening(type(item), key))
+        part = opening(type(item), key)
+        self._count(weight(part))
+        self._count(len(CLOSE))
+        self._send_part(part)
         self._put(self._send_most(item, level))
         self._send_part(CLOSE)
 
@@ -99,10 +102,16 @@ class PartSender:
             if data is None:
                 raise _Indivisible
             check_depth(data, depth)
-        self._left -= max(weight(data, self._encoder.brackets), LEAST_PART)
-        if self._left < 0 or len(data) >= self._part_bytes:
+        self._count(weight(data, self._encoder.brackets))
+        if len(data) >= self._part_bytes:
             raise _Indivisible
         return data
+
+    def _count(self, size: int) -> None:
+        """Count a part as the host does."""
+        self._left -= max(size, LEAST_PART)
+        if self._left < 0:
+            raise _Indivisible
 
     def _put(self, data: bytes) -> None:
         if len(data) > len(NO_PARTS):

@@ -12,7 +12,7 @@ from sandbox.host.calls import CallDesk
 from sandbox.host.endings import Ending, by_breach, by_death, by_final, by_processor_time, by_wall_clock
 from sandbox.host.recording import Delivery, Replay
 from sandbox.outcome import Failure, Outcome, Status, Usage
-from sandbox.protocol.conversation import Conversation, PartsExhausted, State
+from sandbox.protocol.conversation import Conversation, State
 from sandbox.protocol.framing import FrameBuffer, FrameTooLarge
 from sandbox.protocol.guest_messages import Calls, Cancel, Final, Live, Output, Sites
 from sandbox.protocol.host_messages import (
@@ -22,7 +22,7 @@ from sandbox.protocol.host_messages import (
     encode_run,
     encode_tick,
 )
-from sandbox.protocol.parts import KINDS, Parts
+from sandbox.protocol.parts import KINDS, NO_PARTS, Parts
 from sandbox.protocol.strict_json import InvalidJson, JsonValue, Structure, loads_result
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ class Session:
 
     def _take_part(self, body: bytes) -> None:
         structure = Structure(body)
-        self._conversation.received_part(structure.weight)
+        self._conversation.received_part(structure.weight, takes_back=body == NO_PARTS)
         try:
             self._parts.take(body, structure)
         except InvalidJson as error:
@@ -254,15 +254,12 @@ class Session:
     def _take_value(self, body: bytes) -> None:
         assert self._final is not None  # noqa: S101 - State.VALUE follows a final message
         structure = Structure(body)
-        if structure.weight > self._program.limits.result_bytes:
-            message = f"the value counts for more than {self._program.limits.result_bytes} bytes"
-            raise PartsExhausted(message)
+        self._conversation.received_value(structure.weight)
         try:
             last = loads_result(body, depth=self._program.limits.result_depth, structure=structure)
         except InvalidJson as error:
             raise GuestProtocolError(_UNREADABLE % error) from error
         self._value = self._parts.complete(last)
-        self._conversation.received_value()
         self._end(by_final(self._final))
 
     def _hung_up(self) -> None:

@@ -96,7 +96,7 @@ class Conversation:
         self.output_bytes = 0
         self._limits = limits
         self._last_id = 0
-        self._part_bytes = 0
+        self._part_bytes = self._kept_bytes = 0
         self._paths: set[str] = set()
         self._cancelled: set[int] = set()
         self._traffic_bytes = 0
@@ -118,7 +118,7 @@ class Conversation:
         self._admit_traffic(body)
         message = decode_guest_message(body)
         after = _AFTER.get((self.state, type(message)))
-        if after is None:
+        if after is None or _is_end_without_beginning(self.state, message):
             what = type(message).__name__.lower()
             breach = f"the guest sent {what} when {self.state.value}"
             raise GuestProtocolError(breach)
@@ -140,19 +140,24 @@ class Conversation:
         """Note that the program was let run."""
         self.state = State.RUNNING
 
-    def received_part(self, size: int) -> None:
-        """Admit a part of the value, of `size` bytes. Raises GuestProtocolError."""
+    def received_part(self, size: int, *, takes_back: bool = False) -> None:
+        """Admit a part of the value, of `size` bytes, or that all before are taken back. Raises GuestProtocolError."""
         if self.state is not State.RUNNING:
             breach = f"the guest sent a part of a value when {self.state.value}"
             raise GuestProtocolError(breach)
         self._part_bytes += max(size, LEAST_PART)
-        if self._part_bytes > self._limits.result_bytes + LEAST_PART:
-            breach = f"the parts of the value have more than {self._limits.result_bytes} bytes"
-            raise PartsExhausted(breach)
+        self._kept_bytes = 0 if takes_back else self._kept_bytes + max(size, LEAST_PART)
+        self._admit_value(self._part_bytes - LEAST_PART)  # the guest stops at the limit, and takes back what it sent
 
-    def received_value(self) -> None:
-        """Note that the value has come."""
+    def received_value(self, size: int) -> None:
+        """Admit the value, or its last part. Raises GuestProtocolError."""
+        self._admit_value(self._kept_bytes + size)
         self.state = State.ENDED
+
+    def _admit_value(self, size: int) -> None:
+        if size > self._limits.result_bytes:
+            breach = f"the value counts for more than {self._limits.result_bytes} bytes"
+            raise PartsExhausted(breach)
 
     def _admit_traffic(self, body: bytes) -> None:
         self._traffic_bytes += max(weight(body), LEAST_MESSAGE)
@@ -189,3 +194,7 @@ class Conversation:
         if self.output_bytes > self._limits.output_bytes:
             breach = f"the program printed more than {self._limits.output_bytes} bytes"
             raise OutputExhausted(breach)
+
+
+def _is_end_without_beginning(state: State, message: GuestMessage) -> bool:
+    return state is State.STARTED and isinstance(message, Final) and message.status == "completed"

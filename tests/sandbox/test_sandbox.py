@@ -13,6 +13,7 @@ import pytest
 
 from sandbox import Call, CallFailed, CallSite, Limits, Sandbox, Status
 from sandbox.protocol.framing import frame
+from sandbox.protocol.strict_json import encode
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -237,6 +238,26 @@ async def test_parts_that_a_guest_forges_end_it(part: bytes) -> None:
     code = f"import os\nos.write(rpc_fd, {frame(part)!r})\nresult = 1"
     async with Sandbox(limits=LIMITS, program="bare_program", folders=(PROGRAMS,)) as bare:
         assert (await bare.run(code)).status is Status.CRASHED
+
+
+async def test_a_value_and_its_parts_together_are_within_the_limit() -> None:
+    part = frame(b"[" + b"1," * 40_000 + b"1]")
+    code = f"import os\nos.write(rpc_fd, {part!r})\nresult = [1] * 40_000"
+    limits = replace(LIMITS, result_bytes=100_000)
+    async with Sandbox(limits=limits, program="bare_program", folders=(PROGRAMS,)) as bare:
+        outcome = await bare.run(code)
+    assert (outcome.status, outcome.limit, outcome.value) == (Status.CRASHED, "result_bytes", None)
+
+
+@pytest.mark.parametrize("items", [3_600, 3_650, 3_750, 3_850, 3_900])
+async def test_a_value_of_many_long_lists_is_whole_up_to_the_limit(sandbox: Sandbox, items: int) -> None:
+    """Each list takes two parts that hold no data, which count."""
+    code = f"{{str(i): {{str(j): [1] * {items} for j in range(16)}} for i in range(8)}}"
+    value = {str(i): {str(j): [1] * items for j in range(16)} for i in range(8)}
+    size = len(encode(value))
+    for limit in (size, size + 300_000, size + 1_000_000):
+        outcome = await sandbox.run(code, limits=replace(LIMITS, result_bytes=limit))
+        assert outcome.value == value, (limit, outcome.failure)
 
 
 async def test_a_rejected_call_is_an_error_of_its_own_that_a_program_may_handle(sandbox: Sandbox) -> None:

@@ -56,11 +56,11 @@ def test_after_an_end_with_a_value_comes_the_value() -> None:
     end = encode_final("completed", value=b"1")[: -HEADER_BYTES - 1]
     said(conversation, end)
     assert (conversation.state, conversation.budget) == (State.VALUE, 5_000)
-    conversation.received_value()
+    conversation.received_value(1)
     assert conversation.state is State.ENDED
 
 
-@pytest.mark.parametrize("frame", [CALL, OUTPUT, CANCEL])
+@pytest.mark.parametrize("frame", [CALL, OUTPUT, CANCEL, LIVE, COMPLETED, encode_final("completed", value=b"1")[:-5]])
 def test_nothing_happens_before_the_call_sites_are_sent(frame: bytes) -> None:
     with pytest.raises(GuestProtocolError, match="when the program was sent"):
         said(Conversation(Limits()), frame)
@@ -109,6 +109,24 @@ def test_parts_of_a_value_may_come_while_the_program_runs_and_only_then() -> Non
     for conversation in (Conversation(Limits()), said(Conversation(Limits()), SITES), said(running(), COMPLETED)):
         with pytest.raises(GuestProtocolError, match="a part of a value when"):
             conversation.received_part(100)
+
+
+def test_a_value_and_its_parts_are_no_larger_than_a_value_may_be() -> None:
+    end = encode_final("completed", value=b"1")[: -HEADER_BYTES - 1]
+    for kept, last in ((90_000, 10_000), (90_000, 10_001)):
+        conversation = running(Limits(result_bytes=100_000))
+        conversation.received_part(kept)
+        said(conversation, end)
+        if kept + last > 100_000:
+            with pytest.raises(PartsExhausted, match="more than 100000 bytes"):
+                conversation.received_value(last)
+        else:
+            conversation.received_value(last)
+    conversation = running(Limits(result_bytes=100_000))
+    conversation.received_part(100_000)
+    conversation.received_part(2, takes_back=True)
+    said(conversation, end).received_value(100_000)
+    assert conversation.state is State.ENDED
 
 
 @pytest.mark.parametrize("size", [2, 1_000_000])
