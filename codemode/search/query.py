@@ -36,6 +36,8 @@ class Query:
         if self.limit < 0 or self.offset < 0:
             message = f"limit and offset are counts from 0 on; got limit={self.limit}, offset={self.offset}"
             raise SearchInvalid(message)
+        readable = tuple(text.encode(errors="replace").decode() for text in self.queries)
+        object.__setattr__(self, "queries", readable)  # a command's arguments may hold bytes that are no text
 
 
 @dataclass(frozen=True, slots=True)

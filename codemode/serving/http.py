@@ -35,6 +35,7 @@ from codemode.errors import (
     SearchInvalid,
     ToolNotFound,
 )
+from codemode.search.query import Query as SearchQuery
 from codemode.serving.admission import Admission
 from codemode.serving.http_executions import add_execution_routes
 from codemode.serving.http_menu import add_menu_route
@@ -42,7 +43,7 @@ from codemode.serving.intake import Intake
 from codemode.serving.key_check import KeyCheck
 from codemode.serving.mcp_http import PATH, McpHttp
 from codemode.serving.problems import problem
-from codemode.serving.request_mistakes import know_query, mistake_of
+from codemode.serving.request_mistakes import know_query, mistake_of, place_mistake
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -157,8 +158,10 @@ def _add_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         offset: Annotated[int, Query(ge=0)] = 0,
     ) -> dict[str, Any]:
         """All tools, a page at a time, in the order of their names."""
-        catalog = (await service.view(request.state.caller)).catalog
-        tools = [tool for tool in catalog.tools if namespace in (None, tool.namespace)]
+        view = await service.view(request.state.caller)
+        if namespace is not None:
+            view.finder.search(SearchQuery((), namespace, limit=0))  # which refuses one that there is not
+        tools = [tool for tool in view.catalog.tools if namespace in (None, tool.namespace)]
         page = sorted(tools, key=lambda tool: tool.id)[offset : offset + limit]
         return {"tools": [_brief(tool) for tool in page], "total": len(tools), "offset": offset}
 
@@ -209,8 +212,12 @@ def _answer_errors(app: FastAPI) -> None:
         return problem(500, "internal_error", f"an error of this service; its log has it under {reference}")
 
     @app.exception_handler(StarletteHTTPException)
-    async def http(_: Request, error: StarletteHTTPException) -> JSONResponse:
+    async def http(request: Request, error: StarletteHTTPException) -> JSONResponse:
         codes = {404: "not_found", 405: "method_not_allowed", 413: "request_too_large"}
-        answer = problem(error.status_code, codes.get(error.status_code, "request_invalid"), str(error.detail))
+        if isinstance(error.__cause__, UnicodeDecodeError):  # how FastAPI says that it could not read a body
+            said = f"body: not UTF-8 text: {error.__cause__.reason} at byte {error.__cause__.start}"
+            return problem(422, "request_invalid", said)
+        code = codes.get(error.status_code, "request_invalid")
+        answer = problem(error.status_code, code, place_mistake(error, request) or str(error.detail))
         answer.headers.update(error.headers or {})
         return answer

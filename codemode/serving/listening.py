@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import socket
 from typing import TYPE_CHECKING
@@ -22,7 +23,9 @@ def bind(server: ServerSettings) -> socket.socket:
         listener.bind((server.host, server.port))
     except OSError as error:
         listener.close()
-        message = f"cannot listen on {server.host}:{server.port}: {error.strerror}; choose another with --port"
+        is_taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
+        other = "--port" if is_taken else "`server.host` of the configuration"
+        message = f"cannot listen on {server.host}:{server.port}: {error.strerror}; choose another with {other}"
         raise ConfigurationError(message) from None
     return listener
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Request  # noqa: TC002 -- FastAPI reads it at run time
 from fastapi.exceptions import RequestValidationError
+from starlette.routing import Route
 
 from codemode.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from fastapi.routing import APIRoute
+    from starlette.exceptions import HTTPException
+
+#: Characters of a path that are repeated to its sender.
+_PATH_SHOWN = 200
 
 #: What probes and scrapers ask may carry more than we know of.
 _STRICT = "/v1/"
@@ -33,8 +39,12 @@ def mistake_of(error: dict[str, Any], request: Request) -> dict[str, str]:
     """One error of a request as where it is, and what."""
     if error["type"] == "json_invalid":
         return {"at": "body", "message": f"not JSON: {error['ctx']['error']} at character {error['loc'][-1]}"}
-    if error["loc"] == ("body",) and "json" not in request.headers.get("content-type", ""):
-        return {"at": "body", "message": "send a JSON object, and with it 'Content-Type: application/json'"}
+    if error["loc"] == ("body",):
+        is_json = "json" in request.headers.get("content-type", "")
+        more = (
+            f"; valid: {', '.join(_in_body(request))}" if is_json else ", and with it 'Content-Type: application/json'"
+        )
+        return {"at": "body", "message": f"send a JSON object{more}"}
     at = ".".join(str(part) for part in error["loc"])
     match error["type"], error["loc"]:
         case "extra_forbidden", ("query", name):
@@ -43,6 +53,17 @@ def mistake_of(error: dict[str, Any], request: Request) -> dict[str, str]:
             return {"at": at, "message": _unknown(name, _in_body(request))}
         case _:
             return {"at": at, "message": error["msg"]}
+
+
+def place_mistake(error: HTTPException, request: Request) -> str:
+    """What is wrong with the path of a request, or with its method; "" where nothing is."""
+    path = request.url.path[:_PATH_SHOWN]
+    if error.status_code == HTTPStatus.NOT_FOUND:
+        known = sorted({route.path for route in request.app.routes if isinstance(route, Route)})
+        return f"there is nothing at {path}{did_you_mean(path, known) or ';'} /openapi.json says what there is"
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        return f"{path} takes {(error.headers or {}).get('Allow', 'another method')}, not {request.method}"
+    return ""
 
 
 def _unknown(name: str, known: list[str]) -> str:

@@ -158,6 +158,13 @@ class SourceSettings(Section):
     def _ip_address(cls, address: str | None) -> str | None:
         return address if address is None else str(ip_address(address))
 
+    @field_validator("base_url")
+    @classmethod
+    def _http(cls, base_url: str | None) -> str | None:
+        if base_url is not None and not is_url(base_url):
+            raise ValueError("give an address that begins with http:// or https://")
+        return base_url
+
     @field_validator("location")
     @classmethod
     def _file_or_http(cls, location: str, others: ValidationInfo) -> str:

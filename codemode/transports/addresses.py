@@ -215,7 +215,7 @@ def _beside_document(suggested: tuple[str, ...], location: str, source: str) -> 
                 return absolute.rstrip("/")
     named = [url for url in suggested if urlsplit(url).netloc]
     hint = f"write base_url: {named[0]} if you trust it" if named else "write its base_url"
-    message = f"{source} has no base_url in the configuration; {hint}"
+    message = f"{source} has no base_url in the configuration; {hint} (with --source, give --base-url)"
     raise AddressNotAllowed(message)
 
 

@@ -160,6 +160,12 @@ def test_an_address_that_is_not_fetched_over_http_is_refused(location: str) -> N
         settings_for_document(location)
 
 
+def test_a_base_url_that_is_none_is_refused_with_its_key() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        settings_for_document("gym.json", base_url="localhost:8137")
+    assert str(caught.value) == "sources.gym.base_url: give an address that begins with http:// or https://"
+
+
 def test_a_key_is_named_with_its_line_where_it_stands_in_a_file(tmp_path: Path) -> None:
     file = tmp_path / "codemode.yaml"
     file.write_text(

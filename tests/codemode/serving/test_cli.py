@@ -56,6 +56,12 @@ def test_search_for_nothing_known_says_so_with_exit_code_1(gym: Gym) -> None:
     assert "no tool matches 'qqqq zzzz'" in ended.stdout
 
 
+def test_an_argument_that_is_no_text_is_searched_for_as_far_as_it_is(gym: Gym) -> None:
+    ended = codemode("search", "freeze a membership \udcff", "--source", str(gym.document))  # the byte FF
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.startswith("gym.memberships.freeze_membership(")
+
+
 def test_search_takes_filters_and_pages(gym: Gym) -> None:
     searched = ["search", "member", "--source", str(gym.document), "--json", "--limit", "2"]
     ended = codemode(*searched, "--effect", "destructive")

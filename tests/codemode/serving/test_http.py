@@ -238,3 +238,41 @@ async def test_a_name_that_is_not_there_is_said_with_the_nearest_one(
 
 async def test_probes_may_ask_with_anything(client: httpx2.AsyncClient) -> None:
     assert (await client.get("/livez?cache=no")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "said"),
+    [
+        (
+            "GET",
+            "/v1/tool",
+            404,
+            "there is nothing at /v1/tool; did you mean '/v1/tools'? /openapi.json says what there is",
+        ),
+        ("GET", "/zzzz", 404, "there is nothing at /zzzz; /openapi.json says what there is"),
+        ("PUT", "/v1/search", 405, "/v1/search takes POST, not PUT"),
+        ("GET", "/v1/tools?namespace=gmy", 422, "no tool has the namespace 'gmy'; nearest: gym"),
+    ],
+)
+async def test_a_place_that_is_none_is_said_with_the_nearest(
+    client: httpx2.AsyncClient, method: str, path: str, status: int, said: str
+) -> None:
+    answer = await client.request(method, path, headers=KEY)
+    assert (answer.status_code, answer.json()["detail"]) == (status, said)
+    assert (answer.headers.get("allow") == "POST") is (status == 405)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"queries": ["\xff"]}', "body: not UTF-8 text: invalid start byte at byte 14"),
+        (b"", "body: send a JSON object; valid: queries, namespace, source, effect, tag, detail, limit, offset"),
+        (b"[]", "body: send a JSON object; valid: queries, namespace, source, effect, tag, detail, limit, offset"),
+    ],
+)
+async def test_a_body_that_is_none_is_told_what_it_should_be(
+    client: httpx2.AsyncClient, body: bytes, said: str
+) -> None:
+    headers = {**KEY, "Content-Type": "application/json"}
+    answer = await client.post("/v1/search", content=body, headers=headers)
+    assert (answer.status_code, answer.json()["code"], answer.json()["detail"]) == (422, "request_invalid", said)

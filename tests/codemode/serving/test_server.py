@@ -33,3 +33,8 @@ def test_a_port_that_is_taken_is_said_with_what_to_do() -> None:
         listener.listen()
         with pytest.raises(ConfigurationError, match=r"cannot listen on 127.0.0.1:\d+: .*--port"):
             bind(ServerSettings(port=listener.getsockname()[1]))
+
+
+def test_an_address_that_this_machine_has_not_is_said_with_its_key() -> None:
+    with pytest.raises(ConfigurationError, match=r"Cannot assign .* choose another with `server\.host`"):
+        bind(ServerSettings(host="192.0.2.1", port=0))  # of documentation, RFC 5737
