@@ -176,6 +176,12 @@ def taker(*args, **kwargs):
     heard.extend(args)
     heard.extend(kwargs.values())
     return Odd()
+def giver(*args, **kwargs):
+    heard.extend(args)
+    heard.extend(kwargs.values())
+    return int
+class OddNew(Warning):
+    __new__ = giver
 async def waiter(*args):
     heard.extend(args)
     return await OddFuture()
@@ -190,6 +196,7 @@ makers = [
     lambda: OddList([1]), lambda: OddError('a'), lambda: OddError, lambda: OddContext(), lambda: OddFuture(),
     lambda: taker, lambda: waiter(), lambda: maker(), lambda: 1, lambda: 'a', lambda: b'a', lambda: None, lambda: [1, 'a'],
     lambda: {'a': 1}, lambda: (1, 2), lambda: {1}, lambda: 0.5, lambda: int, lambda: type, lambda: ['a', 'b'], lambda: iter([1]),
+    lambda: giver, lambda: OddNew, lambda: functools.cached_property, lambda: types.GenericAlias(functools.cached_property, int),
     lambda: OddMade, lambda: OddMade(), lambda: OddBelow(), lambda: OddBelow, lambda: Data(1), lambda: Color.RED, lambda: tools, lambda: json, lambda: sys.stdout, lambda: collections.Counter,
 ]
 """

@@ -295,7 +295,7 @@ def _dataclasses(scene: Scene) -> dict[str, Any]:
             raise TypeError("a metaclass is written as a class statement")
         check_fields(bases, [field[0] for field in listed])
         _check_made_once(bases, options)
-        return _make_dataclass(cls_name, listed, bases, {**members, MARK_NAME: MARK}, options)
+        return _make_dataclass(cls_name, listed, bases, {MARK_NAME: MARK, **members}, options)
 
     def dataclass(target: Any = None, /, **options: Any) -> Any:
         return _dataclass(scene, target, options) if target is not None else lambda later: dataclass(later, **options)

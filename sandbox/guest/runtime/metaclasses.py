@@ -157,8 +157,8 @@ def make_class(name: Any, bases: Any, namespace: Any, options: dict[str, Any]) -
 
 
 def checked_namespace(namespace: Any) -> dict[str, Any]:
-    """Return a plain copy of a class's namespace with our mark in it. Raises TypeError."""
-    names = dict(namespace)
+    """Return a plain copy of a class's namespace with our mark, which is told of the class first. Raises TypeError."""
+    names = {MARK_NAME: MARK, **dict(namespace)}
     for name, value in names.items():
         _check_name(name, value)
     annotations = names.get("__annotations__")
