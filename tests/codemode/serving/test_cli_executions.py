@@ -144,6 +144,17 @@ def test_executions_are_listed_shown_repaired_and_taken_back(desk: Desk) -> None
     assert f"it was done by {failed['id']}: roll that back" in back.stdout
 
 
+def test_an_execution_is_taken_back_under_its_role_while_there_is_one(desk: Desk) -> None:
+    configuration = desk.folder / "codemode.yaml"
+    configuration.write_text(CONFIG.replace("policy:\n", "policy:\n  roles: [clerk]\n"), encoding="utf-8")
+    paid = desk.json("run", "-", "--role", "clerk", stdin="bank.pay(to='ann', amount=1)")
+    configuration.write_text(CONFIG, encoding="utf-8")
+    refused = desk.type("executions", "rollback", paid["id"])
+    assert refused.returncode == 2
+    assert "there is no role 'clerk'; valid: default, approver (policy.roles)" in refused.stderr
+    assert desk.book == ["ann 1"]
+
+
 def test_what_is_not_there_is_said(desk: Desk) -> None:
     for arguments, said in (
         (("executions", "show", "ex_none"), "there is no execution 'ex_none'"),
@@ -151,6 +162,8 @@ def test_what_is_not_there_is_said(desk: Desk) -> None:
         (("executions", "decide", "x", "maybe"), "'maybe' is none of committed, failed, send_again"),
         (("executions", "decide", "x", "committed", "--value", "{"), "--value is not JSON"),
         (("executions", "resume", "ex_none"), "there is no execution 'ex_none'"),
+        (("executions", "rollback", "ex_none"), "there is no execution 'ex_none'"),
+        (("approvals", "list", "--execution", "ex_none"), "there is no execution 'ex_none'"),
     ):
         ended = desk.type(*arguments)
         assert (ended.returncode, said in ended.stderr) == (2, True), ended.stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,3 +48,22 @@ def test_an_exit_code_of_the_work_passes() -> None:
     with pytest.raises(typer.Exit) as exit_, errors_as_exit_codes():
         raise typer.Exit(1)
     assert exit_.value.exit_code == 1
+
+
+INTERRUPTED = """
+import sys
+from codemode.serving.command import main
+
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "codemode.service":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupting())
+main()
+"""
+
+
+def test_a_command_that_is_interrupted_while_it_loads_says_so_without_a_traceback() -> None:
+    ended = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=50, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")

@@ -1,0 +1,15 @@
+"""Where the `codemode` command begins: what it is made of takes half a second to load, in which Ctrl-C may come."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Entry point of the `codemode` command."""
+    try:
+        from codemode.serving.cli import main as command
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        raise SystemExit(130) from None
+    command()
