@@ -37,7 +37,8 @@ _SECRETS = ("CallerReference", "SecretReference")
 
 def mistakes(error: ValidationError, node: yaml.Node | None) -> list[tuple[int, str]]:
     """Every mistake as its line and its text; `node` is the file as YAML composed it."""
-    return [_explain(dict(mistake), node) for mistake in error.errors()]
+    found = [dict(each) for each in error.errors()]
+    return [_explain(mistake, node) for mistake in found if not _is_of_another_choice(mistake, found)]
 
 
 def not_yaml(error: yaml.YAMLError) -> str:
@@ -76,9 +77,32 @@ def _twice(mapping: yaml.MappingNode) -> Iterator[tuple[int, str]]:
         lines[str(key.value)] = line
 
 
+def _is_of_another_choice(mistake: dict[str, Any], found: list[dict[str, Any]]) -> bool:
+    """Whether it says why a value is none of one kind, and another mistake what is wrong with it as one of another."""
+    place = _choice_at(mistake)
+    others = [one["type"] for one in found if one is not mistake and place is not None and _choice_at(one) == place]
+    if mistake["type"] == "model_type" and mistake["ctx"]["class_name"] in _SECRETS:
+        return bool(others)
+    return mistake["type"].endswith("_type") and not all(kind.endswith("_type") for kind in others)
+
+
+def _choice_at(mistake: dict[str, Any]) -> tuple[Any, ...] | None:
+    """Where there are several kinds of values of which one is meant; None where there are not."""
+    location = mistake["loc"]
+    return next((location[:at] for at, part in enumerate(location) if _is_choice(part, location[at + 1 :])), None)
+
+
+def _is_choice(part: Any, after: tuple[Any, ...]) -> bool:
+    """Whether a part of a place is no key of the file, but what pydantic calls one kind of a value."""
+    return isinstance(part, str) and (part.startswith(("function-", "dict[")) or (part == "str" and not after))
+
+
 def _explain(mistake: dict[str, Any], node: yaml.Node | None) -> tuple[int, str]:
     """The line of a mistake, and its key, what was expected, the nearest valid key."""
-    location = tuple(part for part in mistake["loc"] if part != "[key]")
+    places = mistake["loc"]
+    location = tuple(
+        part for at, part in enumerate(places) if part != "[key]" and not _is_choice(part, places[at + 1 :])
+    )
     key = ".".join(str(part) for part in location) or "the whole file"
     return line_of(node, location), f"{key}: {_said(mistake, location)}"
 

@@ -160,6 +160,34 @@ def test_an_address_that_is_not_fetched_over_http_is_refused(location: str) -> N
         settings_for_document(location)
 
 
+@pytest.mark.parametrize(
+    ("section", "said"),
+    [
+        (
+            "journal: {url: 'postgresql://u:hunter2@x/y'}",
+            ["journal.url: it holds a password: keep the whole URL elsewhere and name the place, as in {env: NAME}"],
+        ),
+        ("journal: {url: 'mysql://x'}", ["journal.url: it begins with postgresql://"]),
+        ("journal: {url: 3}", ["journal.url: text is expected"]),
+        (
+            "journal: {url: {enw: X}}",
+            ["journal.url.enw: no such key; did you mean 'env'? valid: command, env, file, keyring"],
+        ),
+        ("sources: {a: {command: [x], env: {A: 3}}}", ["sources.a.env.A: text is expected"]),
+        (
+            "sources: {a: {location: x.py, bind: 3}}",
+            ["sources.a.bind: a mapping is expected", "sources.a.bind: text is expected"],
+        ),
+    ],
+)
+def test_of_several_kinds_of_values_the_one_that_was_meant_is_spoken_of(
+    tmp_path: Path, section: str, said: list[str]
+) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings(write(tmp_path, section))
+    assert [line.strip() for line in str(caught.value).splitlines()[1:]] == [f"line 1: {one}" for one in said]
+
+
 def test_a_base_url_that_is_none_is_refused_with_its_key() -> None:
     with pytest.raises(ConfigurationError) as caught:
         settings_for_document("gym.json", base_url="localhost:8137")

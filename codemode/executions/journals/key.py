@@ -38,7 +38,7 @@ class DigestKey:
                 _make(file)
             key = file.read_bytes()
         except OSError as error:
-            message = f"the journal's key {file} cannot be read or made: {error.strerror}"
+            message = f"the journal's key {file} cannot be read or made: {error.strerror}; see state_folder"
             raise ConfigurationError(message) from None
         if len(key) != _KEY_BYTES:
             message = f"the journal's key {file} has {len(key)} bytes, not {_KEY_BYTES}: put back the file as it was"
