@@ -16,8 +16,6 @@ from functools import lru_cache
 
 from sandbox.guest.language.variables import is_dunder, is_reserved
 
-#: Attributes of ours on classes that programs inherit from.
-OURS = "_sandbox_"
 #: What an abstract class keeps of who is its subclass, and our mark: shared with who inherits from it.
 ABC_INTERNALS = ("_abc_", "_dump_registry")
 #: `_x_` attributes of Enum that show data. Others, like `_convert_`, read modules.
@@ -49,7 +47,7 @@ def decide(name: str) -> Decision:
 
 
 def _decide_underscored(name: str) -> Decision:
-    if name.startswith((OURS, *ABC_INTERNALS)) or (is_reserved(name) and name not in ENUM_INTERNALS):
+    if name.startswith(ABC_INTERNALS) or (is_reserved(name) and name not in ENUM_INTERNALS):
         return Decision.REFUSED
     if not is_dunder(name):
         return Decision.PRIVATE

@@ -30,9 +30,13 @@ def is_dunder(name: str) -> bool:
     return len(name) > 4 and name.startswith("__") and name.endswith("__")
 
 
+#: Attributes of ours on classes that programs inherit from.
+OURS = "_sandbox_"
+
+
 def is_reserved(name: str) -> bool:
-    """Tell whether a name has the form `_x_`, which sandboxes use for their hooks."""
-    return (
+    """Tell whether a name has the form `_x_`, which sandboxes use for their hooks, or is one of ours."""
+    return name.startswith(OURS) or (
         len(name) > 2
         and name.startswith("_")
         and name.endswith("_")

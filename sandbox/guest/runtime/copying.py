@@ -15,8 +15,7 @@ from collections import UserDict, UserList, deque
 from decimal import Context
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.language.attributes import OURS
-from sandbox.guest.language.variables import is_dunder
+from sandbox.guest.language.variables import is_dunder, is_reserved
 from sandbox.guest.runtime.own import MARK, MARK_NAME, is_of_sandbox, of_class
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ def _find_slot_names(kind: type) -> Any:
         if type(item) is types.MemberDescriptorType
         and type(name) is str
         and not is_dunder(name)
-        and not name.startswith(OURS)
+        and not is_reserved(name)
     ]
 
 

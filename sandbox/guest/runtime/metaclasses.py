@@ -19,7 +19,7 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.language.attributes import DEFINABLE, HOOKS, OURS, Decision, decide
+from sandbox.guest.language.attributes import DEFINABLE, HOOKS, Decision, decide
 from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.language.variables import is_dunder, is_reserved
 from sandbox.guest.runtime.loose import loose
@@ -181,7 +181,7 @@ def _check_name(name: Any, value: Any) -> None:
     if is_dunder(name):
         is_allowed = name in DEFINABLE or name in _COMPILED or (name in HOOKS and is_hook(name, value))
     else:
-        is_allowed = not name.startswith(OURS) and not is_reserved(name)
+        is_allowed = not is_reserved(name)
     if not is_allowed:
         message = f"a class cannot define {name} here"
         raise TypeError(message)
@@ -256,7 +256,7 @@ def _is_written(function: Any) -> bool:
 
 
 #: What the library asks objects for, besides what programs may read.
-_ASKED = frozenset({"__isabstractmethod__", "__dataclass_params__", "__weakref__"})
+_ASKED = frozenset({"__isabstractmethod__", "__dataclass_params__"})
 
 
 def _missing_hook(function: Any) -> Any:
