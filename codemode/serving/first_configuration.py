@@ -26,6 +26,10 @@ _DOCUMENT = re.compile(r"(open-?api|swagger|api-?docs)[^/]*\.(ya?ml|json)", re.I
 _VERSION = re.compile(rb"""(?:^|[{,])\s*["']?(?:openapi|swagger)["']?\s*:\s*["']?[23]\.""", re.MULTILINE)
 _BEGINNING = 2048
 
+#: How one begins whose keys stand in the order of the alphabet: the version is somewhere behind, in so many bytes.
+_SORTED = re.compile(rb"""(?:#[^\n]*\n|[\s{"'-])*(?:basePath|components|consumes|definitions|externalDocs|info)\b""")
+_WHOLE = 64 * 1024 * 1024
+
 #: Folders in which nobody keeps an API document of their own.
 _SKIPPED = {"node_modules", "__pycache__", "venv", "site-packages", "dist", "build", "test", "tests"}
 
@@ -52,7 +56,9 @@ def _begins_as_one(file: Path) -> bool:
         return False
     try:
         with file.open("rb") as content:
-            return _VERSION.search(content.read(_BEGINNING)) is not None
+            beginning = content.read(_BEGINNING)
+            looked_at = beginning + content.read(_WHOLE) if _SORTED.match(beginning) else beginning
+            return _VERSION.search(looked_at) is not None
     except OSError:
         return False
 

@@ -91,12 +91,19 @@ def test_init_in_an_empty_folder_says_what_it_needs(tmp_path: Path) -> None:
         ("gym.json", '{"info": {"title": "t", "version": "1"}, "openapi": "3.1.0", "paths": {}}'),
         ("Gym.YML", "# ours\nswagger: '2.0'\ninfo: {title: t, version: '1'}\npaths: {}\n"),
         ("gym.yaml", "info: {title: t, version: '1'}\nopenapi: 3.0.3\npaths: {}\n"),
+        (
+            "sorted.yaml",
+            f"---\n# ours\ncomponents:\n  schemas: {{A: {{title: {'x' * 9999}}}}}\nopenapi: 3.0.3\npaths: {{}}\n",
+        ),
+        ("sorted.json", f'{{\n "components": {{"x-notes": "{"x" * 9999}"}},\n "openapi": "3.0.3", "paths": {{}}}}'),
     ],
 )
 def test_a_document_is_known_by_how_it_begins(tmp_path: Path, name: str, content: str) -> None:
     (tmp_path / name).write_text(content, encoding="utf-8")
     (tmp_path / "package.json").write_text('{"name": "x", "dependencies": {"openapi-typescript": "7.0"}}')
     (tmp_path / "other.yaml").write_text("about: 'the key openapi: 3 in a text'\n")
+    (tmp_path / "later.yaml").write_text(f"notes: {'x' * 9999}\nopenapi: 3.0.3\n")
+    (tmp_path / "none.json").write_text('{"components": {"button": {}}}')
     assert documents_below(tmp_path) == [tmp_path / name]
 
 
