@@ -59,7 +59,7 @@ _MORE = ("has_more", "hasmore", "has_next", "has_next_page", "more", "truncated"
 #: The list of a page is whichever field of the answer is one.
 ANY_FIELD = "*"
 
-_LINK = re.compile(r"<([^>]*)>\s*;([^,<]*(?:,(?!\s*<)[^,<]*)*)")
+_LINK = re.compile(r"<([^<>]*)>\s*;([^,<]*(?:,(?!\s*<)[^,<]*)*)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import html
 import json
 import re
 import unicodedata
@@ -21,6 +20,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from codemode.catalog.content import INLINE_KEY, REFERENCE_KEY
+from codemode.catalog.prose import unescape
 from codemode.normal_form import normalized
 
 ANYTHING = ("*", "**")
@@ -42,8 +42,6 @@ _BETWEEN = re.compile(r"[\s\x00-\x1f\x7f-\x9f,;<>\"'()\[\]{}|&=:]+")
 _COMMENT = re.compile(r"\([^()]*\)")
 #: Longer than a label of a name can be, and short: it is decoded in time that grows with the square of the length.
 _PUNYCODE = re.compile(r"xn--([a-z0-9-]{1,250})", re.IGNORECASE)
-#: Numbers of characters as Python does not read them: with thousands of digits. No character has eight.
-_ZEROS, _HUGE = re.compile(r"&#0+(?=[0-9])"), re.compile(r"&#[0-9]{8,};?")
 _DOTS = re.compile(r"(?:^|[/\\])\.{1,2}(?:[/\\]|$)")
 
 #: Cyrillic and Greek letters that look like Latin ones (Unicode Technical Standard 39, the common part of its table).
@@ -145,11 +143,7 @@ def _readings(text: str) -> set[str] | None:
     return None
 
 
-def _without_entities(text: str) -> str:
-    return html.unescape(_HUGE.sub("\ufffd", _ZEROS.sub("&#", text)))
-
-
-_DECODINGS = (unquote, _without_entities, lambda text: normalized("NFKC", text))
+_DECODINGS = (unquote, unescape, lambda text: normalized("NFKC", text))
 
 
 def _parts_of(value: Any) -> Iterator[str]:

@@ -32,11 +32,24 @@ LINES = frozenset(
     )
 )  # fmt: skip
 
-#: How much of an answer that cannot be used is shown.
-EXCERPT = 300
+#: How much of an answer that cannot be used is shown, and how much is read for that.
+EXCERPT, _READ = 300, 20_000
 
+#: Lists and objects inside of each other that data may have: programs take no more, and to follow them takes stack.
+DEEPEST = 200
+
+_CONTAINERS = frozenset((list, dict))
+
+_LONGEST_DISPOSITION = 2_000
 _STATUSES = frozenset(HTTPStatus)
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
+#: Charsets of the web (WHATWG Encoding). Python knows others, one of which takes hours for a megabyte (punycode), and
+#: never forgets a name that it was asked for.
+_KNOWN_CHARSET = re.compile(
+    r"utf-?(8|16|32)([-_]?[lb]e)?|(us-)?ascii|latin-?1|(iso[-_]?)?8859[-_]?\d{1,2}|(windows|cp)-?\d{3,4}|koi8-[ru]"
+    r"|x-mac-cyrillic|macintosh|shift[-_]jis|sjis|euc-(jp|kr)|iso-2022-(jp|kr)|ks_c_5601-1987|gb_?2312(-80)?|gbk|gb18030"
+    r"|big5(-hkscs)?"
+)
 _UNICODE = frozenset(("utf-8", "utf8", "utf-16", "utf-32", "us-ascii"))  # told apart by their bytes
 _BETWEEN_LINES = re.compile(rb"[\n\r\x1e]")
 _LINE_END = re.compile("\r\n|\n|\r")
@@ -48,7 +61,8 @@ def media_type_of(headers: Mapping[str, str]) -> tuple[str, str]:
     """Media type in lower case, and charset, of a response."""
     name, _, rest = headers.get("content-type", "").partition(";")
     found = _CHARSET.search(rest) if rest else None
-    return name.strip().lower(), found[1].lower() if found else "utf-8"
+    charset = found[1].lower() if found else ""
+    return name.strip().lower(), charset if _KNOWN_CHARSET.fullmatch(charset) else "utf-8"
 
 
 def decode(body: bytes, headers: Mapping[str, str], *, wants_json: bool, status: int, contents: ContentStore) -> Any:
@@ -79,20 +93,21 @@ def events(text: str) -> list[dict[str, Any]]:
     `[DONE]`, by which services of models end a stream, ends the list.
     """
     found: list[dict[str, Any]] = []
-    fields: dict[str, str] = {}
+    fields: dict[str, Any] = {}
     for line in (*_LINE_END.split(text.removeprefix("\ufeff")), ""):
         if line:
             name, _, value = line.partition(":")
             value = value.removeprefix(" ")
-            if name == "data" and "data" in fields:
-                fields["data"] += f"\n{value}"
-            elif name in ("event", "data", "id"):  # a comment has no name
+            if name == "data":
+                fields.setdefault(name, []).append(value)
+            elif name in ("event", "id"):  # a comment has no name
                 fields[name] = value
-        elif fields.get("data") == "[DONE]":
-            break
         else:
-            if fields.get("data"):
-                found.append({**fields, "data": _json_or_text(fields["data"])})
+            data = "\n".join(fields.get("data", ()))
+            if data == "[DONE]":
+                break
+            if data:
+                found.append({**fields, "data": _json_or_text(data)})
             fields = {}
     return found
 
@@ -103,7 +118,7 @@ def error_of(body: bytes, headers: Mapping[str, str], status: int, source: str) 
     name, charset = media_type_of(headers)
     data: Any = _json_or_text(_text(body, charset)) if body else None
     if isinstance(data, str):
-        data = shorten(plain(data) if "html" in name else data, 2000)
+        data = shorten(plain(data[:_READ]) if "html" in name else data, 2000)
     said = _said(data)
     message = f"{source} answered {status}{f' {reason}' if reason else ''}{f': {said}' if said else ''}"
     wait = retry_after(headers)
@@ -128,8 +143,12 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
 def filename_of(headers: Mapping[str, str]) -> str:
     """The name in `Content-Disposition`, without any folder."""
     message = Message()
-    message["Content-Disposition"] = headers.get("content-disposition", "")
-    return (message.get_filename() or "").replace("\\", "/").rpartition("/")[2][:200]
+    message["Content-Disposition"] = headers.get("content-disposition", "")[:_LONGEST_DISPOSITION]
+    try:
+        found = message.get_filename() or ""
+    except UnicodeError:  # in a charset that decodes nothing
+        return ""
+    return found.replace("\\", "/").rpartition("/")[2][:200]
 
 
 def _undeclared(body: bytes, name: str, charset: str, *, wants_json: bool, status: int, contents: ContentStore) -> Any:
@@ -154,12 +173,30 @@ def _json(body: bytes, charset: str, status: int) -> Any:
     except (LookupError, UnicodeDecodeError):
         text = body  # the name is unknown or wrong: JSON is UTF-8 (RFC 8259, 8.1)
     try:
-        data = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        data = _loads(text)
     except (ValueError, RecursionError) as error:
         excerpt = shorten(_text(body[:4000], "utf-8"), EXCERPT)
         message = f"answered {status} with what is not JSON ({str(error)[:100]}): {excerpt!r}"
         raise AnswerInvalid(message, status=status, body=excerpt) from None
     return _without_surrogates(data) if _LONE_SURROGATE.search(body) else data
+
+
+def _loads(text: str | bytes) -> Any:
+    """The data of a text. Raises ValueError, RecursionError."""
+    data = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+    level = [data]
+    for _ in range(DEEPEST + 1):
+        level = [
+            part
+            for whole in level
+            if type(whole) in _CONTAINERS
+            for part in (whole.values() if type(whole) is dict else whole)
+            if type(part) in _CONTAINERS
+        ]
+        if not level:
+            return data
+    message = f"nested more than {DEEPEST} deep"
+    raise ValueError(message)
 
 
 def _no_number(_: str) -> None:
@@ -200,7 +237,7 @@ def _text(body: bytes, charset: str) -> str:
 
 def _json_or_text(text: str) -> Any:
     try:
-        data = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        data = _loads(text)
     except (ValueError, RecursionError):
         return text
     return _without_surrogates(data) if "\\u" in text else data
@@ -209,7 +246,7 @@ def _json_or_text(text: str) -> Any:
 def _said(data: Any) -> str:
     """What an error body says: problem details (RFC 9457), and the usual other fields."""
     if isinstance(data, str):
-        return shorten(plain(data), EXCERPT)
+        return shorten(plain(data[:_READ]), EXCERPT)
     if not isinstance(data, dict):
         return ""
     texts = []

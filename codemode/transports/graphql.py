@@ -163,7 +163,8 @@ def _in_words(errors: Any) -> str:
     """The first errors, each with where in the answer it stands."""
     said = []
     for error in errors[:3] if isinstance(errors, list) else ():
-        path = ".".join(map(str, error.get("path") or ())) if isinstance(error, Mapping) else ""
+        path = error.get("path") if isinstance(error, Mapping) else None
+        path = ".".join(map(str, path)) if isinstance(path, list) else ""
         message = error.get("message") if isinstance(error, Mapping) else error
         said.append(f"{path}: {message}" if path else str(message))
     more = f" (and {len(errors) - 3} more)" if isinstance(errors, list) and len(errors) > 3 else ""

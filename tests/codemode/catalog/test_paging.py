@@ -112,3 +112,10 @@ def test_items_are_found_or_none() -> None:
     assert paging is not None
     assert items_of(paging, {"members": [1]}) == [1]
     assert items_of(paging, {"members": None}) == items_of(paging, "x") == []
+
+
+def test_a_link_without_end_holds_nobody_up() -> None:
+    paging = paging_of(GITHUB)
+    assert paging is not None
+    link = "<" * 90_000 + '<https://x.test/?page=7>; rel="next"'
+    assert next_arguments(GITHUB, paging, {}, FULL, link) == {"page": 7}

@@ -30,3 +30,11 @@ def test_a_long_text_is_cut_at_a_word() -> None:
 
 def test_markup_that_is_none_stays() -> None:
     assert plain("a < b and c > d") == "a < b and c > d"
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 300_000, "[](" * 50_000, "![a](" + " " * 300_000, "\n" * 300_000, "<a" * 100_000]
+)
+def test_no_description_holds_the_host_up(text: str) -> None:
+    """Each of these took minutes."""
+    assert len(plain(text)) <= len(text)

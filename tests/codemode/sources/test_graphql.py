@@ -13,19 +13,24 @@ from typer.testing import CliRunner
 
 from codemode import CodeMode, ConfigurationError, SourceError
 from codemode.catalog import stubs
+from codemode.errors import UpstreamError
 from codemode.serving.cli_sources import app
 from codemode.serving.doctor import examine
 from codemode.settings import Settings, load_settings
 from codemode.sources.graphql import _built, _surface
 from codemode.sources.graphql_types import MOST_FIELDS, Selection
+from codemode.transports.graphql import GraphqlTransport
+from codemode.transports.http import HttpTransport, Reach
 from tests.codemode.sources.graphql_service import SCHEMA, SDL, service
 from tests.codemode.sources.served import served
+from tests.codemode.transports.recorder import Answered
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
     from codemode.executions.execution import ExecutionOutcome
+    from tests.codemode.transports.recorder import Recorder
 
 TOKEN = "a-secret-token"
 
@@ -295,3 +300,13 @@ def test_sources_add_reads_a_file_of_the_schema_language(tmp_path: Path) -> None
     assert added.exit_code == 0, added.output
     assert "9 operations (7 read, 1 write, 1 destructive), 2 groups, 2 with pages" in added.output
     assert load_settings(config).sources["shop"].base_url == "http://127.0.0.1:1/graphql"
+
+
+@pytest.mark.parametrize("path", ["5", "true", "{}", '"user"', "null"])
+async def test_an_error_with_a_path_that_is_none_is_said_without_it(recorder: Recorder, path: str) -> None:
+    body = f'{{"errors":[{{"message":"locked","path":{path}}}]}}'.encode()
+    recorder.answer = lambda _: Answered(200, {"Content-Type": "application/json"}, body)
+    transport = GraphqlTransport("shop", HttpTransport(Reach("shop", recorder.url)), "/graphql")
+    with pytest.raises(UpstreamError, match=r"^shop: locked$"):
+        await transport.ask("{ order }")
+    await transport.aclose()

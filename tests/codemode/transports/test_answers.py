@@ -13,7 +13,7 @@ import pytest
 
 from codemode.errors import AnswerInvalid, UpstreamError, UpstreamTimeout
 from codemode.sources.openapi import load_openapi
-from codemode.transports.answers import decode, error_of, events, retry_after
+from codemode.transports.answers import decode, error_of, events, filename_of, retry_after
 from codemode.transports.content import ContentStore
 from codemode.transports.http import HttpTransport, Reach
 from codemode.transports.packing import PackedWrongly, Unpacker
@@ -38,6 +38,10 @@ def _decoded(body: bytes, media_type: str, *, wants_json: bool = False) -> Any:
         ('["€"]'.encode("cp1252"), 'application/json;charset="windows-1252"', ["€"]),
         ('["é"]'.encode(), "application/json; charset=utf8", ["é"]),
         ('["é"]'.encode(), "application/json; charset=no-such", ["é"]),
+        ('["é"]'.encode(), "application/json; charset=undefined", ["é"]),
+        ("é".encode(), "text/plain; charset=idna", "é"),
+        ("é".encode(), "text/plain; charset=punycode", "é"),
+        ("€".encode("shift_jis", "replace"), "text/plain; charset=Shift_JIS", "?"),
         (b'\xef\xbb\xbf["\xc3\xa9"]', "application/json", ["é"]),
         ('["é"]'.encode("utf-16"), "application/json; charset=utf-16", ["é"]),
         ('["é"]'.encode("utf-16-le"), "application/json", ["é"]),
@@ -65,11 +69,50 @@ def test_data_are_read_as_they_were_written(body: bytes, media_type: str, expect
         (b"1\n" * 10_001, "application/x-ndjson", "answered 200 with 10,001 lines, 10,000 are taken: ask for less"),
         (b"data: 1\n\n" * 10_001, "text/event-stream", "10,001 events, 10,000 are taken"),
         (b'["\xe9"]', "application/json", "what is not JSON"),
+        (b"[" * 300 + b'"\\ud800"' + b"]" * 300, "application/json", r"nested more than 200 deep"),
+        (b'{"a":' * 5_000 + b"1" + b"}" * 5_000, "application/json", r"what is not JSON"),
     ],
 )
 def test_data_that_cannot_be_used_say_why(body: bytes, media_type: str, said: str) -> None:
     with pytest.raises(AnswerInvalid, match=said):
         _decoded(body, media_type)
+
+
+@pytest.mark.parametrize(
+    ("body", "media_type"),
+    [
+        (b"a" * 10_000_000, "text/plain; charset=punycode"),
+        (b"data:\n" * 2_000_000, "text/event-stream"),
+    ],
+)
+def test_no_answer_holds_the_host_up(body: bytes, media_type: str) -> None:
+    """Each of these took many minutes, the time-out of a test is 20 seconds."""
+    assert _decoded(body, media_type) is not None
+
+
+@pytest.mark.parametrize(
+    "body", [b"[" * 4_000_000, b"[](" * 1_000_000, b"\n" * 4_000_000, b'{"error":"' + b"[" * 4_000_000 + b'"}'], ids=len
+)
+@pytest.mark.parametrize("media_type", ["text/html", "text/plain"])
+def test_no_error_holds_the_host_up(body: bytes, media_type: str) -> None:
+    assert len(str(error_of(body, {"content-type": media_type}, 500, "api"))) < 400
+
+
+@pytest.mark.parametrize("body", [b"&#" + b"9" * 5_000 + b";", b'{"message":"&#' + b"9" * 5_000 + b'"}'])
+def test_numbers_of_characters_in_errors_are_read_however_long_they_are(body: bytes) -> None:
+    assert str(error_of(body, {"content-type": "text/html"}, 500, "api")).startswith("api answered 500")
+
+
+def test_an_error_that_is_nested_too_deeply_is_a_text() -> None:
+    error = error_of(b'{"errors":[' + b"[" * 300 + b"]" * 300 + b"]}", {}, 500, "api")
+    assert isinstance(error.body, str)
+
+
+@pytest.mark.parametrize(
+    "disposition", ["attachment; filename*=undefined''a%ff", "attachment; filename*=idna''%ff", "a;" * 40_000], ids=len
+)
+def test_a_name_of_a_file_that_cannot_be_read_is_none(disposition: str) -> None:
+    assert filename_of({"content-disposition": disposition}) == ""
 
 
 def test_bytes_in_the_place_of_json_are_counted_and_not_shown() -> None:
