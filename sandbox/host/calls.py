@@ -140,7 +140,9 @@ class CallDesk:
         try:
             data = await self._ask(call)
         except CallFailed as error:
-            self._on_error(call.id, _told(error, self._limits.reply_bytes))
+            fields = _told(error, self._limits.reply_bytes)
+            self._replied_bytes += len(fields)
+            self._on_error(call.id, fields)
         except ProgramStopped as stopped:
             self._waiting.clear()
             self._on_stop(stopped)

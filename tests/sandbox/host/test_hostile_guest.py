@@ -219,5 +219,17 @@ async def test_no_call_is_made_once_all_answers_together_are_too_large(
     assert len(outcome.value) - outcome.value.count(None) == len(keeper.made) == (0 if recorded else 5)
 
 
+async def test_errors_count_among_all_answers(bare: Sandbox, limits: Limits) -> None:
+    made = 0
+
+    async def fail(_: Call) -> Any:
+        nonlocal made
+        made += 1
+        raise CallFailed("it did not work", kind="upstream_error", body="x" * 1_000)
+
+    await bare.run("result = [tool(1) for _ in range(9)]", call=fail, limits=replace(limits, replies_bytes=4_500))
+    assert made == 5
+
+
 def last_descriptor() -> int:
     return max(int(path.name) for path in Path("/proc/self/fd").iterdir())
