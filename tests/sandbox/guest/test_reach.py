@@ -8,7 +8,7 @@ import types
 from collections import Counter, deque
 from importlib import import_module
 from inspect import signature
-from itertools import compress
+from itertools import compress, product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
@@ -18,6 +18,7 @@ from sandbox.guest.concurrency.clock import Clock
 from sandbox.guest.concurrency.hub import Hub, Slot, fresh_context
 from sandbox.guest.language.attributes import Decision, decide
 from sandbox.guest.language.compilation import compile_program
+from sandbox.guest.language.variables import is_dunder
 from sandbox.guest.names.modules import OFFERED, Modules
 from sandbox.guest.names.scene import Scene
 from sandbox.guest.names.vetted import VETTED
@@ -39,7 +40,7 @@ SAMPLES = """
 import array, ast, asyncio, calendar, collections, contextlib, copy, csv, dataclasses, datetime, decimal, difflib, email.utils
 import enum, fractions, functools, graphlib, hashlib, hmac, html.parser, inspect, io, ipaddress, itertools, json, logging
 import math, numbers, operator, pprint, queue, random, re, statistics, string, struct, sys, textwrap, threading, time
-import traceback, types, typing, urllib.parse, uuid, warnings, xml.etree.ElementTree, zlib, zoneinfo, concurrent.futures, abc
+import traceback, types, typing, urllib.parse, uuid, warnings, weakref, xml.etree.ElementTree, zlib, zoneinfo, concurrent.futures, abc
 samples = {}
 def function(a, b=1): return a
 def generator():
@@ -76,6 +77,23 @@ class Manager:
         return True
 with Manager():
     1 / 0
+class Decorator(contextlib.ContextDecorator): pass
+def in_class(wrap):
+    def place(kind):
+        @dataclasses.dataclass
+        class Holder:
+            a: int = 1
+            attrname = "__init__"
+            held = wrap(kind)
+        return Holder().held
+    return place
+wrappers = [
+    contextlib.contextmanager, contextlib.asynccontextmanager, Decorator(), functools.cache, functools.partial, staticmethod,
+    functools.cached_property, enum.property, enum.member, weakref.proxy, lambda kind: types.GenericAlias(kind, int),
+    lambda kind: types.MethodType(kind, 1), in_class(functools.partialmethod), in_class(classmethod),
+    lambda kind: in_class(functools.partialmethod)(types.GenericAlias(kind, int)),
+    lambda kind: in_class(functools.singledispatchmethod)(kind)(1),
+]
 @functools.singledispatch
 def dispatched(x): return x
 @contextlib.contextmanager
@@ -287,6 +305,29 @@ def test_methods_of_ours_take_no_other_objects(execution: Run) -> None:
         with contextlib.suppress(Exception):
             function(Stranger(), *given)
         assert set(Stranger.asked) <= {"__class__"}, f"{function.__module__}.{function.__qualname__}"
+
+
+def functions_shown(run: Run) -> list[str]:
+    """Tell which functions with names between underscores, neither the program's nor ours, stand in what wraps a class."""
+    named = [value for root in roots(run).values() for _, value in readable(run, root)]
+    kinds = {id(value): value for value in named if isinstance(value, type)}
+    shown = []
+    for kind, wrap in product(kinds.values(), run._variables["wrappers"]):
+        with contextlib.suppress(Exception):
+            made = wrap(kind)
+            for name, found in [("", made), *readable(run, made)]:
+                is_one = type(found) is types.FunctionType and is_dunder(found.__name__)
+                if (
+                    is_one
+                    and not run._scene.own.is_function(found)
+                    and not str(found.__module__).startswith("sandbox.")
+                ):
+                    shown.append(f"{kind.__qualname__}: {name} is {found.__qualname__}")
+    return shown
+
+
+def test_what_wraps_a_class_shows_none_of_its_functions_before_they_are_bound(execution: Run) -> None:
+    assert fresh_context().run(functions_shown, execution) == []
 
 
 def test_the_walk_finds_what_it_looks_for(execution: Run) -> None:
