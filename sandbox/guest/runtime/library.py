@@ -183,7 +183,8 @@ def _restrict_cached_properties() -> None:
         name_it(self, owner, name)
 
     def get(self: Any, instance: Any, owner: Any = None) -> Any:
-        if not issubclass(type(self), library) or not (instance is None or _stands_in(self, type(instance))):
+        is_one = issubclass(type(self), library)
+        if not is_one or not (instance is None or _stands_in(self, self.attrname, type(instance))):
             raise TypeError("a cached property reads objects of its class")
         return read(self, instance, owner)
 
@@ -191,13 +192,12 @@ def _restrict_cached_properties() -> None:
     library.__get__ = get
 
 
-def _stands_in(value: Any, kind: type) -> bool:
-    """Tell whether a class has this very attribute, or inherits it."""
-    return any(
-        value is item
-        for base in type.__getattribute__(kind, "__mro__")
-        for item in type.__getattribute__(base, "__dict__").values()
-    )
+def _stands_in(value: Any, name: Any, kind: type) -> bool:
+    """Tell whether a class has this attribute, under this name or another, or inherits it."""
+    if type.__getattribute__(kind, "__dict__").get(name) is value:
+        return True
+    spaces = (type.__getattribute__(base, "__dict__") for base in type.__getattribute__(kind, "__mro__"))
+    return any(value is item for space in spaces for item in space.values())
 
 
 def _restrict_enum_properties() -> None:
