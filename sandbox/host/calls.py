@@ -88,6 +88,7 @@ class CallDesk:
         task = self._under_way.get(call_id)
         if task is not None:
             task.cancel()
+            task.add_done_callback(lambda _: self._over(call_id))  # one that had not begun ends without a word
         else:
             self._waiting = deque(call for call in self._waiting if call.id != call_id)
 
@@ -149,9 +150,12 @@ class CallDesk:
         else:
             self._on_value(call.id, data)
         finally:
-            self._under_way.pop(call.id, None)
-            if self._waiting:
-                self._start_waiting()
+            self._over(call.id)
+
+    def _over(self, call_id: int) -> None:
+        self._under_way.pop(call_id, None)
+        if self._waiting:
+            self._start_waiting()
 
     async def _ask(self, call: Call) -> bytes:
         if self._handler is None:

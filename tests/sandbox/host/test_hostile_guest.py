@@ -219,6 +219,20 @@ async def test_no_call_is_made_once_all_answers_together_are_too_large(
     assert len(outcome.value) - outcome.value.count(None) == len(keeper.made) == (0 if recorded else 5)
 
 
+async def test_calls_that_are_given_up_before_they_begin_take_no_turns(bare: Sandbox, limits: Limits) -> None:
+    async def answer(_: Call) -> Any:
+        return 1
+
+    code = SAY + (
+        "from sandbox.protocol.guest_messages import encode_calls, encode_cancel\n"
+        "frames = [encode_calls([[n, str(n), 'tool', {}]]) + encode_cancel(n) for n in range(1, 9)]\n"
+        "os.write(rpc_fd, b''.join(frames) + encode_calls([[9, '9', 'tool', {}]]))\n"
+        "read = b''\nwhile b'\"id\":9,' not in read: read += os.read(rpc_fd, 1_000)\nresult = True"
+    )
+    outcome = await bare.run(code, call=answer, limits=replace(limits, calls_in_flight=2))
+    assert outcome.value is True
+
+
 async def test_errors_count_among_all_answers(bare: Sandbox, limits: Limits) -> None:
     made = 0
 
