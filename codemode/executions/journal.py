@@ -11,11 +11,14 @@ or read: then nothing of that call is recorded, and what would have been done mu
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from codemode.errors import JournalDamaged
+
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
 ExecutionStatus = Literal[
     "queued",
@@ -53,6 +56,24 @@ VERDICTS: Mapping[QuestionKind, tuple[Verdict, ...]] = {
     "approval": ("approved", "rejected"),
     "unknown": ("committed", "failed", "send_again"),
 }
+
+
+@contextmanager
+def readable(what: str, execution: str) -> Iterator[None]:
+    """Raises JournalDamaged where what is read makes no sense."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        message = f"{what} of {execution} in the journal is damaged ({type(error).__name__}: {error}); nothing was done"
+        raise JournalDamaged(message, execution=execution) from None
+
+
+def check_types(data: Mapping[str, Any], types: Mapping[str, type | tuple[type, ...]]) -> None:
+    """Raises TypeError where a field that is there is of another type."""
+    for name in types.keys() & data.keys():
+        if not isinstance(data[name], types[name]):
+            message = f"{name} is of the type {type(data[name]).__name__}"
+            raise TypeError(message)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,12 @@ The data of its entries, by kind:
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from codemode.errors import JournalDamaged
+from codemode.executions.journal import check_types, readable
 from codemode.gateway.call import CallState
+from codemode.transports.transport import Page
 from sandbox import Delivery
 
 if TYPE_CHECKING:
@@ -74,12 +75,9 @@ class Record:
         #: Characters of output that were told.
         self.printed = 0
         for entry in entries:
-            try:
+            with readable(f"entry {entry.sequence}", execution):
+                check_types(entry.data, _TYPES)
                 self._take(entry)
-            except (KeyError, TypeError, ValueError) as error:
-                what = f"entry {entry.sequence} of {execution} in the journal is damaged"
-                message = f"{what} ({type(error).__name__}: {error}); nothing was done"
-                raise JournalDamaged(message, execution=execution) from None
 
     @property
     def schemas(self) -> dict[str, str]:
@@ -135,15 +133,36 @@ class Record:
                 sequence=entry.sequence,
             )
         facts = {name: data[name] for name in FACTS if name in data}
-        call.end = End(CallState(data["state"]), _checked(entry.value), bool(data["error"]), facts)
+        answer = _checked(entry.value, _fields(entry.path, is_error=data["error"]))
+        call.end = End(CallState(data["state"]), answer, data["error"], facts)
 
 
 #: What the ledger says of a call that has ended.
 FACTS = ("start_s", "duration_s", "size_bytes", "preview", "message", "reused")
 
 
-def _checked(value: bytes | None) -> bytes:
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("tool", "digest", "effect", "schema", "decision", "rule", "key", "approval", "state"), str),
+    **dict.fromkeys(("preview", "message", "reused", "text"), str),
+    **dict.fromkeys(("call", "now", "size_bytes"), int),
+    **dict.fromkeys(("start_s", "duration_s"), (int, float)),
+    "arguments": dict,
+    "marks": list,
+    "error": bool,
+}
+_OF_ERRORS = frozenset(("message", "kind", "status", "body", "retry_after_s"))
+_OF_PAGES = frozenset(each.name for each in fields(Page))
+
+
+def _fields(path: str, *, is_error: bool) -> frozenset[str]:
+    """What an answer must have: that of a call any JSON, an error and a page of a list their fields."""
+    return _OF_ERRORS if is_error else _OF_PAGES if "/" in path else frozenset()
+
+
+def _checked(value: bytes | None, names: frozenset[str]) -> bytes:
     if value is None:
         raise ValueError("the answer is missing")
-    json.loads(value)
+    answer = json.loads(value)
+    if names and (not isinstance(answer, dict) or answer.keys() != names):
+        raise ValueError("the answer has other fields than its own")
     return value

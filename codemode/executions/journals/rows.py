@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from codemode.executions.journal import JournalEntry, NewExecution, PendingCall, StoredExecution
+from codemode.executions.journal import JournalEntry, NewExecution, PendingCall, StoredExecution, check_types, readable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,10 +21,20 @@ def given_text(execution: NewExecution) -> str:
     return encode({**asdict(execution), "seed": execution.seed.hex()})
 
 
+_GIVEN: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("id", "owner", "role", "code", "seed", "resume_from", "request_key", "request_digest"), str),
+    **dict.fromkeys(("settings", "digests"), dict),
+    "start_us": int,
+    "credentials": list,
+}
+
+
 def stored(row: Sequence[Any]) -> StoredExecution:
     """From (given, status, server, lease_until_us, created_us, updated_us, ended_us, outcome)."""
     given, status, server, lease_until_us, created_us, updated_us, ended_us, outcome = row
     data = json.loads(given)
+    check_types({"given": data}, {"given": dict})
+    check_types(data, _GIVEN)
     data |= {"seed": bytes.fromhex(data["seed"]), "credentials": tuple(data["credentials"])}
     return StoredExecution(
         NewExecution(**data),
@@ -43,10 +53,12 @@ def line(entry: JournalEntry) -> tuple[str, str, bytes | None]:
     return entry.kind, encode((entry.path, entry.data)), entry.value
 
 
-def entry(row: Sequence[Any]) -> JournalEntry:
-    """From (sequence, kind, at_us, content, value)."""
+def entry(row: Sequence[Any], execution: str) -> JournalEntry:
+    """From (sequence, kind, at_us, content, value). Raises JournalDamaged."""
     sequence, kind, at_us, content, value = row
-    path, data = json.loads(content)
+    with readable(f"entry {sequence}", execution):
+        path, data = json.loads(content)
+        check_types({"path": path, "data": data}, {"path": str, "data": dict})
     return JournalEntry(kind, path, data, value, sequence, at_us)
 
 

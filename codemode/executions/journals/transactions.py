@@ -31,6 +31,7 @@ from codemode.executions.journal import (
     PendingCall,
     Retention,
     StoredExecution,
+    readable,
 )
 from codemode.executions.journals import rows
 from codemode.executions.journals.key import DigestKey, wrong_key
@@ -144,7 +145,11 @@ def get(execution: str) -> Transaction[StoredExecution]:
     found = yield Statement(f"SELECT {_STORED.format(outcome='outcome')} WHERE id = $1", (execution,))
     if not found:
         raise ExecutionNotFound(execution)
-    return rows.stored(found[0])
+    with readable("what was given", execution):
+        stored = rows.stored(found[0])
+        if stored.given.id != execution:
+            raise ValueError("it is that of another execution")
+    return stored
 
 
 def list_executions(owner: str, status: str, limit: int, before: str) -> Transaction[tuple[StoredExecution, ...]]:
@@ -255,7 +260,7 @@ def read(execution: str, after: int, *, values: bool) -> Transaction[tuple[Journ
         " WHERE id = $1 AND place > (number << 32) + $2 ORDER BY place",
         (execution, after),
     )
-    return tuple(rows.entry(row) for row in found)
+    return tuple(rows.entry(row, execution) for row in found)
 
 
 def pause(lease: Lease, pending: Sequence[PendingCall], outcome: Any) -> Transaction[None]:

@@ -99,6 +99,17 @@ ANSWER = "UPDATE entries SET value = ? WHERE rowid = (SELECT min(rowid) FROM ent
     ("statement", "value", "says"),
     [
         (CALL, '{"path":"1","data":{}}', "entry 1 of ex_"),
+        (CALL, '["1",{}]', "entry 1 of ex_"),
+        (CALL, '["1",[]]', "entry 1 of ex_"),
+        (CALL, "[1,{}]", "entry 1 of ex_"),
+        (CALL, "[]", "entry 1 of ex_"),
+        (CALL, '["1",{"call":Infinity}]', "entry 1 of ex_"),
+        (
+            CALL.replace("'started'", "'delivered'"),
+            '["1",{"call":1,"now":1,"marks":[],"error":true}]',
+            "entry 2 of ex_",
+        ),
+        (ANSWER, b"[" * 100_000, "entry 2 of ex_"),
         (ANSWER, b"{", "entry 2 of ex_"),
         (ANSWER, None, "entry 2 of ex_"),
     ],
@@ -112,6 +123,23 @@ async def test_a_damaged_journal_is_an_error_that_names_the_entry(
         with pytest.raises(JournalDamaged, match=says):
             await service.executions.resume(execution, OWNER)
         assert (await service.executions.get(execution, OWNER)).status == "paused"
+    assert here.upstream.seen == ["GET /get?n=1", "POST /post?n=2"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("id", "ex_of_another"), ("id", 1), ("seed", "x"), ("seed", 1), ("code", None), ("settings", [])],
+)
+async def test_what_was_given_is_that_of_the_execution(here: Place, field: str, value: object) -> None:
+    """Else its program would begin anew, under another id."""
+    execution = await paused(here, PROGRAM)
+    with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3")) as file:
+        (given,) = file.execute("SELECT given FROM contents WHERE execution = ?", (execution,)).fetchone()
+    changed = json.dumps({**json.loads(given), field: value})
+    change(here, "UPDATE contents SET given = ? WHERE execution = ?", changed, execution)
+    async with here.service() as service:
+        with pytest.raises(JournalDamaged, match="what was given of ex_"):
+            await service.executions.resume(execution, OWNER)
     assert here.upstream.seen == ["GET /get?n=1", "POST /post?n=2"]
 
 
