@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MOST_KEPT = 40
 
 #: Raised whenever the same text would give other tools: a cache of another version is not read.
-VERSION = 9
+VERSION = 10
 
 
 class CatalogCache:

@@ -46,9 +46,9 @@ _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 #: Charsets of the web (WHATWG Encoding). Python knows others, one of which takes hours for a megabyte (punycode), and
 #: never forgets a name that it was asked for.
 _KNOWN_CHARSET = re.compile(
-    r"utf-?(8|16|32)([-_]?[lb]e)?|(us-)?ascii|latin-?1|(iso[-_]?)?8859[-_]?\d{1,2}|(windows|cp)-?\d{3,4}|koi8-[ru]"
-    r"|x-mac-cyrillic|macintosh|shift[-_]jis|sjis|euc-(jp|kr)|iso-2022-(jp|kr)|ks_c_5601-1987|gb_?2312(-80)?|gbk|gb18030"
-    r"|big5(-hkscs)?"
+    r"utf-?(8|16|32)([-_]?[lb]e)?|(us-)?ascii|(latin|l)-?\d|(iso[-_]?)?8859[-_]?\d{1,2}|(windows|cp|ibm)-?\d{3,4}|windows-31j"
+    r"|koi8-[ru]|tis-620|x-mac-cyrillic|macintosh|shift[-_]jis|sjis|ms932|ms_kanji|euc-(jp|kr)|iso-2022-(jp|kr)"
+    r"|ks_c_5601-1987|gb_?2312(-80)?|gbk|gb18030|big5(-hkscs)?"
 )
 _UNICODE = frozenset(("utf-8", "utf8", "utf-16", "utf-32", "us-ascii"))  # told apart by their bytes
 _BETWEEN_LINES = re.compile(rb"[\n\r\x1e]")
