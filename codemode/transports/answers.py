@@ -46,7 +46,7 @@ _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 #: Charsets of the web (WHATWG Encoding). Python knows others, one of which takes hours for a megabyte (punycode), and
 #: never forgets a name that it was asked for.
 _KNOWN_CHARSET = re.compile(
-    r"utf-?(8|16|32)([-_]?[lb]e)?|(us-)?ascii|(latin|l)-?\d|(iso[-_]?)?8859[-_]?\d{1,2}|(windows|cp|ibm)-?\d{3,4}|windows-31j"
+    r"utf-?(8|16|32)([-_]?[lb]e)?|(us-)?ascii|(latin|l)-?\d|(iso[-_]?)?8859[-_]?\d{1,2}|(windows|cp|ibm)-?\d{3,4}"
     r"|koi8-[ru]|tis-620|x-mac-cyrillic|macintosh|shift[-_]jis|sjis|ms932|ms_kanji|euc-(jp|kr)|iso-2022-(jp|kr)"
     r"|ks_c_5601-1987|gb_?2312(-80)?|gbk|gb18030|big5(-hkscs)?"
 )

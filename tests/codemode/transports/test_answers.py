@@ -47,7 +47,7 @@ def _decoded(body: bytes, media_type: str, *, wants_json: bool = False) -> Any:
         ('["é"]'.encode("utf-16-le"), "application/json", ["é"]),
         ("é".encode("latin-1"), "text/plain; charset=latin-1", "é"),
         ("ž".encode("latin2"), "text/plain; charset=latin2", "ž"),
-        ("あ".encode("cp932"), "text/plain; charset=Windows-31J", "あ"),
+        ("あ".encode("cp932"), "text/plain; charset=MS932", "あ"),
         (b'["x"]', "", ["x"]),
         (b"[NaN, -Infinity]", "application/json", [None, None]),
         (b"[1e308, 1e-999, -0.0]", "application/json", [1e308, 0.0, -0.0]),
