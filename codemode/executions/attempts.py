@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codemode.errors import CodeModeError, LeaseLost
+from codemode.errors import CodeModeError, JournalDamaged, LeaseLost
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import AsyncIterator, Collection
     from typing import Any
 
     from codemode.executions.execution import ExecutionOutcome
@@ -70,6 +71,16 @@ async def crash(journal: Journal, lease: Lease) -> None:
         await journal.finish(lease, "crashed", None)
     except CodeModeError:
         log.exception("the end of %s could not be recorded", lease.execution)
+
+
+@asynccontextmanager
+async def never_damaged(journal: Journal, lease: Lease) -> AsyncIterator[None]:
+    """What is found damaged while it is taken up ends as crashed: nobody could ever take it up."""
+    try:
+        yield
+    except JournalDamaged:
+        await crash(journal, lease)
+        raise
 
 
 def is_cancelled() -> bool:

@@ -22,7 +22,7 @@ from codemode.errors import (
     RequestRepeated,
 )
 from codemode.executions.approvals import Approvals
-from codemode.executions.attempts import Attempt, crash, is_cancelled, keep, put_down, ring, to_their_end
+from codemode.executions.attempts import Attempt, crash, is_cancelled, keep, never_damaged, put_down, ring, to_their_end
 from codemode.executions.events import ExecutionEvent, events_of
 from codemode.executions.executor import may_be_execution, new_execution, new_seed, nothing
 from codemode.executions.journal import FRESH_READS, GOOD_UNTIL, OPEN, NewExecution, Retention
@@ -244,7 +244,9 @@ class Executions:
             message = f"{execution} cannot go on, and nothing was run: {'; '.join(changed)}"
             raise ExecutionChanged(message, execution=execution, changes=changed)
         owner = caller if is_own else self._owner(stored.given)
-        await self._take_up(stored, await self._journal.claim(execution), owner, credentials)
+        lease = await self._journal.claim(execution)
+        async with never_damaged(self._journal, lease):
+            await self._take_up(stored, lease, owner, credentials)
 
     def _owner(self, given: NewExecution) -> Caller:
         """Who started it, where somebody else lets it go on."""
@@ -280,6 +282,7 @@ class Executions:
                 continue  # another server was faster
             except CodeModeError:
                 log.exception("%s cannot be taken up", execution)
+                continue
             log.warning("%s was left by a server that ended while it ran, and is taken up", execution)
             found.append(execution)
         return tuple(found)
@@ -291,18 +294,19 @@ class Executions:
 
     async def _recover(self, execution: str) -> None:
         lease = await self._journal.claim(execution)
-        stored = await self._journal.get(execution)
-        reasons: tuple[str, ...]
-        try:
-            record = Record(execution, await self._journal.read(execution))
-            reasons = await self._programs.changes(stored.given, record, self.role_of(stored.given))
-        except CodeModeError as error:
-            reasons = (str(error),)
-        if stored.given.credentials:
-            reasons = (*reasons, f"the credentials of its caller: {', '.join(stored.given.credentials)}")
-        if not reasons:
-            await self._take_up(stored, lease, self._owner(stored.given), {})
-            return
+        async with never_damaged(self._journal, lease):
+            stored = await self._journal.get(execution)
+            reasons: tuple[str, ...]
+            try:
+                record = Record(execution, await self._journal.read(execution))
+                reasons = await self._programs.changes(stored.given, record, self.role_of(stored.given))
+            except CodeModeError as error:
+                reasons = (str(error),)
+            if stored.given.credentials:
+                reasons = (*reasons, f"the credentials of its caller: {', '.join(stored.given.credentials)}")
+            if not reasons:
+                await self._take_up(stored, lease, self._owner(stored.given), {})
+                return
         waits = f"its server ended while it ran, and it cannot go on by itself: {'; '.join(reasons)}"
         await self._journal.pause(lease, (), {"id": execution, "status": "paused", "notes": [waits], "pending": []})
 

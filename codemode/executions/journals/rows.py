@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from codemode.executions.journal import JournalEntry, NewExecution, PendingCall, StoredExecution, check_types, readable
@@ -30,22 +31,23 @@ _GIVEN: dict[str, type | tuple[type, ...]] = {
 
 
 def stored(row: Sequence[Any]) -> StoredExecution:
-    """From (given, status, server, lease_until_us, created_us, updated_us, ended_us, outcome)."""
-    given, status, server, lease_until_us, created_us, updated_us, ended_us, outcome = row
-    data = json.loads(given)
-    check_types({"given": data}, {"given": dict})
-    check_types(data, _GIVEN)
-    data |= {"seed": bytes.fromhex(data["seed"]), "credentials": tuple(data["credentials"])}
-    return StoredExecution(
-        NewExecution(**data),
-        status,
-        server,
-        lease_until_us,
-        created_us,
-        updated_us,
-        ended_us,
-        None if outcome is None else json.loads(outcome),
-    )
+    """From (id, given, status, server, lease_until_us, created_us, updated_us, ended_us, outcome).
+
+    Raises JournalDamaged.
+    """
+    execution, given, status, server, lease_until_us, created_us, updated_us, ended_us, outcome = row
+    with readable("what was given", execution):
+        data = json.loads(given)
+        check_types({"given": data}, {"given": dict})
+        check_types(data, _GIVEN)
+        data |= {"seed": bytes.fromhex(data["seed"]), "credentials": tuple(data["credentials"])}
+        if data["id"] != execution:
+            raise ValueError("it is that of another execution")
+        whole = NewExecution(**data)
+    with readable("the outcome", execution):
+        ended = None if outcome is None else json.loads(outcome)
+        check_types({"outcome": ended}, {"outcome": (dict, NoneType)})
+    return StoredExecution(whole, status, server, lease_until_us, created_us, updated_us, ended_us, ended)
 
 
 def line(entry: JournalEntry) -> tuple[str, str, bytes | None]:
@@ -73,16 +75,17 @@ def answer_text(decision: Decision) -> str:
 
 
 def pending_call(row: Sequence[Any]) -> PendingCall:
-    """From (id, execution, asked_us, digest, kind, asked, verdict, answer, decided_us)."""
+    """From (id, execution, asked_us, digest, kind, asked, verdict, answer, decided_us). Raises JournalDamaged."""
     identity, execution, asked_us, digest, kind, asked, verdict, answer, decided_us = row
-    return PendingCall(
-        id=identity,
-        execution=execution,
-        digest=digest,
-        kind=kind,
-        asked_us=asked_us,
-        verdict=verdict or None,
-        decided_us=decided_us,
-        **json.loads(asked),
-        **json.loads(answer),
-    )
+    with readable(f"question {identity}", execution):
+        return PendingCall(
+            id=identity,
+            execution=execution,
+            digest=digest,
+            kind=kind,
+            asked_us=asked_us,
+            verdict=verdict or None,
+            decided_us=decided_us,
+            **json.loads(asked),
+            **json.loads(answer),
+        )

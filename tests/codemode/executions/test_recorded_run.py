@@ -140,7 +140,42 @@ async def test_what_was_given_is_that_of_the_execution(here: Place, field: str, 
     async with here.service() as service:
         with pytest.raises(JournalDamaged, match="what was given of ex_"):
             await service.executions.resume(execution, OWNER)
+        with pytest.raises(JournalDamaged, match="what was given of ex_"):
+            await service.executions.list(OWNER)
     assert here.upstream.seen == ["GET /get?n=1", "POST /post?n=2"]
+
+
+@pytest.mark.parametrize("outcome", ["{", "[]"])
+async def test_an_outcome_that_is_damaged_is_named(here: Place, outcome: str) -> None:
+    execution = await paused(here, PROGRAM)
+    change(here, "UPDATE contents SET outcome = ?", outcome)
+    async with here.service() as service:
+        with pytest.raises(JournalDamaged, match="the outcome of ex_"):
+            await service.executions.get(execution, OWNER)
+
+
+@pytest.mark.parametrize("asked", ["{", "[]"])
+async def test_an_answer_that_is_damaged_ends_its_execution(here: Place, asked: str) -> None:
+    execution = await paused(here, PROGRAM)
+    change(here, "UPDATE questions SET asked = ?", asked)
+    async with here.service() as service:
+        with pytest.raises(JournalDamaged, match=r"question ap_[0-9a-f]* of ex_"):
+            await service.executions.resume(execution, OWNER)
+        assert (await service.executions.get(execution, OWNER)).status == "crashed"
+
+
+async def test_nobody_takes_up_an_orphan_that_is_damaged(here: Place, caplog: pytest.LogCaptureFixture) -> None:
+    """It is said once, and ends."""
+    execution = await paused(here, PROGRAM)
+    change(here, "UPDATE contents SET given = '{}'")
+    change(here, "UPDATE executions SET status = 'running'")
+    async with here.service() as service:
+        assert await service.executions.orphans() == (execution,)
+        assert await service.executions.recover() == ()
+        assert await service.executions.orphans() == ()
+    assert [record.getMessage() for record in caplog.records] == [f"{execution} cannot be taken up"]
+    with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3")) as file:
+        assert file.execute("SELECT status FROM executions").fetchall() == [("crashed",)]
 
 
 async def test_nothing_is_sent_that_cannot_be_recorded(here: Place) -> None:
