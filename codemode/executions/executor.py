@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import ValidationError
 
-from codemode.errors import CodeModeError, NondeterminismError
+from codemode.errors import CodeModeError
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.ledger import Ledger, unwatched
 from codemode.executions.preflight import check
@@ -186,14 +186,14 @@ async def _ended(running: asyncio.Future[Outcome], cancelled: asyncio.Event) -> 
 
 
 def _outcome_of_recorded(run: RecordedRun, ended: Outcome) -> ExecutionOutcome:
-    if run.broken is None and not run.questions and ended.status in (Status.COMPLETED, Status.FAILED):
-        is_other = ended.failure is not None and ended.failure.type == NondeterminismError.__name__
-        missing = None if is_other else run.missing()
-        if missing is not None:
-            ended = replace(ended, status=Status.FAILED, failure=missing, value=None, has_value=False)
+    is_paused = ended.failure is not None and ended.failure is run.waits and run.broken is None
+    is_other = ended.failure is not None and ended.failure is run.other
+    has_ended = ended.status in (Status.COMPLETED, Status.FAILED) and run.broken is None
+    missing = run.missing() if has_ended and not is_paused and not is_other else None
+    if missing is not None:
+        ended = replace(ended, status=Status.FAILED, failure=missing, value=None, has_value=False)
     run.recall()
     outcome = _outcome(run, ended)
-    is_paused = ended.status is Status.FAILED and run.questions and run.broken is None
     return replace(outcome, status="paused", pending=tuple(run.questions)) if is_paused else outcome
 
 

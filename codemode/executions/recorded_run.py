@@ -70,7 +70,8 @@ class Keeping:
 class RecordedRun(Run):
     """Answers the calls of a program, and is the `sandbox.Recording` of its run.
 
-    `questions` are what people have to decide before the program can go on; `broken` is why it could not be recorded.
+    `questions` are what people have to decide before the program can go on; `broken` is why it could not be recorded,
+    `other` the failure that ended the program where it is not the one that was recorded.
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class RecordedRun(Run):
         super().__init__(keeping.lease.execution, gateway, caller, calls_in_flight=calls_in_flight, ledger=ledger)
         self.questions: list[PendingCall] = []
         self.broken: CodeModeError | None = None
+        self.other: Failure | None = None
         self._keeping = keeping
         self._record = keeping.record
         self._by_id = {call.call: call for call in keeping.record.calls.values() if call.call}
@@ -215,7 +217,9 @@ class RecordedRun(Run):
             return None
         if (recorded.path, recorded.call, recorded.tool, recorded.digest) != (path, number, tool, digest):
             was = f"call {recorded.path} was {recorded.tool}({_shown(recorded.arguments)})"
-            raise ProgramStopped(_other(f"{was}, and is {tool}({self._redacted(tool, arguments)}) at {path} this time"))
+            now = f"{tool}({self._redacted(tool, arguments)}) at {path}"
+            self.other = self.other or _other(f"{was}, and is {now} this time")
+            raise ProgramStopped(self.other)
         return recorded
 
     def _redacted(self, tool: str, arguments: Mapping[str, Any]) -> str:

@@ -32,13 +32,17 @@ _NAMED = 5
 
 
 class Run:
-    """Answers the calls of one program. `ledger` is the record of them."""
+    """Answers the calls of one program. `ledger` is the record of them.
+
+    `waits` is the failure that ended the program where a person has to decide: the program may give one that looks it.
+    """
 
     def __init__(
         self, execution: str, gateway: Gateway, caller: Caller, *, calls_in_flight: int, ledger: Ledger
     ) -> None:
         self.execution = execution
         self.ledger = ledger
+        self.waits: Failure | None = None
         self._gateway = gateway
         self._caller = caller
         self._tally = Tally()
@@ -131,7 +135,8 @@ class Run:
                     self._goes_on.set()
             raise
         self._is_over = True
-        raise ProgramStopped(self._waits())
+        self.waits = self.waits or self._waits()
+        raise ProgramStopped(self.waits)
 
     def _waits(self) -> Failure:
         """Why the program was ended, where a person has to decide."""

@@ -91,6 +91,15 @@ async def test_a_program_that_is_not_the_recorded_one_does_nothing(
     assert here.upstream.seen == ["GET /get?n=1", "POST /post?n=2"]
 
 
+async def test_a_program_may_have_a_failure_of_the_name_that_is_ours(here: Place) -> None:
+    execution = await paused(here, PROGRAM)
+    replace_code(
+        here, execution, PROGRAM, "class NondeterminismError(Exception): pass\nraise NondeterminismError('mine')"
+    )
+    stored = await resumed(here, execution)
+    assert "call 1 was up.x.get(n=1), and was not made this time" in stored.outcome["failure"]["message"]
+
+
 CALL = "UPDATE entries SET content = ? WHERE rowid = (SELECT min(rowid) FROM entries WHERE kind = 'started')"
 ANSWER = "UPDATE entries SET value = ? WHERE rowid = (SELECT min(rowid) FROM entries WHERE kind = 'delivered')"
 
