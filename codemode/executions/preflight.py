@@ -46,11 +46,13 @@ def _refusals(site: CallSite, catalog: Catalog) -> Iterator[Refusal]:
     if site.positional:
         message = f"{tool.id}() takes keyword arguments only, {site.positional} positional given"
         yield _refusal(site, "positional_argument", message, f"write {tool.id}({_keywords(valid)})")
-    unknown = [keyword for keyword in site.keywords if keyword not in valid and not accepts(tool, keyword)]
-    meant = {keyword: nearest(keyword, valid) for keyword in unknown[:MOST]}
+    known = frozenset(valid)
+    keywords = dict.fromkeys(site.keywords)  # a guest may repeat them
+    unknown = (keyword for keyword in keywords if keyword not in known and not accepts(tool, keyword))
+    meant = {keyword: nearest(keyword, valid) for keyword in islice(unknown, MOST)}
     for keyword, name in meant.items():
         yield _unknown_argument(site, keyword, name, tool)
-    given = {*site.keywords, *(name for name in meant.values() if name)}  # a misspelt one is not missing as well
+    given = {*keywords, *(name for name in meant.values() if name)}  # a misspelt one is not missing as well
     absent = missing(tool, given)
     if absent and not site.open_ended and not site.positional:
         names = ", ".join(repr(name) for name in absent)

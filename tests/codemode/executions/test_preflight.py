@@ -16,6 +16,18 @@ CATALOG = Catalog(
 )
 
 
+class Compared(str):
+    """A name that counts how often it is compared."""
+
+    __slots__ = ()
+    times = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Compared.times += 1
+        return str.__eq__(self, other)
+
+
 def site(name: str, *keywords: str, positional: int = 0, open_ended: bool = False) -> CallSite:
     return CallSite(name, keywords, positional, open_ended, 3, 4)
 
@@ -78,3 +90,11 @@ def test_as_many_sites_are_refused_as_anybody_reads() -> None:
     """Each look for the nearest name takes milliseconds among thousands of tools, during which nothing else runs."""
     assert len(refusals(*(site(f"gym.clients.no_{number}") for number in range(20_000)))) == 50
     assert len(refusals(site("gym.core.get_gym_info", *(f"key{number}" for number in range(20_000))))) == 50
+
+
+def test_a_keyword_is_not_compared_with_every_parameter() -> None:
+    names = [f"p{number}" for number in range(100)]
+    catalog = Catalog([make_tool("many.get", {name: {"type": "string"} for name in names})])
+    Compared.times = 0
+    check([site("many.get", *(Compared(name) for name in names * 10))], catalog)
+    assert Compared.times < 5 * len(names * 10)
