@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import ValidationError
 
-from codemode.errors import CodeModeError
+from codemode.errors import CallerNotLetIn, CodeModeError
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.ledger import Ledger, unwatched
 from codemode.executions.preflight import check
@@ -126,7 +126,7 @@ class Executor:
             if recorded is not None:
                 recorded.identify(call)
             question = asked.get(call.tool)
-            return await run.answer(call) if question is None else await _answered(question, call)
+            return await run.answer(call) if question is None else await _answered(question, call, caller)
 
         async def preflight(sites: tuple[CallSite, ...]) -> None:
             begun()
@@ -214,8 +214,10 @@ def _outcome(run: Run, ended: Outcome) -> ExecutionOutcome:
     )
 
 
-async def _answered(question: Question, call: Call) -> Any:
+async def _answered(question: Question, call: Call, caller: Caller) -> Any:
     try:
+        if not caller.is_let_in():  # calls of tools are judged so by the gateway
+            raise CallerNotLetIn(call.tool)
         return await question(**call.arguments)
     except CodeModeError as error:
         raise CallFailed(error.for_model(), kind=error.code) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -635,3 +636,28 @@ async def test_what_an_approver_lets_go_on_does_not_outlive_the_key_that_started
     assert stored.status == "failed"
     assert "the key that started this program was revoked" in stored.outcome["failure"]["message"]
     assert here.upstream.seen == ["DELETE /drop?n=1"]
+
+
+@pytest.mark.parametrize("is_recorded", [True, False])
+async def test_a_program_asks_nothing_more_once_its_key_is_revoked(here: Place, is_recorded: bool) -> None:
+    hold = here.upstream.hold("/get")
+    is_let_in = True
+    caller = replace(OWNER, is_let_in=lambda: is_let_in)
+    code = """
+up.x.get()
+kinds = []
+for ask in (lambda: search("post"), lambda: describe("up"), up.x.post):
+    try:
+        ask()
+    except ToolError as error:
+        kinds.append(error.kind)
+kinds
+"""
+    async with here.service(journal={"enabled": is_recorded}) as service:
+        running = asyncio.create_task(service.execute(code, caller=caller))
+        await here.upstream.wait_for(1)
+        is_let_in = False
+        hold.set()
+        outcome = await running
+    assert outcome.value == ["caller_not_let_in"] * 3
+    assert here.upstream.seen == ["GET /get"]
