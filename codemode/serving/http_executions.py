@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -17,7 +18,7 @@ from fastapi import Header, Query, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from codemode.errors import RequestRepeated
+from codemode.errors import CallerNotLetIn, RequestRepeated
 from codemode.executions.journal import Decision, ExecutionStatus, Verdict
 from codemode.executions.programs import Request as ExecutionRequest
 from codemode.serving.executions import BEYOND_S, brief, gone_on, pending_json, whole
@@ -35,6 +36,13 @@ T = TypeVar("T")
 
 #: Seconds after which a stream of events that has nothing to tell says that it is still there.
 KEEP_ALIVE_S = 15.0
+
+#: The last event of a stream that has outlived the rights of its caller.
+_CLOSED = {
+    "type": "closed",
+    "code": CallerNotLetIn.code,
+    "message": "the key, or token, was revoked or has expired: nothing more is told",
+}
 
 #: The number of an event: beyond what a store counts with there is none.
 Sequence = Annotated[int, Field(ge=0, lt=2**32)]
@@ -181,11 +189,16 @@ def _add_looking(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         after: Sequence = 0,
         last_event_id: Annotated[Sequence | None, Header()] = None,
     ) -> StreamingResponse:
-        """What happens, as server-sent events, until it ends or pauses; who was cut off gives `Last-Event-ID`."""
+        """What happens, as server-sent events, until it ends or pauses; who was cut off gives `Last-Event-ID`.
+
+        Where the key is revoked or expires meanwhile, `closed` is the last event.
+        """
         await service.executions.get(execution, request.state.caller)  # 404 before the stream begins
         begin = after if last_event_id is None else last_event_id
         told = service.executions.events(execution, request.state.caller, begin)
-        return StreamingResponse(_sent(told), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+        return StreamingResponse(
+            _sent(told, request.state.caller), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+        )
 
 
 def _add_going_on(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
@@ -286,12 +299,15 @@ def _keep_turn(request: Request, service: CodeMode, execution: str, caller: Call
         turn.keep(asyncio.ensure_future(service.executions.wait(execution, caller, _LONGEST_WAIT_S)))
 
 
-async def _sent(told: AsyncIterator[ExecutionEvent]) -> AsyncIterator[str]:
+async def _sent(told: AsyncIterator[ExecutionEvent], caller: Caller) -> AsyncIterator[str]:
     """Events as text/event-stream (HTML Living Standard, 9.2); where there is nothing to tell for long, a comment."""
     coming = asyncio.ensure_future(anext(told, None))
     try:
         while True:
             await asyncio.wait((coming,), timeout=KEEP_ALIVE_S)
+            if not _is_still_let_in(caller):
+                yield f"event: closed\ndata: {json.dumps(_CLOSED)}\n\n"
+                return
             if not coming.done():
                 yield ": nothing new\n\n"
                 continue
@@ -303,6 +319,10 @@ async def _sent(told: AsyncIterator[ExecutionEvent]) -> AsyncIterator[str]:
     finally:
         coming.cancel()
         await asyncio.gather(coming, return_exceptions=True)
+
+
+def _is_still_let_in(caller: Caller) -> bool:
+    return caller.is_let_in() and (caller.good_until is None or time.time() < caller.good_until)
 
 
 async def until_disconnect(request: Request, work: Awaitable[T]) -> T | None:

@@ -250,6 +250,21 @@ async def told(client: httpx2.AsyncClient, place: str, headers: dict[str, str] |
     return [json.loads(line.removeprefix("data: ")) for line in answer.text.splitlines() if line.startswith("data: ")]
 
 
+@pytest.mark.parametrize("expires", [False, True])
+async def test_a_stream_of_events_ends_with_the_rights_of_its_caller(
+    service: CodeMode, tmp_path: Path, *, expires: bool
+) -> None:
+    execution = (await service.execute("bank.take_back(to='ann')", caller=Caller("agent"))).id
+    still = iter([True, False])
+    caller = Caller("agent", good_until=1.0) if expires else Caller("agent", is_let_in=lambda: next(still))
+    app = create_app(service, Callers({"agent": caller}, KeyFile(tmp_path / "keys.json")))
+    transport = httpx2.ASGITransport(app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", headers=AGENT) as client:
+        events = await told(client, f"/v1/executions/{execution}")
+    assert [event["type"] for event in events] == ([] if expires else ["call_started"]) + ["closed"]
+    assert events[-1]["code"] == "caller_not_let_in"
+
+
 async def test_a_number_that_no_event_has_is_refused_before_the_stream_begins(client: httpx2.AsyncClient) -> None:
     place = f"/v1/executions/{(await execute(client, '1'))['id']}/events"
     for number in ("-1", "x", str(2**63), "9" * 30):
