@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.inverse import Inverse, InverseInvalid
 from codemode.catalog.tool import Effect
+from codemode.executions.executor import may_be_execution
 from codemode.gateway.call import CallState
 
 if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
+    from codemode.executions.journal import NewExecution
     from codemode.executions.record import Record, RecordedCall
 
 
@@ -44,6 +46,11 @@ class Rollback:
     def program(self) -> str:
         """The program that takes them back. The first that fails ends it: what is older may be needed by it."""
         return "\n".join(f"{step.tool}(**{step.arguments!r})" for step in self.steps)
+
+
+def is_rollback(given: NewExecution) -> bool:
+    """Whether it takes another back: it is the request of that execution's id, which no request of a caller is."""
+    return may_be_execution(given.request_digest)
 
 
 def plan(record: Record, catalog: Catalog) -> Rollback:

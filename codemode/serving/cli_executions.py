@@ -15,6 +15,7 @@ import typer
 
 from codemode.errors import ApprovalRefused, ConfigurationError
 from codemode.executions.journal import Decision, ExecutionStatus
+from codemode.executions.rollback import is_rollback
 from codemode.gateway.caller import Caller
 from codemode.serving import console as show
 from codemode.serving.callers import roles_of_today
@@ -23,7 +24,9 @@ from codemode.serving.surface import AsJson, Surface, local_caller, on_surface, 
 from codemode.settings import DEFAULT_ROLE
 
 if TYPE_CHECKING:
-    from codemode.executions.journal import PendingCall, StoredExecution, Verdict
+    from collections.abc import Callable
+
+    from codemode.executions.journal import NewExecution, PendingCall, StoredExecution, Verdict
     from codemode.service import CodeMode
 
 executions = typer.Typer(no_args_is_help=True, help="What programs have done, and how they go on.")
@@ -89,7 +92,7 @@ def resume(
     """Let an execution go on that was paused; what it has done is not done again."""
 
     async def work(service: CodeMode) -> int:
-        service.executions.role_of = roles_of_today(service.settings)
+        service.executions.role_of = _roles(service)
         await service.executions.resume(execution, _operator(service))
         return await _ended(service, execution, as_json=as_json)
 
@@ -231,7 +234,7 @@ async def _decide(
 ) -> int:
     """Decide on calls as they are shown, and see their executions through."""
     operator = _operator(service)
-    service.executions.role_of = roles_of_today(service.settings)
+    service.executions.role_of = _roles(service)
     waiting = await _waiting(service, ids)
     if not as_json:
         for call in waiting:
@@ -306,6 +309,16 @@ def _rollback_json(found: Any) -> dict[str, Any]:
         "steps": [{"path": one.path, "tool": one.tool, "arguments": one.arguments} for one in found.steps],
         "left": [{"path": one.path, "tool": one.tool, "why": one.why} for one in found.left],
     }
+
+
+def _roles(service: CodeMode) -> Callable[[NewExecution], str | None]:
+    """The role under which the operator lets something go on: that of today; of a rollback as it may be begun here."""
+    of_today = roles_of_today(service.settings)
+
+    def role_of(given: NewExecution) -> str | None:
+        return given.role if is_rollback(given) and given.role in service.policy.roles else of_today(given)
+
+    return role_of
 
 
 def _operator(service: CodeMode) -> Caller:

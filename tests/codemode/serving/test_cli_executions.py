@@ -12,6 +12,10 @@ from typing import Any
 
 import pytest
 
+from codemode import CodeMode
+from codemode.gateway.caller import Caller
+from codemode.serving.keys import KeyFile
+
 pytestmark = pytest.mark.slow
 COMMAND = str(Path(sys.executable).parent / "codemode")
 
@@ -153,6 +157,28 @@ def test_an_execution_is_taken_back_under_its_role_while_there_is_one(desk: Desk
     assert refused.returncode == 2
     assert "there is no role 'clerk'; valid: default, approver (policy.roles)" in refused.stderr
     assert desk.book == ["ann 1"]
+
+
+async def test_of_a_revoked_key_the_operator_lets_nothing_go_on_but_a_rollback(desk: Desk) -> None:
+    (desk.folder / "codemode.yaml").write_text(CONFIG.replace("tools: bank.pay", "tools: bank.*"), encoding="utf-8")
+    keys = KeyFile(desk.folder / "state" / "keys.json")
+    key, _ = keys.create(role="default")
+    owner = Caller(f"key:{key.id}")
+    async with CodeMode.from_config(desk.folder / "codemode.yaml") as service:
+        waits = await service.execute("bank.take_back(to='bob')", caller=owner)
+        paid = await service.execute("bank.pay(to='ann', amount=1)", caller=owner)
+        policy = service.settings.policy
+        assert (waits.status, paid.status, policy.approvers) == ("paused", "completed", ("approver",))
+    keys.revoke(key.id)
+    (question,) = desk.json("approvals", "list")
+    refused = desk.json("approvals", "approve", question["id"])["executions"][waits.id]
+    assert f"{owner.id} is not let in any more" in refused["waits"]
+    asks_for_all = CONFIG.replace("tools: bank.pay, where: {to: bob}", "tools: bank.take_back")
+    (desk.folder / "codemode.yaml").write_text(asks_for_all, encoding="utf-8")
+    assert desk.json("executions", "rollback", paid.id)["outcome"]["status"] == "paused"
+    (question,) = desk.json("approvals", "list")
+    assert desk.type("approvals", "approve", question["id"]).returncode == 0
+    assert desk.book == ["ann 1", "ann back"]
 
 
 def test_what_is_not_there_is_said(desk: Desk) -> None:
