@@ -22,7 +22,7 @@ import types
 from collections import Counter, deque
 from contextvars import Context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -226,7 +226,7 @@ def execution() -> Run:
     start = encode_run(code, names=["ns"], seed=b"\1" * 32, now=10**15, limits=Limits(calls=10**9), inputs={})
     compiled = compile_program(code, names=["ns"], limit_bytes=100_000, limit_depth=160)
     assert compiled.refusals == (), compiled.refusals
-    made = Run(Channel(host, Record))
+    made = Run(Channel(cast("Any", host), Record))
     made.begin({**decode_host_message(start[4:]), "parameters": {}}, compiled)
     ended = made.execute()
     assert ended.status == "completed", ended.failure
@@ -413,7 +413,7 @@ _CHANGING = {"__slotnames__", "__abstractmethods__", "__annotations__", "__annot
 
 def _all_classes(kind: type) -> set[type]:
     found: set[type] = set()
-    pending = [kind]
+    pending: list[type[Any]] = [kind]
     while pending:
         for each in type.__subclasses__(pending.pop()):
             if each not in found and not issubclass(each, type):

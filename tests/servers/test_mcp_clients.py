@@ -11,7 +11,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -131,7 +131,10 @@ def test_a_client_of_a_library_calls_tools_over_http(folder: Path, served: str, 
 def inspector(folder: Path, served: str) -> list[str]:
     """The inspector's command line, with both ways to codemode."""
     command = npm("mcp-inspector")
-    stdio = {"command": str(BIN / "codemode"), "args": ["mcp", "--config", str(folder / "codemode.yaml")]}
+    stdio: dict[str, Any] = {
+        "command": str(BIN / "codemode"),
+        "args": ["mcp", "--config", str(folder / "codemode.yaml")],
+    }
     stdio |= {"env": {"GYM_TOKEN": "a-token-for-tests"}}
     menu = {**stdio, "args": ["mcp", "--config", str(folder / "menu.yaml"), "--menu"]}
     http = {"type": "streamable-http", "url": f"{served}/mcp", "headers": {"Authorization": "Bearer ann-has-this-key"}}

@@ -9,7 +9,7 @@ import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
@@ -21,6 +21,8 @@ from tests.servers.running import value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from mcp.types import TextContent
 
     from codemode.executions.ledger import LedgerEntry
 
@@ -201,7 +203,7 @@ len((await memory.read_graph())["entities"]), str(state)[:20], (await rooms.room
         queries = ["write a file", "what entities are in the knowledge graph", "state of the working tree", "rooms 71"]
         found = await client.call_tool("search", {"queries": queries})
         for tool in ("filesystem.write_file", "memory.read_graph", "git.git_status", "rooms.rooms_71"):
-            assert tool in found.content[0].text, found.content[0].text
+            assert tool in cast("TextContent", found.content[0]).text, found.content
         ended = await client.call_tool("execute", {"code": code})
         assert ended.structured_content["value"][0] == 20, ended.content
         assert ended.structured_content["value"][2] == "rooms_71"

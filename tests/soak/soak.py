@@ -16,12 +16,13 @@ import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sandbox import Call, CallFailed, Limits, Sandbox, Status
 
 if TYPE_CHECKING:
     from sandbox import Outcome
+    from sandbox.host.fork_server import ForkServer
 
 PROGRAMS = str(Path(__file__).resolve().parents[1] / "sandbox" / "programs")
 LIMITS = Limits(wall_s=5.0, cpu_s=2.0, memory_bytes=64 << 20, output_bytes=20_000, calls=50)
@@ -168,7 +169,10 @@ async def levels(boxes: tuple[Sandbox, Sandbox]) -> Levels:
     """Wait until the pools are full and nothing dies any more, and read what must not grow."""
     for _ in range(500):
         await asyncio.sleep(0.02)
-        if all(box._pool and len(box._pool._idle) == box._pool._size == len(box._server._workers) for box in boxes):
+        if all(
+            box._pool and len(box._pool._idle) == box._pool._size == len(cast("ForkServer", box._server)._workers)
+            for box in boxes
+        ):
             break
     await asyncio.sleep(0.2)
     gc.collect()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sandbox import Call, CallFailed, CallSite, Delivery, Limits, Sandbox, Status, room
+from sandbox.host.fork_server import ForkServer
 from tests.sandbox.host.test_process_wall import SHOW_REPLY, until
 from tests.sandbox.host.test_recording import Keeper
 
@@ -65,7 +66,7 @@ async def test_a_guest_that_has_said_its_end_does_not_outlive_it(make_bare: Call
     """A handler may take its time to end: meanwhile the guest must neither compute nor keep the host reading."""
     async with make_bare(workers=0) as sandbox:
         server = sandbox._server
-        assert server is not None
+        assert isinstance(server, ForkServer)
 
         async def slow(_: Call) -> Any:
             (worker,) = server._workers.values()

@@ -23,6 +23,7 @@ from sandbox import (
     SandboxUnavailable,
     Status,
 )
+from sandbox.host.fork_server import ForkServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -346,7 +347,7 @@ async def test_more_programs_than_may_run_wait_for_their_turn(make_bare: Callabl
 
 async def test_when_the_fork_server_dies_the_next_program_gets_another(bare: Sandbox) -> None:
     server = bare._server
-    assert server is not None
+    assert isinstance(server, ForkServer)
     assert server._process is not None
     running = asyncio.create_task(bare.run("import time; time.sleep(100)"))
     await until(lambda: len(server._workers) > 0 and bare._pool is not None and bare._pool._busy == 1)
@@ -362,7 +363,7 @@ async def test_nothing_is_left_after_closing(make_bare: Callable[..., Sandbox]) 
     descriptors = open_descriptors()
     async with make_bare() as sandbox:
         server = sandbox._server
-        assert server is not None
+        assert isinstance(server, ForkServer)
         assert server._process is not None
         process = server._process.pid
         await sandbox.run("result = 1")

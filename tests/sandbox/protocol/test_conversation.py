@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
 from sandbox.errors import GuestProtocolError
@@ -22,7 +24,10 @@ from sandbox.protocol.guest_messages import (
     encode_sites,
 )
 
-FAILURE = {**dict.fromkeys(("type", "message", "excerpt", "hint", "traceback"), ""), "refusals": []}
+if TYPE_CHECKING:
+    from sandbox.protocol.strict_json import JsonValue
+
+FAILURE: dict[str, Any] = {**dict.fromkeys(("type", "message", "excerpt", "hint", "traceback"), ""), "refusals": []}
 FAILURE |= {"line": None, "column": None}
 SITES = encode_sites([])
 CALL = encode_calls([(1, "1", "a", {})])
@@ -144,7 +149,7 @@ def test_many_small_messages_count_for_more_than_their_bytes() -> None:
 
 
 def test_a_message_of_many_lists_counts_for_more_than_its_bytes() -> None:
-    arguments = {"x": [[] for _ in range(10_000)]}  # 30 kB of text
+    arguments: JsonValue = {"x": [[] for _ in range(10_000)]}  # 30 kB of text
     with pytest.raises(TrafficExhausted):
         said(running(Limits(traffic_bytes=70_000)), encode_calls([(1, "1", "a", arguments)]))
     said(running(Limits(traffic_bytes=90_000)), encode_calls([(1, "1", "a", arguments)]))

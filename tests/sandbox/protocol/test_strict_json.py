@@ -24,7 +24,7 @@ from sandbox.protocol.strict_json import (
     weight,
 )
 
-TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12) | st.sampled_from(
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
     ['"', "\\", '[{"\\', "]}", "\\ud"]
 )
 VALUES = st.recursive(
