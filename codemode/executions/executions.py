@@ -122,12 +122,15 @@ class Executions:
         attempt = self._attempts[execution]
         try:
             return await asyncio.shield(attempt.task)
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as given_up:
             if attempt.task.cancelled() and not is_cancelled():
                 message = f"another server has taken over {execution}, or this one stops"
                 raise LeaseLost(message, execution=execution) from None
             attempt.cancelled.set()
             await asyncio.wait((attempt.task,))
+            given_up.add_note(
+                f"{execution} was cancelled; `codemode executions show {execution}` tells what it has done"
+            )
             raise
 
     async def start(self, request: Request, caller: Caller) -> str:

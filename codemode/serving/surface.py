@@ -85,7 +85,12 @@ def with_service(surface: Surface, work: Callable[[CodeMode], Awaitable[int]]) -
                 service = await entering.enter_async_context(CodeMode.from_settings(surface.settings()))
             for name, source in service.sources.items():
                 show.warnings(name, source.warnings)
-            return await work(service)
+            try:
+                return await work(service)
+            except asyncio.CancelledError as told:
+                for note in getattr(told, "__notes__", ()):
+                    show.errors.print(show.plain(note, style="yellow"), soft_wrap=True)
+                raise
 
     with errors_as_exit_codes():
         raise typer.Exit(_until_told(entered()))

@@ -67,9 +67,11 @@ class Desk:
         (folder / "codemode.yaml").write_text(CONFIG, encoding="utf-8")
 
     def start(self, *arguments: str, stdin: str) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [COMMAND, *arguments], cwd=self.folder, env=self.environment("200"), stdin=subprocess.PIPE, text=True
-        )
+        env = self.environment("200")
+        with (self.folder / "told").open("w") as told:
+            process = subprocess.Popen(
+                [COMMAND, *arguments], cwd=self.folder, env=env, stdin=subprocess.PIPE, stderr=told, text=True
+            )
         assert process.stdin is not None
         process.stdin.write(stdin)
         process.stdin.close()
@@ -225,6 +227,8 @@ def test_a_program_whose_process_is_ended_has_an_end_or_is_said_to_have_none(des
     (listed,) = desk.json("executions", "list")
     if number != signal.SIGKILL:
         assert (listed["status"], listed["is_left"]) == ("cancelled", False)
+        said = f"{listed['id']} was cancelled; `codemode executions show {listed['id']}` tells what it has done\n"
+        assert said in (desk.folder / "told").read_text(encoding="utf-8")
         return
     assert (listed["status"], listed["is_left"]) == ("running", True)
     told = desk.type("executions", "list").stderr
