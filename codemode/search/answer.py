@@ -181,7 +181,7 @@ def _nothing(hits: Hits) -> str:
     where = "".join(
         f" in {kind} '{value}'" for kind in ("namespace", "source", "effect", "tag") if (value := getattr(query, kind))
     )
-    nearest = f"; nearest: {', '.join(hits.nearest)}" if hits.nearest else "; use other words"
+    nearest = f"; nearest: {', '.join(hits.nearest)}" if hits.nearest else f"; {hits.note or 'use other words'}"
     return f"# no tool matches {asked}{where}{nearest}"
 
 

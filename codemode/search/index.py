@@ -50,6 +50,13 @@ _NEAREST = 3  # names given when nothing was found
 _NEAR = 30.0  # of 100, by rapidfuzz's ratio: names less alike than this are no help
 
 
+#: What is to be done where there is nothing to be found: by whoever runs this.
+NO_TOOLS = (
+    "there are no tools here at all: the operator names a source (`codemode sources add NAME LOCATION`), or lets this"
+    " role use some (`policy`)"
+)
+
+
 class Index:
     """Finds tools. Immutable: `Index.build(catalog, previous=index)` reads only the sources that changed."""
 
@@ -137,6 +144,9 @@ class Index:
     def search(self, query: Query | str) -> Hits:
         """The hits of a query: each search ranked, then merged in turn, so that none is starved."""
         asked = Query((query,)) if isinstance(query, str) else query
+        if not self.tools:
+            count = len(asked.queries)
+            return Hits(asked, (), 0, ("",) * count, (0.0,) * count, empty=tuple(range(count)), note=NO_TOOLS)
         allowed = self._facets.allowed(asked)
         questions = [self._question(text) for text in asked.queries]
         similar, note = self._similar(asked.queries)

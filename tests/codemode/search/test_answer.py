@@ -170,6 +170,13 @@ def test_no_match_says_so_and_names_the_nearest(index: Index) -> None:
     assert "in namespace 'gym.members' in effect 'read'" in render(index.search(destructive))
 
 
+def test_where_there_are_no_tools_no_other_words_are_asked_for() -> None:
+    for query in (Query(("freeze",)), Query(("freeze", "thaw"), namespace="gym"), Query(())):
+        answer = render(Index.build(()).search(query))
+        assert "there are no tools here at all: the operator names a source" in answer
+        assert "other words" not in answer
+
+
 def test_a_search_without_a_match_is_named_beside_the_others(index: Index) -> None:
     answer = render(index.search(Query(("freeze member", "xxqqyyww"))))
     assert "# 'xxqqyyww': no tool matches" in answer.splitlines()
