@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from codemode.errors import CodeModeError, JournalDamaged, LeaseLost
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection
+    from collections.abc import AsyncIterator, Collection, Mapping
     from typing import Any
 
     from codemode.executions.execution import ExecutionOutcome
@@ -81,6 +81,24 @@ async def never_damaged(journal: Journal, lease: Lease) -> AsyncIterator[None]:
     except JournalDamaged:
         await crash(journal, lease)
         raise
+
+
+async def keep_leases(journal: Journal, attempts: Mapping[str, Attempt], *, every_s: float) -> None:
+    """Keep the leases of what runs here, for ever; what another server has taken over stops."""
+    while True:
+        await asyncio.sleep(every_s)
+        if not attempts:
+            continue
+        running = dict(attempts)
+        try:
+            held = await journal.renew(attempts)
+        except CodeModeError:
+            log.exception("leases could not be renewed")
+            continue
+        for execution in running.keys() - held:
+            if not running[execution].task.done():
+                log.warning("%s was taken over by another server, and stops here", execution)
+                running[execution].task.cancel()
 
 
 def is_cancelled() -> bool:

@@ -22,7 +22,17 @@ from codemode.errors import (
     RequestRepeated,
 )
 from codemode.executions.approvals import Approvals
-from codemode.executions.attempts import Attempt, crash, is_cancelled, keep, never_damaged, put_down, ring, to_their_end
+from codemode.executions.attempts import (
+    Attempt,
+    crash,
+    is_cancelled,
+    keep,
+    keep_leases,
+    never_damaged,
+    put_down,
+    ring,
+    to_their_end,
+)
 from codemode.executions.events import ExecutionEvent, events_of
 from codemode.executions.executor import may_be_execution, new_execution, new_seed, nothing
 from codemode.executions.journal import FRESH_READS, GOOD_UNTIL, OPEN, NewExecution, Retention
@@ -93,7 +103,8 @@ class Executions:
             if not self._is_open:
                 await self._journal.open()
                 self._is_open = True
-                keep(asyncio.create_task(self._keep_leases()), self._chores)
+                leases = keep_leases(self._journal, self._attempts, every_s=self._settings.lease_s / 3)
+                keep(asyncio.create_task(leases), self._chores)
 
     async def aclose(self) -> None:
         """Stop what runs here without an end: whoever comes next takes it up. What was given up comes to its end."""
@@ -470,22 +481,6 @@ class Executions:
         task = asyncio.create_task(work)
         keep(task, self._endings)
         await asyncio.shield(task)
-
-    async def _keep_leases(self) -> None:
-        while True:
-            await asyncio.sleep(self._settings.lease_s / 3)
-            if not self._attempts:
-                continue
-            running = dict(self._attempts)
-            try:
-                held = await self._journal.renew(self._attempts)
-            except CodeModeError:
-                log.exception("leases could not be renewed")
-                continue
-            for execution in running.keys() - held:
-                if not running[execution].task.done():
-                    log.warning("%s was taken over by another server, and stops here", execution)
-                    running[execution].task.cancel()
 
     async def _look_after_orphans(self) -> None:
         retention = Retention(self._settings.keep_s, self._settings.keep_count, self._settings.expire_s)
