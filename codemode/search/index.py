@@ -141,6 +141,10 @@ class Index:
     def __len__(self) -> int:
         return len(self.tools)
 
+    def check(self, query: Query) -> None:
+        """Raises SearchInvalid for a filter with a value that no tool has."""
+        self._facets.allowed(query)
+
     def search(self, query: Query | str) -> Hits:
         """The hits of a query: each search ranked, then merged in turn, so that none is starved."""
         asked = Query((query,)) if isinstance(query, str) else query

@@ -160,7 +160,7 @@ def _add_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         """All tools, a page at a time, in the order of their names."""
         view = await service.view(request.state.caller)
         if namespace is not None:
-            view.finder.search(SearchQuery((), namespace, limit=0))  # which refuses one that there is not
+            view.finder.index.check(SearchQuery((), namespace))
         tools = [tool for tool in view.catalog.tools if namespace in (None, tool.namespace)]
         page = sorted(tools, key=lambda tool: tool.id)[offset : offset + limit]
         return {"tools": [_brief(tool) for tool in page], "total": len(tools), "offset": offset}
