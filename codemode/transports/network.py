@@ -18,14 +18,12 @@ import httpx2
 
 from codemode.errors import ConfigurationError
 from codemode.transports.addresses import AddressKind, Permitted, kind_of_address, origin
+from codemode.transports.connections import ConnectionPool, Sockets
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 
     Resolve = Callable[[str, int], Awaitable[tuple[str, ...]]]
-
-#: Idle connections are given up before common servers do it (uvicorn and Node.js: 5 s), so that few are found stale.
-KEEPALIVE_S = 4.5
 
 #: Of an answer of a model that is not streamed: some hundred times what models say at once.
 MODEL_ANSWER_BYTES = 32 * 1024 * 1024
@@ -48,7 +46,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
     ) -> None:
         self._permitted = permitted
         self._resolve = resolve
-        self._sockets = sockets or httpcore2.AnyIOBackend()
+        self._sockets = sockets or Sockets()
         self._public: set[str] = set()
 
     async def connect_tcp(
@@ -114,13 +112,7 @@ def open_pool(
         message = f"the TLS certificate files cannot be used: {error.strerror or error}"
         raise ConfigurationError(message) from None
     _keep_answers_out_of_logs()
-    return httpcore2.AsyncConnectionPool(
-        ssl_context=context,
-        max_connections=most,
-        max_keepalive_connections=most,
-        keepalive_expiry=KEEPALIVE_S,
-        network_backend=PinnedBackend(permitted, resolve),
-    )
+    return ConnectionPool(PinnedBackend(permitted, resolve), context, most=most)
 
 
 class PinnedTransport(httpx2.AsyncBaseTransport):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ssl
-import subprocess
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -169,29 +168,6 @@ async def test_a_document_is_fetched_from_judged_addresses_only() -> None:
         assert await fetch_text(f"http://ann:s3cr3t@localhost:{port}/api.json", resolve=Names(["127.0.0.2"]))
     assert heads[0].startswith("GET /api.json HTTP/1.1\r\n")
     assert "Authorization: Basic YW5uOnMzY3IzdA==" in heads[0]
-
-
-def _openssl(folder: Path, *arguments: str) -> None:
-    subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
-
-
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with an authority and what it has signed: a server called api.test, and a client called robot."""
-    folder = tmp_path_factory.mktemp("tls")
-    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2")
-    _openssl(
-        folder, "req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=authority",
-        "-addext", "keyUsage=critical,keyCertSign",
-    )  # fmt: skip
-    for name, subject in (("server", "api.test"), ("client", "robot")):
-        (folder / f"{name}.ext").write_text(f"subjectAltName=DNS:{subject}\nauthorityKeyIdentifier=keyid\n")
-        _openssl(folder, "req", *key, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={subject}")
-        _openssl(
-            folder, "x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
-            "-days", "2", "-extfile", f"{name}.ext", "-out", f"{name}.pem",
-        )  # fmt: skip
-    return folder
 
 
 def _tls(authority: Path) -> ssl.SSLContext:
