@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from codemode.errors import ApprovalForbidden, ApprovalRefused
+from codemode.errors import ApprovalForbidden, ApprovalRefused, JournalDamaged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -30,8 +31,11 @@ class Approvals:
         found = await self._journal.pending(execution=execution)
         if self.are_up_to(caller):
             return found
-        owners = {one: (await self._journal.get(one)).given.owner for one in {each.execution for each in found}}
-        return tuple(each for each in found if owners[each.execution] == caller.id)
+        owners = {}
+        for one in {each.execution for each in found}:
+            with suppress(JournalDamaged):  # whose it is cannot be read
+                owners[one] = (await self._journal.get(one)).given.owner
+        return tuple(each for each in found if owners.get(each.execution) == caller.id)
 
     async def decide(self, decisions: Sequence[Decision], caller: Caller) -> tuple[PendingCall, ...]:
         """Record the answers of a caller, all or none. Raises ApprovalRefused, ApprovalForbidden for who may not."""

@@ -105,7 +105,8 @@ class NewExecution:
 class StoredExecution:
     """An execution as the journal has it. `server` holds it until `lease_until_us`; "" and 0 where nobody does.
 
-    `outcome` is JSON data, None while there is none, and None in lists. `ended_us` is 0 while it has not ended.
+    `outcome` is JSON data, None while there is none, and in lists. `ended_us` is 0 while it has not ended. In lists
+    `damage` says what of it cannot be read; of `given` there are id, owner and start then.
     """
 
     given: NewExecution
@@ -116,6 +117,7 @@ class StoredExecution:
     updated_us: int
     ended_us: int
     outcome: Any = None
+    damage: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,7 @@ class PendingCall:
 
     `arguments` are as shown (secrets as digests), `digest` is the keyed digest of the exact ones, which an answer must
     repeat. `verdict` is None while nobody has answered; `by` is who did, `note` what he said with it, and `value` the
-    value of an unknown call that he says was committed (JSON data).
+    value of an unknown call that he says was committed (JSON data). `damage` says in lists of all why there is no call.
     """
 
     id: str
@@ -166,6 +168,7 @@ class PendingCall:
     note: str = ""
     value: Any = None
     decided_us: int = 0
+    damage: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +241,10 @@ class Journal(Protocol):
     async def list(
         self, *, owner: str | None = None, status: ExecutionStatus | None = None, limit: int = 50, before: str = ""
     ) -> tuple[StoredExecution, ...]:
-        """The newest first, without outcomes; `before` is the id of the last one of the page before."""
+        """The newest first, without outcomes; `before` is the id of the last one of the page before.
+
+        What is damaged of one is said in its place.
+        """
         ...
 
     async def claim(self, execution: str) -> Lease:
@@ -280,7 +286,10 @@ class Journal(Protocol):
         ...
 
     async def pending(self, *, execution: str = "", unanswered: bool = True) -> tuple[PendingCall, ...]:
-        """Calls that wait for a person, the oldest first; with `unanswered=False` those that were answered too."""
+        """Calls that wait for a person, the oldest first; with `unanswered=False` those that were answered too.
+
+        What is damaged is said in its place, and raises JournalDamaged where one execution is asked for.
+        """
         ...
 
     async def decide(self, decisions: Sequence[Decision]) -> tuple[PendingCall, ...]:

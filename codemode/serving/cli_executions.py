@@ -59,7 +59,9 @@ def list_executions(
             return 0
         _print_list(found)
         for stored in found:
-            if stored.given.id in left:
+            if stored.damage:
+                show.errors.print(show.plain(stored.damage, style="red"), soft_wrap=True)
+            elif stored.given.id in left:
                 show.errors.print(show.plain(_LEFT.format(stored.given.id), style="yellow"), soft_wrap=True)
         return 0
 
@@ -351,6 +353,8 @@ def _value(text: str) -> Any:
 
 
 def _line(call: PendingCall) -> str:
+    if call.damage:
+        return f"{call.id}  {call.damage}"
     arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
     asks = "what became of" if call.kind == "unknown" else "may it make"
     why = f": {call.reason}" if call.reason else ""
@@ -368,5 +372,5 @@ def _print_list(found: tuple[StoredExecution, ...]) -> None:
 
 def _row(stored: StoredExecution) -> tuple[str, ...]:
     started = datetime.fromtimestamp(stored.given.start_us / _MICROSECONDS, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    first = stored.given.code.strip().partition("\n")[0]
+    first = "(damaged)" if stored.damage else stored.given.code.strip().partition("\n")[0]
     return stored.given.id, stored.status, stored.given.owner, started, first[:60]

@@ -95,7 +95,8 @@ async def whole(service: CodeMode, execution: str, caller: Caller) -> dict[str, 
 
 def pending_json(call: PendingCall) -> dict[str, Any]:
     """A call that waits for a person, as JSON data."""
-    return {name: value for name, value in asdict(call).items() if value is not None}
+    data = {name: value for name, value in asdict(call).items() if value is not None}
+    return data if call.damage else {name: value for name, value in data.items() if name != "damage"}
 
 
 def brief(stored: StoredExecution) -> dict[str, Any]:
@@ -111,4 +112,5 @@ def brief(stored: StoredExecution) -> dict[str, Any]:
         "ended": stored.ended_us / _MICROSECONDS if stored.ended_us else None,
         "resume_from": given.resume_from,
         "credentials": list(given.credentials),
+        **({"damage": stored.damage} if stored.damage else {}),
     }

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
+from codemode.errors import JournalDamaged
 from codemode.executions.journal import JournalEntry, NewExecution, PendingCall, StoredExecution, check_types, readable
 
 if TYPE_CHECKING:
@@ -50,6 +51,18 @@ def stored(row: Sequence[Any]) -> StoredExecution:
     return StoredExecution(whole, status, server, lease_until_us, created_us, updated_us, ended_us, ended)
 
 
+def listed(row: Sequence[Any]) -> StoredExecution:
+    """From an owner and what `stored` takes; what is damaged is said in it."""
+    owner, *rest = row
+    try:
+        return stored(rest)
+    except JournalDamaged as error:
+        execution, _, status, server, lease_until_us, created_us, updated_us, ended_us, _ = rest
+        known = NewExecution(execution, owner, role="", code="", seed=b"", start_us=created_us)
+        times = (lease_until_us, created_us, updated_us, ended_us)
+        return StoredExecution(known, status, server, *times, damage=str(error))
+
+
 def line(entry: JournalEntry) -> tuple[str, str, bytes | None]:
     """(kind, content, value) of an entry. Raises TypeError where its data is not JSON."""
     return entry.kind, encode((entry.path, entry.data)), entry.value
@@ -89,3 +102,12 @@ def pending_call(row: Sequence[Any]) -> PendingCall:
             **json.loads(asked),
             **json.loads(answer),
         )
+
+
+def listed_call(row: Sequence[Any]) -> PendingCall:
+    """From what `pending_call` takes; what is damaged is said in it."""
+    try:
+        return pending_call(row)
+    except JournalDamaged as error:
+        identity, execution, asked_us, digest, kind, *_ = row
+        return PendingCall(identity, execution, "", "", {}, digest, "", kind, asked_us, damage=str(error))

@@ -150,12 +150,12 @@ def get(execution: str) -> Transaction[StoredExecution]:
 def list_executions(owner: str, status: str, limit: int, before: str) -> Transaction[tuple[StoredExecution, ...]]:
     """See `Journal.list`; "" stands for every owner, every status, and the newest."""
     found = yield Statement(
-        f"SELECT {_STORED.format(outcome='NULL')} WHERE ($1 = '' OR owner = $1) AND ($2 = '' OR status = $2)"
+        f"SELECT owner, {_STORED.format(outcome='NULL')} WHERE ($1 = '' OR owner = $1) AND ($2 = '' OR status = $2)"
         " AND ($3 = '' OR (created_us, id) < (SELECT created_us, id FROM executions WHERE id = $3))"
         " ORDER BY created_us DESC, id DESC LIMIT $4",
         (owner, status, before, limit),
     )
-    return tuple(rows.stored(row) for row in found)
+    return tuple(rows.listed(row) for row in found)
 
 
 def claim(execution: str, server: str, lease_s: float, is_dead: IsDead) -> Transaction[Lease]:
@@ -297,7 +297,8 @@ def pending(execution: str, *, unanswered: bool) -> Transaction[tuple[PendingCal
         f" WHERE {condition}($1 = '' OR execution = $1) ORDER BY asked_us, questions.id",
         (execution,),
     )
-    return tuple(rows.pending_call(row) for row in found)
+    read = rows.pending_call if execution else rows.listed_call
+    return tuple(read(row) for row in found)
 
 
 def decide(decisions: Sequence[Decision]) -> Transaction[tuple[PendingCall, ...]]:

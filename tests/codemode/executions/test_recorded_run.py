@@ -141,7 +141,8 @@ async def test_a_damaged_journal_is_an_error_that_names_the_entry(
 )
 async def test_what_was_given_is_that_of_the_execution(here: Place, field: str, value: object) -> None:
     """Else its program would begin anew, under another id."""
-    execution = await paused(here, PROGRAM)
+    other, execution = await paused(here, PROGRAM), await paused(here, PROGRAM)
+    here.upstream.seen.clear()
     with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3")) as file:
         (given,) = file.execute("SELECT given FROM contents WHERE execution = ?", (execution,)).fetchone()
     changed = json.dumps({**json.loads(given), field: value})
@@ -149,9 +150,11 @@ async def test_what_was_given_is_that_of_the_execution(here: Place, field: str, 
     async with here.service() as service:
         with pytest.raises(JournalDamaged, match="what was given of ex_"):
             await service.executions.resume(execution, OWNER)
-        with pytest.raises(JournalDamaged, match="what was given of ex_"):
-            await service.executions.list(OWNER)
-    assert here.upstream.seen == ["GET /get?n=1", "POST /post?n=2"]
+        damaged, whole = await service.executions.list(OWNER)
+    assert (damaged.given.id, damaged.given.owner, damaged.status) == (execution, OWNER.id, "paused")
+    assert f"what was given of {execution} in the journal is damaged" in damaged.damage
+    assert (whole.given.id, whole.given.code, whole.damage) == (other, PROGRAM, "")
+    assert here.upstream.seen == []
 
 
 @pytest.mark.parametrize("outcome", ["{", "[]"])
@@ -171,6 +174,21 @@ async def test_an_answer_that_is_damaged_ends_its_execution(here: Place, asked: 
         with pytest.raises(JournalDamaged, match=r"question ap_[0-9a-f]* of ex_"):
             await service.executions.resume(execution, OWNER)
         assert (await service.executions.get(execution, OWNER)).status == "crashed"
+
+
+async def test_a_question_that_is_damaged_hides_no_other(here: Place) -> None:
+    async with here.service() as service:
+        for _ in range(2):
+            assert (await service.execute(PROGRAM, caller=OWNER)).status == "paused"
+        change(here, "UPDATE questions SET asked = '[]' WHERE rowid = 1")
+        for caller in (OWNER, APPROVER):
+            damaged, whole = await service.executions.approvals(caller)
+            assert f"question {damaged.id} of {damaged.execution} in the journal is damaged" in damaged.damage
+            assert (whole.tool, whole.damage) == ("up.x.drop", "")
+        with pytest.raises(JournalDamaged, match=damaged.id):
+            await service.executions.decide([Decision(damaged.id, damaged.digest, "approved", "")], APPROVER)
+        change(here, "UPDATE contents SET given = '{}' WHERE execution = ?", damaged.execution)
+        assert await service.executions.approvals(OWNER) == (whole,)
 
 
 async def test_nobody_takes_up_an_orphan_that_is_damaged(here: Place, caplog: pytest.LogCaptureFixture) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -237,6 +239,21 @@ def test_a_program_whose_process_is_ended_has_an_end_or_is_said_to_have_none(des
     )
     assert desk.json("executions", "cancel", listed["id"])["status"] == "cancelled"
     assert "its process ended" not in desk.type("executions", "list").stderr
+
+
+def test_what_is_damaged_is_named_among_the_others(desk: Desk) -> None:
+    ids = [desk.json("run", "-", stdin=PAYS)["id"] for _ in range(2)]
+    (journal,) = desk.folder.rglob("journal.sqlite3")
+    with closing(sqlite3.connect(journal)) as file, file:
+        file.execute("UPDATE contents SET given = '{' WHERE execution = ?", ids[:1])
+        file.execute("UPDATE questions SET asked = '{' WHERE execution = ?", ids[:1])
+    listed = desk.type("executions", "list")
+    assert (listed.returncode, ids[1] in listed.stdout) == (0, True)
+    assert f"what was given of {ids[0]} in the journal is damaged" in listed.stderr
+    damages = [f"{one['id']} {one.get('damage', '')}" for one in desk.json("executions", "list")]
+    assert damages[0] == f"{ids[1]} "
+    assert damages[1].startswith(f"{ids[0]} what was given of {ids[0]}")
+    assert f"of {ids[0]} in the journal is damaged" in desk.type("approvals", "list").stdout
 
 
 def test_a_paused_execution_is_cancelled(desk: Desk) -> None:
