@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 import uvicorn
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from starlette.types import ASGIApp
+
+
+class _Server(uvicorn.Server):
+    """Ends when its test does, and leaves signals to the process: of two such servers either may end first."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
 
 
 class Served:
     """Serves an application on a free port while it is entered."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self._server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off"))
+        self._server = _Server(uvicorn.Config(app, log_config=None, lifespan="off"))
         self._socket = socket.socket()
         self._serving: asyncio.Task[None] | None = None
 

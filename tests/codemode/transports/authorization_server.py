@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import hashlib
 import secrets
-import socket
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode
 
-import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
+
+from codemode.testing.served import Served
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -155,14 +154,6 @@ async def _form(request: Request) -> dict[str, str]:
 @asynccontextmanager
 async def running(server: AuthorizationServer) -> AsyncIterator[AuthorizationServer]:
     """The server on a free loopback port."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        server.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        config = uvicorn.Config(application(server), log_level="error", lifespan="off", ws="none")
-        face = uvicorn.Server(config)
-        face.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
-        serving = asyncio.ensure_future(face.serve(sockets=[listener]))
-        try:
-            yield server
-        finally:
-            face.should_exit = True
-            await serving
+    async with Served(application(server)) as served:
+        server.url = served.url
+        yield server
