@@ -229,11 +229,14 @@ class AccessDenied(CallError):
 
 
 class CallerNotLetIn(CallError):
-    """Who started the program would not be let in any more; nothing was sent."""
+    """Who started the program, or waits for its end, would not be let in any more; no `tool` was sent anything."""
 
     code = "caller_not_let_in"
 
-    def __init__(self, tool: str) -> None:
+    def __init__(self, tool: str = "") -> None:
+        if not tool:
+            super().__init__("the key, or token, was revoked or has expired: nothing more is told")
+            return
         message = f"{tool} is not called: the key that started this program was revoked, or has expired, while it ran"
         super().__init__(f"{message}; nothing was sent")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from codemode.errors import CodeModeError, JournalDamaged, LeaseLost
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
     from typing import Any
 
     from codemode.executions.execution import ExecutionOutcome
@@ -83,22 +83,24 @@ async def never_damaged(journal: Journal, lease: Lease) -> AsyncIterator[None]:
         raise
 
 
-async def keep_leases(journal: Journal, attempts: Mapping[str, Attempt], *, every_s: float) -> None:
-    """Keep the leases of what runs here, for ever; what another server has taken over stops."""
+async def again_and_again(chore: Callable[[], Awaitable[None]], every_s: float, failed: str) -> None:
+    """Do a chore for ever: whatever goes wrong with it is logged, and no reason to give it up."""
     while True:
-        await asyncio.sleep(every_s)
-        if not attempts:
-            continue
-        running = dict(attempts)
         try:
-            held = await journal.renew(attempts)
-        except CodeModeError:
-            log.exception("leases could not be renewed")
-            continue
-        for execution in running.keys() - held:
-            if not running[execution].task.done():
-                log.warning("%s was taken over by another server, and stops here", execution)
-                running[execution].task.cancel()
+            await chore()
+        except Exception:
+            log.exception(failed)
+        await asyncio.sleep(every_s)
+
+
+async def keep_leases(journal: Journal, attempts: Mapping[str, Attempt]) -> None:
+    """Keep the leases of what runs here; what another server has taken over stops."""
+    running = dict(attempts)
+    held = await journal.renew(attempts) if running else frozenset()
+    for execution in running.keys() - held:
+        if not running[execution].task.done():
+            log.warning("%s was taken over by another server, and stops here", execution)
+            running[execution].task.cancel()
 
 
 def is_cancelled() -> bool:

@@ -7,6 +7,7 @@ import logging
 import time
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from codemode.errors import (
 from codemode.executions.approvals import Approvals
 from codemode.executions.attempts import (
     Attempt,
+    again_and_again,
     crash,
     is_cancelled,
     keep,
@@ -33,7 +35,6 @@ from codemode.executions.attempts import (
     ring,
     to_their_end,
 )
-from codemode.executions.events import ExecutionEvent, events_of
 from codemode.executions.executor import may_be_execution, new_execution, new_seed, nothing
 from codemode.executions.journal import FRESH_READS, GOOD_UNTIL, OPEN, NewExecution, Retention
 from codemode.executions.ledger import unwatched
@@ -42,11 +43,13 @@ from codemode.executions.record import Record
 from codemode.executions.recorded_run import Keeping
 from codemode.executions.reuse import Reuse
 from codemode.executions.rollback import Rollback, plan
+from codemode.executions.watching import Watching
 from codemode.gateway.caller import Caller
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 
+    from codemode.executions.events import ExecutionEvent
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal import (
         Decision,
@@ -61,9 +64,6 @@ if TYPE_CHECKING:
     from codemode.settings import JournalSettings
 
 log = logging.getLogger(__name__)
-
-#: How often whoever waits looks, where the execution runs on another server.
-_LOOK_AGAIN_S = 0.5
 
 #: How often what is old is let go.
 _PRUNED_EVERY_S = 3600.0
@@ -87,10 +87,12 @@ class Executions:
         self._settings = settings
         self._approvals = Approvals(journal, approvers)
         self._attempts: dict[str, Attempt] = {}
+        self._watching = Watching(journal, self._attempts, self._seen)
         self._chores: set[asyncio.Task[None]] = set()
         self._endings: set[asyncio.Task[None]] = set()
         self._opening = asyncio.Lock()
         self._is_open = False
+        self._next_pruning = 0.0
         #: The role of today of who started an execution, None where he has none; without keys of ours that of then.
         self.role_of: Callable[[NewExecution], str | None] = lambda given: given.role
 
@@ -103,8 +105,8 @@ class Executions:
             if not self._is_open:
                 await self._journal.open()
                 self._is_open = True
-                leases = keep_leases(self._journal, self._attempts, every_s=self._settings.lease_s / 3)
-                keep(asyncio.create_task(leases), self._chores)
+                leases = partial(keep_leases, self._journal, self._attempts)
+                self._again_and_again(leases, self._settings.lease_s / 3, "leases could not be renewed")
 
     async def aclose(self) -> None:
         """Stop what runs here without an end: whoever comes next takes it up. What was given up comes to its end."""
@@ -294,7 +296,7 @@ class Executions:
                 await self._recover(execution)
             except (LeaseHeld, ExecutionEnded, ExecutionNotFound):
                 continue  # another server was faster
-            except CodeModeError:
+            except Exception:
                 log.exception("%s cannot be taken up", execution)
                 continue
             log.warning("%s was left by a server that ended while it ran, and is taken up", execution)
@@ -363,41 +365,18 @@ class Executions:
         return Record(execution, await self._journal.read(execution))
 
     async def wait(self, execution: str, caller: Caller, timeout_s: float) -> StoredExecution:
-        """The execution once it has ended or paused, or as it is when the time is over. Raises ExecutionNotFound."""
-        deadline = time.monotonic() + timeout_s
-        while True:
-            stored = await self._seen(execution, caller)
-            left = deadline - time.monotonic()
-            if stored.status not in ("queued", "running") or left <= 0:
-                return stored
-            attempt = self._attempts.get(execution)
-            if attempt is None:
-                await asyncio.sleep(min(left, _LOOK_AGAIN_S))
-            else:
-                await asyncio.wait((attempt.task,), timeout=left)
+        """The execution once it has ended or paused, or as it is when the time is over.
 
-    async def events(self, execution: str, caller: Caller, after: int = 0) -> AsyncIterator[ExecutionEvent]:
+        Raises ExecutionNotFound, and CallerNotLetIn where the rights of its caller have ended meanwhile.
+        """
+        return await self._watching.wait(execution, caller, timeout_s)
+
+    def events(self, execution: str, caller: Caller, after: int = 0) -> AsyncIterator[ExecutionEvent]:
         """What happens to it, from the entry with the number `after` on, until it ends or pauses.
 
         Raises ExecutionNotFound.
         """
-        bell = asyncio.Event()
-        while True:
-            bell.clear()
-            attempt = self._attempts.get(execution)
-            if attempt is not None:
-                attempt.bells.add(bell)
-            stored = await self._seen(execution, caller)
-            for event in events_of(await self._journal.read(execution, after=after, values=False)):
-                after = event.sequence
-                yield event
-            if stored.status not in ("queued", "running"):
-                yield ExecutionEvent(after, "status", {"status": stored.status})
-                return
-            if attempt is None:
-                await asyncio.sleep(_LOOK_AGAIN_S)
-            else:
-                await bell.wait()
+        return self._watching.events(execution, caller, after)
 
     async def cancel(self, execution: str, caller: Caller) -> StoredExecution:
         """End an execution; what was under way is told apart in its outcome. For its owner, and for approvers.
@@ -474,7 +453,10 @@ class Executions:
         """
         with suppress(JournalUnavailable):  # it is said below, and tried again
             await self.open()
-        keep(asyncio.create_task(self._look_after_orphans()), self._chores)
+        self._again_and_again(self._look_after, self._settings.lease_s, "the journal could not be looked after")
+
+    def _again_and_again(self, chore: Callable[[], Awaitable[None]], every_s: float, failed: str) -> None:
+        keep(asyncio.create_task(again_and_again(chore, every_s, failed)), self._chores)
 
     async def _to_its_end(self, work: Coroutine[Any, Any, None]) -> None:
         """Do it, also where whoever asked for it gives up."""
@@ -482,16 +464,11 @@ class Executions:
         keep(task, self._endings)
         await asyncio.shield(task)
 
-    async def _look_after_orphans(self) -> None:
-        retention = Retention(self._settings.keep_s, self._settings.keep_count, self._settings.expire_s)
-        next_pruning = 0.0
-        while True:
-            try:
-                await self.open()
-                await self.recover()
-                if time.monotonic() >= next_pruning:
-                    next_pruning = time.monotonic() + _PRUNED_EVERY_S
-                    await self._journal.prune(retention)
-            except CodeModeError:
-                log.exception("the journal could not be looked after")
-            await asyncio.sleep(self._settings.lease_s)
+    async def _look_after(self) -> None:
+        await self.open()
+        await self.recover()
+        if time.monotonic() >= self._next_pruning:
+            self._next_pruning = time.monotonic() + _PRUNED_EVERY_S
+            await self._journal.prune(
+                Retention(self._settings.keep_s, self._settings.keep_count, self._settings.expire_s)
+            )

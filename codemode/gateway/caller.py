@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,10 @@ class Caller:
     good_until: float | None = field(default=None, compare=False)
     is_let_in: Callable[[], bool] = field(default=_always, repr=False, compare=False)
     credentials: CallerCredentials = field(default=NOBODY, repr=False, compare=False)
+
+    def is_still_good(self) -> bool:
+        """Whether it would be let in now, with what it showed."""
+        return self.is_let_in() and (self.good_until is None or time.time() < self.good_until)
 
     def bringing(self, credentials: Mapping[str, str]) -> Caller:
         """The same caller with credentials of its own, by the names under which the configuration asks for them."""

@@ -25,6 +25,7 @@ from codemode.catalog.stubs import full, one_liner
 from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads it at run time
 from codemode.errors import (
     ApprovalForbidden,
+    CallerNotLetIn,
     CodeModeError,
     ConfigurationError,
     ExecutionError,
@@ -64,6 +65,7 @@ STATUS: dict[type[CodeModeError], int] = {
     SearchInvalid: 422,
     RequestConflict: 422,
     ApprovalForbidden: 403,
+    CallerNotLetIn: 401,
     JournalUnavailable: 503,
     JournalDamaged: 500,
     ExecutionError: 409,

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -41,7 +40,7 @@ KEEP_ALIVE_S = 15.0
 _CLOSED = {
     "type": "closed",
     "code": CallerNotLetIn.code,
-    "message": "the key, or token, was revoked or has expired: nothing more is told",
+    "message": str(CallerNotLetIn()),
 }
 
 #: The number of an event: beyond what a store counts with there is none.
@@ -296,7 +295,8 @@ def _keep_turn(request: Request, service: CodeMode, execution: str, caller: Call
     """An execution keeps the place of its request for as long as it runs."""
     turn = getattr(request.state, "turn", None)
     if turn is not None:
-        turn.keep(asyncio.ensure_future(service.executions.wait(execution, caller, _LONGEST_WAIT_S)))
+        ended = service.executions.wait(execution, caller, _LONGEST_WAIT_S)
+        turn.keep(asyncio.gather(ended, return_exceptions=True))
 
 
 async def _sent(told: AsyncIterator[ExecutionEvent], caller: Caller) -> AsyncIterator[str]:
@@ -305,7 +305,7 @@ async def _sent(told: AsyncIterator[ExecutionEvent], caller: Caller) -> AsyncIte
     try:
         while True:
             await asyncio.wait((coming,), timeout=KEEP_ALIVE_S)
-            if not _is_still_let_in(caller):
+            if not caller.is_still_good():
                 yield f"event: closed\ndata: {json.dumps(_CLOSED)}\n\n"
                 return
             if not coming.done():
@@ -319,10 +319,6 @@ async def _sent(told: AsyncIterator[ExecutionEvent], caller: Caller) -> AsyncIte
     finally:
         coming.cancel()
         await asyncio.gather(coming, return_exceptions=True)
-
-
-def _is_still_let_in(caller: Caller) -> bool:
-    return caller.is_let_in() and (caller.good_until is None or time.time() < caller.good_until)
 
 
 async def until_disconnect(request: Request, work: Awaitable[T]) -> T | None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from codemode.executions.journal import StoredExecution
+    from codemode.executions.journal import NewExecution, StoredExecution
 
 
 @pytest.fixture
@@ -203,6 +203,24 @@ async def test_nobody_takes_up_an_orphan_that_is_damaged(here: Place, caplog: py
     assert [record.getMessage() for record in caplog.records] == [f"{execution} cannot be taken up"]
     with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3")) as file:
         assert file.execute("SELECT status FROM executions").fetchall() == [("crashed",)]
+
+
+async def test_an_orphan_that_cannot_be_taken_up_keeps_no_other(here: Place, caplog: pytest.LogCaptureFixture) -> None:
+    ids = [await paused(here, PROGRAM) for _ in range(2)]
+    for execution in ids:
+        change(here, "UPDATE executions SET status = 'running' WHERE id = ?", execution)
+
+    def role_of(given: NewExecution) -> str:
+        if given.id == ids[0]:
+            raise ZeroDivisionError("an application's own roles")
+        return given.role
+
+    async with here.service() as service:
+        service.executions.role_of = role_of
+        assert await service.executions.recover() == (ids[1],)
+        assert (await service.executions.wait(ids[1], OWNER, 30)).status == "completed"
+    assert caplog.records[0].getMessage() == f"{ids[0]} cannot be taken up"
+    assert "an application's own roles" in caplog.text
 
 
 async def test_nothing_is_sent_that_cannot_be_recorded(here: Place) -> None:

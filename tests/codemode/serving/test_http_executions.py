@@ -388,3 +388,21 @@ async def test_a_program_does_not_outlive_the_key_that_started_it(
         ("denied", "the key of the program is no longer good"),
     ]
     assert (await client.get("/v1/executions", headers=mine)).status_code == 401
+
+
+async def test_who_waits_for_an_end_is_told_nothing_once_his_key_is_revoked(
+    client: httpx2.AsyncClient, bank: Bank, tmp_path: Path
+) -> None:
+    keys = KeyFile(tmp_path / "keys.json")
+    key, text = keys.create(role="default")
+    mine = {"Authorization": f"Bearer {text}"}
+    asked = {"code": "bank.wait()", "wait_s": 30}
+    running = asyncio.create_task(client.post("/v1/execute", json=asked, headers=mine))
+    await bank.waiting.wait()
+    keys.revoke(key.id)
+    bank.gate.set()
+    answer = await running
+    assert (answer.status_code, answer.json()["code"]) == (401, "caller_not_let_in")
+    assert answer.json()["detail"] == "the key, or token, was revoked or has expired: nothing more is told"
+    (stored,) = (await client.get("/v1/executions", headers=BOSS)).json()["executions"]
+    assert (stored["owner"], stored["status"]) == (f"key:{key.id}", "completed")
