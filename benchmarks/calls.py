@@ -94,7 +94,7 @@ async def cpu_us(call: Call, calls: int) -> float:
 async def measure(url: str, sizes: list[int], calls: int) -> bool:
     """Print a line for each number of tools; returns whether all are within the goal."""
     target = f"{url}/group7/things/7?expand=a&expand=b&limit=10"
-    headers = {"Authorization": "Bearer a-token-of-usual-length", "Accept": "application/json"}
+    headers = [("Authorization", "Bearer a-token-of-usual-length"), ("Accept", "application/json")]
     async with httpx2.AsyncClient(trust_env=False) as client, httpcore2.AsyncConnectionPool() as pool:
 
         async def plain() -> None:

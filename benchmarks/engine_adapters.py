@@ -98,7 +98,7 @@ class BareExec(Engine):
         def call(x: int = 0) -> int:
             if handler is tool:
                 return 1
-            return asyncio.run_coroutine_threadsafe(handler(x), loop).result()
+            return int(asyncio.run_coroutine_threadsafe(handler(x), loop).result())
 
         names: dict[str, Any] = {"tool": call}
         text = with_result(code)
@@ -162,7 +162,7 @@ class Smolagents(Engine):
         def call(x: int = 0) -> int:
             if handler is tool:
                 return 1
-            return asyncio.run_coroutine_threadsafe(handler(x), loop).result()
+            return int(asyncio.run_coroutine_threadsafe(handler(x), loop).result())
 
         executor = self.executor_type(additional_authorized_imports=[], timeout_seconds=None)
         executor.send_tools({"tool": call})
@@ -184,7 +184,7 @@ class FastMcpCodeMode(Engine):
         self.handler: Any = tool
         server = FastMCP("bench")
 
-        @server.tool(name="tool")
+        @server.tool(name="tool")  # type: ignore[untyped-decorator,unused-ignore]  # not installed for all that look
         async def answer(x: int = 0) -> int:
             return int(await self.handler(x))
 

@@ -154,6 +154,7 @@ _COLD = (adapters.Ours, adapters.BareExec, adapters.MontyReused, adapters.FastMc
 
 def measure_apart(samples: Samples, rounds: int) -> None:
     """Measure what needs processes of its own: throughput on both cores, cold start, idle memory."""
+    engine: type[adapters.Engine]
     for _ in range(rounds):
         for engine in _THROUGHPUT:
             both = measure_in_processes(engine, "throughput", processes=2)

@@ -34,7 +34,7 @@ from codemode.search.query import Query
 from codemode.search.weights import RANKING, Weights
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from codemode.catalog.tool import Tool
@@ -68,7 +68,7 @@ WEIGHTS: dict[str, Weights] = {
 }
 
 
-def ideas() -> dict[str, tuple[Weights, Callable[[], AbstractContextManager[None]]]]:
+def ideas() -> Mapping[str, tuple[Weights, Callable[[], AbstractContextManager[None]]]]:
     """Every idea by name: the weights, and the surroundings in which an index without it is built and asked."""
     found = {WHOLE: (PLAIN, as_is)} | {name: (weights, as_is) for name, weights in WEIGHTS.items()}
     return found | {

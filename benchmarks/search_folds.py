@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.retrieval import labelled, read_rows, sets, tools_of
 from benchmarks.search_rankers import OF_POSTINGS, reweighed
@@ -110,9 +110,10 @@ def _changed(weights: Weights, changes: Iterable[Change]) -> Weights:
     for name, where, value in changes:
         before = getattr(weights, name)
         if isinstance(where, int):
-            weights = replace(weights, **{name: (*before[:where], value, *before[where + 1 :])})
+            after: Any = (*before[:where], value, *before[where + 1 :])
         else:
-            weights = replace(weights, **{name: {**before, where: value} if where else value})
+            after = {**before, where: value} if where else value
+        weights = replace(weights, **{name: after})
     return weights
 
 
