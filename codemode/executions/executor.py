@@ -137,7 +137,7 @@ class Executor:
             ended = await self._sandbox.run(
                 code, names=self.names(gateway, questions), call=answer, preflight=preflight
             )
-            return _outcome(run, ended)
+            return _outcome(run, ended, is_asked=_asks(run, ended))
         given = keeping.given
         running = asyncio.ensure_future(
             self._sandbox.run(
@@ -186,18 +186,23 @@ async def _ended(running: asyncio.Future[Outcome], cancelled: asyncio.Event) -> 
 
 
 def _outcome_of_recorded(run: RecordedRun, ended: Outcome) -> ExecutionOutcome:
-    is_paused = ended.failure is not None and ended.failure is run.waits and run.broken is None
+    is_paused = _asks(run, ended) and run.broken is None
     is_other = ended.failure is not None and ended.failure is run.other
     has_ended = ended.status in (Status.COMPLETED, Status.FAILED) and run.broken is None
     missing = run.missing() if has_ended and not is_paused and not is_other else None
     if missing is not None:
         ended = replace(ended, status=Status.FAILED, failure=missing, value=None, has_value=False)
     run.recall()
-    outcome = _outcome(run, ended)
+    outcome = _outcome(run, ended, is_asked=is_paused)
     return replace(outcome, status="paused", pending=tuple(run.questions)) if is_paused else outcome
 
 
-def _outcome(run: Run, ended: Outcome) -> ExecutionOutcome:
+def _asks(run: Run, ended: Outcome) -> bool:
+    """Whether the program was ended to ask a person; in the same moment it may have ended by itself."""
+    return ended.failure is not None and ended.failure is run.waits
+
+
+def _outcome(run: Run, ended: Outcome, *, is_asked: bool) -> ExecutionOutcome:
     return ExecutionOutcome(
         id=run.execution,
         status=cast("ExecutionStatus", str(ended.status)),
@@ -206,7 +211,7 @@ def _outcome(run: Run, ended: Outcome) -> ExecutionOutcome:
         output=ended.output,
         output_truncated=ended.output_truncated,
         failure=ended.failure,
-        calls=run.ledger.close(),
+        calls=run.ledger.close(is_asked=is_asked),
         usage=ended.usage,
         isolation=ended.isolation,
         limit=ended.limit,

@@ -164,9 +164,15 @@ class Ledger:
         """The calls that wait for a person."""
         return tuple(entry for entry in self._entries.values() if entry.state is CallState.PENDING or entry.question)
 
-    def close(self) -> tuple[LedgerEntry, ...]:
-        """All entries; those still under way end here, and whether they were done is unknown."""
+    def close(self, *, is_asked: bool = False) -> tuple[LedgerEntry, ...]:
+        """All entries; those still under way end here, and whether they were done is unknown.
+
+        Those that wait for a person do so only where one is asked: where that is why the program has ended.
+        """
         now = self._now()
+        for entry in () if is_asked else self.pending():
+            state = CallState.NOT_STARTED if entry.state is CallState.PENDING else entry.state
+            self._entries[entry.path] = replace(entry, state=state, question="")
         return tuple(
             replace(entry, duration_s=now - entry.start_s) if entry.state is CallState.UNKNOWN else entry
             for entry in self._entries.values()

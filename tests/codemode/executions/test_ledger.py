@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from codemode.catalog.tool import Effect
@@ -80,6 +81,17 @@ def test_a_call_that_was_sent_is_unknown_at_the_end_and_one_that_was_not_never_r
         CallState.NOT_STARTED,
     )
     assert sent.duration_s > 0
+
+
+def test_nothing_waits_for_a_person_once_the_program_has_ended_by_itself() -> None:
+    for is_asked, states in ((True, ["pending", "unknown"]), (False, ["not started", "unknown"])):
+        ledger = Ledger()
+        for path, state in (("1", CallState.PENDING), ("2", CallState.UNKNOWN)):
+            ledger.take(judged(path))
+            ledger.restore(replace(ledger.entry(path), state=state, question=f"ap_{path}"))
+        entries = ledger.close(is_asked=is_asked)
+        assert [str(entry.state) for entry in entries] == states
+        assert [bool(entry.question) for entry in entries] == [is_asked, is_asked]
 
 
 def test_a_failed_call_carries_what_the_program_saw() -> None:
