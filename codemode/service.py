@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Self, cast
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import Field, validate_call
 
@@ -30,6 +30,7 @@ from codemode.menus.menus import Menus, require_known_names
 from codemode.menus.session import MenuSession
 from codemode.menus.usage import MenuProposal, MenuUsage, propose_menu
 from codemode.observing.configured import observers_of
+from codemode.reading import catalog_of, close_after, read_sources
 from codemode.running import Running
 from codemode.search.answer import Detail, render
 from codemode.search.description import describe
@@ -40,10 +41,7 @@ from codemode.search.query import DEFAULT_LIMIT, Query
 from codemode.search.tuning import Proposal, propose
 from codemode.search.usage import UsageLog
 from codemode.settings import DEFAULT_FILE, Secrets, Settings, load_settings, tokenizer_folder
-from codemode.sources.cache import CatalogCache
-from codemode.sources.given import GivenIds
-from codemode.sources.load import LoadedSource, bind_functions, load_source, with_definitions
-from codemode.sources.source import SourceContext
+from codemode.sources.load import with_definitions
 from codemode.transports.content import ContentStore
 from codemode.views import View, Views
 
@@ -60,7 +58,8 @@ if TYPE_CHECKING:
     from codemode.observing.observer import Observers
     from codemode.search.meanings import Progress
     from codemode.search.query import Hit
-    from codemode.transports.mcp import Definitions, McpTransport
+    from codemode.sources.load import LoadedSource
+    from codemode.transports.mcp import Definitions
 
 #: What a program may ask: one text, or one for each step of a plan.
 Asked = Annotated[str, Field(max_length=1000)]
@@ -398,15 +397,15 @@ class CodeMode:
             loaded = await self._read(wanted)
             policy = AccessPolicy(wanted.policy)
             try:
-                require_known_tools(wanted, policy, _catalog(loaded))
-                require_known_names(wanted, _catalog(loaded))
+                require_known_tools(wanted, policy, catalog_of(loaded))
+                require_known_names(wanted, catalog_of(loaded))
             except ConfigurationError:
-                await _close_after((), loaded)
+                await close_after((), loaded)
                 raise
             retired, running = self.sources, set(self._programs.under_way)
             self.settings, self.policy = wanted, policy
             await self._adopt(loaded)
-            task = asyncio.create_task(_close_after(running, retired))
+            task = asyncio.create_task(close_after(running, retired))
             self._renewals.add(task)
             task.add_done_callback(self._renewals.discard)
 
@@ -424,29 +423,14 @@ class CodeMode:
         require_known_names(self.settings, self.catalog)
 
     async def _read(self, settings: Settings) -> dict[str, LoadedSource]:
-        names = tuple(settings.sources)
-        context = SourceContext(
-            contents=self._contents,
-            cache=CatalogCache(settings.cache() / "catalogs"),
-            given=GivenIds(settings.state() / "ids"),
-            tokens=settings.tokens(),
-            servers=settings.servers(),
+        return await read_sources(
+            settings, self._functions, contents=self._contents, on_change=self._definitions_changed
         )
-        if not names and not self._functions:
-            message = "there are no sources: name one under `sources:`, as `codemode sources add NAME LOCATION` does"
-            raise ConfigurationError(message)
-        bound = {name: bind_functions(name, target) for name, target in self._functions.items()}
-        loaded = await _all_or_none(load_source(name, settings.sources[name], context) for name in names)
-        for name, source in zip(names, loaded, strict=True):
-            if settings.sources[name].is_mcp:
-                server = cast("McpTransport", source.transport)
-                server.on_change = partial(self._definitions_changed, name)
-        return dict(zip(names, loaded, strict=True)) | bound
 
     async def _adopt(self, sources: Mapping[str, LoadedSource]) -> None:
         """Make these the sources from now on; an execution under way keeps the catalog that it began with."""
         self.sources = sources
-        catalog = enriched(_catalog(sources), self.settings)
+        catalog = enriched(catalog_of(sources), self.settings)
         await asyncio.to_thread(self._finder.open, catalog, [source.surface.digest for source in sources.values()])
         self.catalog = catalog
         transports = {name: source.transport for name, source in sources.items()}
@@ -469,28 +453,3 @@ class CodeMode:
                 with_definitions, self.sources[name], settings, definitions, self.settings.servers()
             )
             await self._adopt({**self.sources, name: renewed})
-
-
-def _catalog(sources: Mapping[str, LoadedSource]) -> Catalog:
-    tools = (tool for source in sources.values() for tool in source.tools)
-    return Catalog(tools, (toolkit for source in sources.values() for toolkit in source.surface.toolkits))
-
-
-async def _all_or_none(loading: Iterable[Awaitable[LoadedSource]]) -> list[LoadedSource]:
-    """The sources; where one cannot be read the others are closed, and the first error is raised."""
-    ended = await asyncio.gather(*loading, return_exceptions=True)
-    errors = [one for one in ended if isinstance(one, BaseException)]
-    loaded = [one for one in ended if not isinstance(one, BaseException)]
-    if errors:
-        for source in loaded:
-            await source.transport.aclose()
-        raise errors[0]
-    return loaded
-
-
-async def _close_after(running: Iterable[asyncio.Event], retired: Mapping[str, LoadedSource]) -> None:
-    """Close the connections of sources that were replaced, once what began with them has ended."""
-    for execution in running:
-        await execution.wait()
-    for source in retired.values():
-        await source.transport.aclose()
