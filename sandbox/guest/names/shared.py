@@ -239,16 +239,16 @@ def freeze_class(kind: type) -> None:
     flags.value |= _IMMUTABLE
 
 
-def _subclasses(kind: type) -> set[type]:
-    found: set[type] = set()
+def _subclasses(kind: type) -> Collection[type]:
+    found: dict[int, type] = {}  # by address: a class may have its own idea of what is equal to it
     pending = [kind]
     while pending:
         kinds: list[type] = type.__subclasses__(pending.pop())
         for each in kinds:
-            if each not in found:
-                found.add(each)
+            if id(each) not in found:
+                found[id(each)] = each
                 pending.append(each)
-    return found
+    return found.values()
 
 
 def _spaces(is_wanted: Callable[[str], bool]) -> Iterator[Any]:
