@@ -192,6 +192,20 @@ class NumberedFuture(asyncio.Future[Any]):
         return super().remove_done_callback(_unasked(fn))
 
 
+_GATHERED: Any = vars(asyncio.tasks)["_GatheringFuture"]
+
+
+class Gathering(_GATHERED, NumberedFuture):  # type: ignore[misc]  # it is found by its name
+    """What `gather` gives. Its class is in reach, and takes the one loop as well."""
+
+    def __init__(self, children: list[asyncio.Future[Any]], *, loop: Any) -> None:
+        _GATHERED.__init__(self, children, loop=loop)
+
+
+#: That of the library, which makes a future of ours.
+gather: Any = FunctionType(asyncio.gather.__code__, {**vars(asyncio.tasks), "_GatheringFuture": Gathering})
+
+
 def _shown(future: Any, kind: str) -> str:
     """Say what a task or a future is. The library also says which callbacks wait, and in which of our files."""
     state = future._state.lower()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sandbox.guest.concurrency.awaitables import Ready, awaitable, is_awaitable
 from sandbox.guest.concurrency.executor import Future
 from sandbox.guest.concurrency.identity import OURS, PLACE
+from sandbox.guest.concurrency.loop import gather as library_gather
 from sandbox.guest.names.kinds import stand_in
 from sandbox.guest.runtime.handed_out import handed_out
 from sandbox.guest.tools import PendingCall, Record
@@ -97,7 +98,7 @@ def _starting(scene: Scene, loop: Loop) -> dict[str, Any]:
             done = loop.create_future()
             done.set_result([])
             return done
-        return asyncio.gather(*futures, return_exceptions=return_exceptions)
+        return library_gather(*futures, return_exceptions=return_exceptions)
 
     def create_task(coro: Any, *, name: str | None = None, context: Any = None, **_: Any) -> Any:
         return loop.create_task(coro if is_awaitable(coro) else Ready(coro), name=name, context=context)

@@ -14,10 +14,7 @@ INHERITABLE: dict[str, str] = {
         "ItemsView Iterable Iterator KeysView Mapping MappingView MutableMapping MutableSequence MutableSet Reversible "
         "Sequence Set Sized ValuesView"
     ),
-    "contextlib": (
-        "AbstractAsyncContextManager AbstractContextManager AsyncContextDecorator AsyncExitStack ContextDecorator "
-        "ExitStack"
-    ),
+    "contextlib": "AbstractAsyncContextManager AbstractContextManager AsyncContextDecorator ContextDecorator",
     "csv": "Dialect excel",
     "datetime": "date datetime time timedelta tzinfo",
     "decimal": "Decimal",

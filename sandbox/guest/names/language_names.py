@@ -21,7 +21,7 @@ from sandbox.guest.names.kinds import KINDS
 from sandbox.guest.names.type_hints import field_marker, type_hints
 from sandbox.guest.runtime.classes import ABC_META, ENUM_META, Classes
 from sandbox.guest.runtime.handed_out import handed_out
-from sandbox.guest.runtime.metaclasses import NOT_OF_METACLASSES, check_fields, is_program_type
+from sandbox.guest.runtime.metaclasses import NOT_OF_METACLASSES, check_fields
 from sandbox.guest.runtime.own import MARK, MARK_NAME
 from sandbox.guest.runtime.signatures import full_argument_specification, signature_of
 from sandbox.guest.runtime.tables import Table
@@ -44,8 +44,9 @@ def own_only(scene: Scene, decorator: Callable[..., Any]) -> Callable[..., Any]:
     def decorate(*targets: Any, **options: Any) -> Any:
         if not targets or targets[0] is None:
             return lambda target: decorate(target, **options)
-        if targets[0] not in scene.own and not _is_wrapper(scene, targets[0]):
-            name = getattr(targets[0], "__name__", type(targets[0]).__name__)
+        target = targets[0]
+        if not (scene.own.is_class(target) or scene.own.is_function(target) or _is_wrapper(scene, target)):
+            name = getattr(target, "__name__", type(target).__name__)
             message = f"{decorator.__name__}() takes classes and functions of the program, not {name}"
             raise TypeError(message)
         return decorator(*targets, **options)
@@ -294,21 +295,23 @@ def _dataclasses(scene: Scene) -> dict[str, Any]:
         if any(isinstance(base, type) and issubclass(base, type) for base in bases):
             raise TypeError("a metaclass is written as a class statement")
         check_fields(bases, [field[0] for field in listed])
-        _check_made_once(bases, options)
         return _make_dataclass(cls_name, listed, bases, {MARK_NAME: MARK, **members}, options)
 
     def dataclass(target: Any = None, /, **options: Any) -> Any:
         return _dataclass(scene, target, options) if target is not None else lambda later: dataclass(later, **options)
 
-    return {"dataclass": own_only(scene, dataclass), "make_dataclass": make_dataclass}
+    return {"dataclass": dataclass, "make_dataclass": make_dataclass}
 
 
 def _dataclass(scene: Scene, target: Any, options: dict[str, Any]) -> Any:
     """Make a dataclass of a class whose annotations are names: the library writes them into source text."""
-    _check_made_once((target,), options)
+    if not scene.own.is_class(target):
+        message = f"dataclass() takes classes of the program, not {getattr(target, '__name__', type(target).__name__)}"
+        raise TypeError(message)
+    variables = type.__getattribute__(target, "__dict__")
     annotations = None
-    if isinstance(target, type) and "__annotations__" in vars(target):
-        annotations = dict(vars(target)["__annotations__"])
+    if "__annotations__" in variables:
+        annotations = dict(variables["__annotations__"])
         for name in annotations:
             _check_field_name(name)
         check_fields((target,), annotations)
@@ -318,12 +321,6 @@ def _dataclass(scene: Scene, target: Any, options: dict[str, Any]) -> Any:
     if annotations is not None:
         type.__setattr__(made, "__annotations__", annotations)
     return made
-
-
-def _check_made_once(kinds: tuple[Any, ...], options: dict[str, Any]) -> None:
-    """With `slots` a class is made again, and its metaclass is handed the methods of the first one."""
-    if options.get("slots") and any(is_program_type(type(kind)) for kind in kinds):
-        raise TypeError("a dataclass with a metaclass of this program cannot have slots=True: leave out one of them")
 
 
 def _make_dataclass(

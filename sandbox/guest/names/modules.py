@@ -27,7 +27,12 @@ from sandbox.guest.names.vetted import VETTED
 from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.copying import restrict_copies
 from sandbox.guest.runtime.library import restrict_library
-from sandbox.guest.runtime.made_from_data import restrict_enums, restrict_fields, restrict_forward_references
+from sandbox.guest.runtime.made_from_data import (
+    own_named_tuples,
+    restrict_enums,
+    restrict_fields,
+    restrict_forward_references,
+)
 from sandbox.guest.runtime.tables import TABLE, Table, explain_missing, table_names
 
 if TYPE_CHECKING:
@@ -87,6 +92,7 @@ def load_all() -> None:
     restrict_library()  # first: tables hold functions as they are when they are read
     restrict_copies()
     restrict_enums()
+    own_named_tuples()
     restrict_fields()
     restrict_forward_references()
     for module in VETTED:

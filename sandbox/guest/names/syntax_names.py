@@ -32,10 +32,14 @@ _KNOWN = frozenset(kind for kind in NODES.values() if type(kind) is type)
 _OLD = ("Num", "Str", "Bytes", "NameConstant", "Ellipsis")
 
 
+def _is_hidden(name: Any) -> bool:
+    return type(name) is not str or name.startswith("_")
+
+
 def checked(node: Any) -> Any:
     """Return a node of a syntax tree. Raises TypeError for what is none, or says of itself what its class does not."""
     names = vars(node)  # a node is made with `__dict__=…`, too
-    if type(node) not in _KNOWN or type(names) is not dict or any(name.startswith("_") for name in names):
+    if type(node) not in _KNOWN or type(names) is not dict or any(map(_is_hidden, names)):
         message = f"expected a node of a syntax tree, not {type(node).__name__}"
         raise TypeError(message)
     return node

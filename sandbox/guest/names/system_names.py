@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import operator
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ def _sys(scene: Scene) -> dict[str, Any]:
         return (None, None, None) if error is None else (type(error), error, Trace.of(error))
 
     def setrecursionlimit(limit: int, /) -> None:
+        limit = operator.index(limit)  # a subclass may lie about its size
         if limit <= 0:
             raise ValueError("recursion limit must be greater or equal than 1")
         sys.setrecursionlimit(max(sys.getrecursionlimit(), min(limit, DEEPEST)))

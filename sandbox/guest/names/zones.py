@@ -19,6 +19,10 @@ _MAGIC = b"TZif"
 _NOT_ZONES = ("posix", "right")
 
 
+class _Zone(io.BytesIO):
+    """The data of a zone that was read here."""
+
+
 @cache
 def zones() -> dict[str, bytes]:
     """Return the data of all zones that this machine knows, by key. Zones that are the same share their bytes."""
@@ -31,18 +35,27 @@ def zones() -> dict[str, bytes]:
 
 
 def keep_zones() -> None:
-    """Read all zones, and let `zoneinfo` take them from memory from now on."""
+    """Read all zones, and let `zoneinfo` take them from memory from now on.
+
+    It takes no others: data that lie end the interpreter.
+    """
     known = zones()
+    library: Any = _common
+    load = library.load_data
+
+    def load_data(file: Any) -> Any:
+        if type(file) is not _Zone:
+            raise TypeError("there are no files here: write ZoneInfo(key)")
+        return load(file)
 
     def load_tzdata(key: str) -> io.BytesIO:
         try:
-            return io.BytesIO(known[key])
+            return _Zone(known[key])
         except (KeyError, TypeError):
             message = f"No time zone found with key {key}"
             raise zoneinfo.ZoneInfoNotFoundError(message) from None
 
-    library: Any = _common
-    library.load_tzdata = load_tzdata
+    library.load_tzdata, library.load_data = load_tzdata, load_data
     zoneinfo.reset_tzpath(to=())
 
 

@@ -16,6 +16,7 @@ from decimal import Context
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.variables import is_dunder, is_reserved
+from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.own import MARK, MARK_NAME, is_of_sandbox, of_class
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def restrict_copies() -> None:
     if library._reconstruct is not _reconstruct:
         _Library.reconstruct = library._reconstruct
         library._reconstruct = _reconstruct
+        library.id = _identity
         library._deepcopy_dispatch[types.MethodType] = lambda method, memo: method
         for kind in _CONTAINERS:
             kind.__copy__ = _copy_container
@@ -52,6 +54,12 @@ def restrict_copies() -> None:
         reducing: Any = copyreg
         _Library.slot_names = reducing._slotnames
         reducing._slotnames = _slot_names
+
+
+def _identity(value: object) -> int:
+    """Tell objects apart in a memo: by what `id` shows for them where the program has asked, and writes it there."""
+    found = IDENTITIES.known.get(id(value))
+    return -id(value) if found is None else IDENTITIES.shown(value)
 
 
 #: What the library makes a copy with, given a class.

@@ -22,6 +22,7 @@ from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.attributes import Decision, decide
+from sandbox.guest.runtime.metaclasses import is_program_type
 from sandbox.guest.runtime.own import MARK, MARK_NAME
 
 if TYPE_CHECKING:
@@ -111,11 +112,6 @@ def _restrict_exits() -> None:
     """Exits of a stack get `type(error)`: of a class, called by hand, that would be the class of classes."""
     for library, name in ((contextlib.ExitStack, "__exit__"), (contextlib.AsyncExitStack, "__aexit__")):
         setattr(library, name, _exit_of_errors(getattr(library, name)))
-    vars(contextlib)["MethodType"] = _bound  # a method, where it is compared, hands over its function, which takes any
-
-
-def _bound(function: Any, owner: Any) -> Any:
-    return lambda *details: function(owner, *details)
 
 
 def _exit_of_errors(leave: Any) -> Any:
@@ -159,13 +155,26 @@ def _restrict_field_readers() -> None:
 
 
 def _restrict_field_writers() -> None:
-    """A metaclass of the program does not hear of what a dataclass is given: live fields, and methods that take any."""
+    """A metaclass of the program does not hear of what a dataclass is given: live fields, and methods that take any.
+
+    With `slots` a class is made again, with the methods of the first one.
+    """
     library: Any = dataclasses
 
     def set_attribute(target: Any, name: str, value: Any) -> None:
         (type.__setattr__ if issubclass(type(target), type) else setattr)(target, name, value)
 
+    add_slots = library._add_slots
+
+    def make_again(cls: Any, *options: Any) -> Any:
+        if is_program_type(type(cls)):
+            raise TypeError(
+                "a dataclass with a metaclass of this program cannot have slots=True: leave out one of them"
+            )
+        return add_slots(cls, *options)
+
     library.setattr = set_attribute
+    library._add_slots = make_again
 
 
 def _restrict_cached_properties() -> None:
@@ -209,12 +218,16 @@ def _restrict_enum_properties() -> None:
         if instance is not None:
             if self.fget is not None:  # `member.value`, as fast as in the library
                 return self.fget(instance)
-            if not issubclass(type(self), library) or decide(str.__str__(self.name)) is not Decision.PLAIN:
+            if not issubclass(type(self), library) or not _is_plain(self.name):
                 message = f"{ownerclass!r} has no attribute {self.name!r}"
                 raise AttributeError(message)
         return read(self, instance, ownerclass)
 
     library.__get__ = get
+
+
+def _is_plain(name: Any) -> bool:
+    return type(name) is str and decide(name) is Decision.PLAIN  # a subclass may say to C that it equals another
 
 
 def _restrict_readers() -> None:

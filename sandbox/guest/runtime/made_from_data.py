@@ -120,6 +120,22 @@ def _text(value: Any) -> Any:
     return str.__str__(value) if isinstance(value, str) else value
 
 
+def own_named_tuples() -> None:
+    """Let what `NamedTuple("Row", fields)` makes be a class of the program. Again is no error."""
+    library: Any = typing
+    make = library._make_nmtuple
+    if hasattr(make, "__wrapped__"):
+        return
+
+    @functools.wraps(make)
+    def make_own(*arguments: Any, **options: Any) -> Any:
+        made = make(*arguments, **options)
+        type.__setattr__(made, MARK_NAME, MARK)
+        return made
+
+    library._make_nmtuple = make_own
+
+
 def restrict_fields() -> None:
     """Let a field of a dataclass have one name: another class would name it again. Again is no error."""
     library: Any = dataclasses.Field

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import types
 from collections import Counter, deque
@@ -123,7 +124,7 @@ samples.update(
     queue=queue.Queue(), pool=concurrent.futures.ThreadPoolExecutor(2), job=concurrent.futures.ThreadPoolExecutor(1).submit(function, 1),
     loop=asyncio.get_event_loop(), task=task, future=asyncio.get_event_loop().create_future(), alock=asyncio.Lock(),
     aqueue=asyncio.Queue(), sem=asyncio.Semaphore(1), event=asyncio.Event(), group=asyncio.TaskGroup(), cond=asyncio.Condition(),
-    timeout=asyncio.timeout(1), gathered=asyncio.gather(), handle=asyncio.get_event_loop().call_soon(function, 1),
+    timeout=asyncio.timeout(1), gathered=asyncio.gather(asyncio.sleep(0)), handle=asyncio.get_event_loop().call_soon(function, 1),
     random=random.Random(1), template=string.Template("$a"), formatter=string.Formatter(), dispatched=dispatched,
     managed=managed(), stack=contextlib.ExitStack(), space=types.SimpleNamespace(a=1), proxy=types.MappingProxyType({}),
     topo=graphlib.TopologicalSorter(), seq=difflib.SequenceMatcher(None, "a", "b"), wrapper=textwrap.TextWrapper(),
@@ -194,6 +195,9 @@ def check(value: Any, path: str) -> None:
         raise Reached(message)
     if isinstance(value, type) and issubclass(value, type):
         message = f"{path} is a metaclass"
+        raise Reached(message)
+    if value is asyncio.Future or value is asyncio.Task:
+        message = f"{path} makes futures of any loop, which is handed the context of the scheduler"
         raise Reached(message)
     if isinstance(value, _DESCRIPTORS) and decide(value.__name__) is Decision.REFUSED:
         message = f"{path} is a descriptor of {value.__name__}"
@@ -331,6 +335,6 @@ def test_what_wraps_a_class_shows_none_of_its_functions_before_they_are_bound(ex
 
 
 def test_the_walk_finds_what_it_looks_for(execution: Run) -> None:
-    for planted in (types, (lambda: 0).__code__, type(type)):
+    for planted in (types, (lambda: 0).__code__, type(type), asyncio.Future):
         with pytest.raises(Reached):
             walk(execution, {"planted": {"deep": [planted]}})

@@ -56,6 +56,9 @@ def test_a_text_stream_is_copied_with_what_is_in_it() -> None:
         ("class A: pass\na = A()\na.x = [1]\nb = copy.deepcopy(a)\nb.x.append(2)\na.x, b.x", [[1], [1, 2]]),
         ("class A:\n    def __deepcopy__(self, memo): return 'own'\ncopy.deepcopy([A()])", ["own"]),
         ("class A:\n    __slots__ = ('x',)\na = A()\na.x = [1]\ncopy.deepcopy(a).x", [1]),
+        ("class A:\n    def __deepcopy__(self, memo):\n        memo[id(self)] = made = A()\n"
+         "        made.x = copy.deepcopy(self.x, memo)\n        return made\n"
+         "a = A()\na.x = [a]\nb = copy.deepcopy(a)\nb.x[0] is b, b is a", [True, False]),
         ("class A:\n    def __getstate__(self): return {'x': 5}\nvars(copy.copy(A()))", {"x": 5}),
         ("class A(Exception): pass\na = A(1)\na.add_note('n')\na.x = 2\nb = copy.copy(a)\nb.__notes__, b.x", [["n"], 2]),
         ("class A(dict):\n    def __setitem__(self, k, v): super().__setitem__(k + self.end, v)\na = A(x=1)\na.end = '.'\n"
