@@ -5,6 +5,7 @@
     ├─ SourceError           an API surface that cannot be read
     ├─ ToolNotFound          a name that is in no catalog of the caller's view
     ├─ SearchInvalid         a filter by what no tool has, a negative page
+    ├─ WrongArgument         a method of the Python API was given a value of a wrong type
     ├─ ExecutionError        an execution as the journal has it
     │  ├─ ExecutionNotFound
     │  ├─ ExecutionEnded     there is nothing more to do for it
@@ -93,6 +94,12 @@ class SearchInvalid(CodeModeError):
     def __init__(self, message: str, nearest: tuple[str, ...] = ()) -> None:
         self.nearest = nearest
         super().__init__(message)
+
+
+class WrongArgument(CodeModeError, TypeError):
+    """A method was given what it does not take; nothing was done."""
+
+    code = "wrong_argument"
 
 
 class ExecutionError(CodeModeError):

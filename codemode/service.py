@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache, partial
+from pathlib import PurePath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self, get_args
 
 from pydantic import Field, validate_call
 
@@ -22,14 +24,33 @@ from codemode.executions.journals.configured import journal_of
 from codemode.executions.ledger import unwatched
 from codemode.executions.programs import Request
 from codemode.executions.repetition import Repetition
+from codemode.found import SearchAnswer
 from codemode.gateway.call import CallState
-from codemode.gateway.caller import LOCAL, Caller
+from codemode.gateway.caller import CALLER, LOCAL, Caller
 from codemode.gateway.lint import require_known_tools
 from codemode.gateway.policy import AccessPolicy
 from codemode.menus.menus import Menus, require_known_names
 from codemode.menus.session import MenuSession
 from codemode.menus.usage import MenuProposal, MenuUsage, propose_menu
 from codemode.observing.configured import observers_of
+from codemode.parameters import (
+    COUNT,
+    FLAG,
+    FUNCTION,
+    MAPPING,
+    MAYBE_TEXT,
+    MESSAGES,
+    PATH,
+    SECONDS,
+    SECRETS,
+    TEXT,
+    TEXTS,
+    Kind,
+    are_named,
+    instance,
+    one_of,
+    takes,
+)
 from codemode.reading import catalog_of, close_after, read_sources
 from codemode.running import Running
 from codemode.search.answer import Detail, render
@@ -46,7 +67,7 @@ from codemode.transports.content import ContentStore
 from codemode.views import View, Views
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -57,7 +78,6 @@ if TYPE_CHECKING:
     from codemode.menus.selection import Selector
     from codemode.observing.observer import Observers
     from codemode.search.meanings import Progress
-    from codemode.search.query import Hit
     from codemode.sources.load import LoadedSource
     from codemode.transports.mcp import Definitions
 
@@ -65,38 +85,17 @@ if TYPE_CHECKING:
 Asked = Annotated[str, Field(max_length=1000)]
 Plan = Annotated[list[Asked], Field(min_length=1, max_length=20)]
 
+_HOW_SETTINGS: Mapping[type, str] = {
+    Mapping: "Settings.model_validate(…) makes one of it",
+    str: "CodeMode.from_config(…) reads a file",
+    PurePath: "CodeMode.from_config(…) reads a file",
+}
+_SETTINGS = instance(Settings, _HOW_SETTINGS)
+_MAYBE_SETTINGS = instance(Settings, _HOW_SETTINGS, is_optional=True)
+_FUNCTIONS = Kind("a dict of functions by namespace", are_named, lambda _: "such as {'shop': [find_order]}")
+
 #: That measuring waits for the embeddings of its queries.
 EMBEDDING_S = 600.0
-
-
-@dataclass(frozen=True, slots=True)
-class SearchAnswer:
-    """What a search found: `text` is what a model reads, `hits` are one page of all `total`, best first.
-
-    `unsure` are the queries whose hits may all be wrong; `note` says what the answer lacks, such as embeddings.
-    """
-
-    text: str
-    hits: tuple[Hit, ...]
-    total: int
-    unsure: tuple[str, ...] = ()
-    note: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """The answer as JSON data."""
-        hits = [
-            {
-                "id": hit.tool.id,
-                "summary": hit.tool.summary,
-                "namespace": hit.namespace,
-                "effect": hit.effect,
-                "score": round(hit.score, 4),
-                "matched": list(hit.matched),
-                "query": hit.query,
-            }
-            for hit in self.hits
-        ]
-        return {"text": self.text, "hits": hits, "total": self.total, "unsure": list(self.unsure), "note": self.note}
 
 
 class CodeMode:
@@ -109,6 +108,7 @@ class CodeMode:
     Entering reads the sources (raises SourceError, ConfigurationError); the sandbox starts with the first program.
     """
 
+    @takes(settings=_SETTINGS, functions=_FUNCTIONS)
     def __init__(self, settings: Settings, functions: Mapping[str, object] | None = None) -> None:
         self.settings = settings
         self._functions = dict(functions or {})
@@ -134,11 +134,13 @@ class CodeMode:
         self._contents = ContentStore()
 
     @classmethod
+    @takes(path=PATH)
     def from_config(cls, path: str | Path = DEFAULT_FILE) -> Self:
         """From a configuration file. Raises ConfigurationError with every mistake in it."""
         return cls(load_settings(path))
 
     @classmethod
+    @takes(settings=_SETTINGS, functions=_FUNCTIONS)
     def from_settings(cls, settings: Settings, *, functions: Mapping[str, object] | None = None) -> Self:
         """From settings made in code, and functions as sources beside those of the settings, by namespace.
 
@@ -175,6 +177,17 @@ class CodeMode:
         sources, self.sources = self.sources, {}
         await asyncio.gather(*(source.transport.aclose() for source in sources.values()))
 
+    @takes(
+        queries=TEXTS,
+        namespace=MAYBE_TEXT,
+        source=MAYBE_TEXT,
+        effect=MAYBE_TEXT,
+        tag=MAYBE_TEXT,
+        detail=one_of(*get_args(Detail)),
+        limit=COUNT,
+        offset=COUNT,
+        caller=CALLER,
+    )
     async def search(
         self,
         queries: str | Sequence[str],
@@ -206,6 +219,7 @@ class CodeMode:
         text = render(hits, budget_tokens=self.settings.search.budget_tokens, detail=detail, observed=observed)
         return SearchAnswer(text, hits.hits, hits.total, tuple(hits.query.queries[at] for at in hits.unsure), hits.note)
 
+    @takes(name=TEXT, caller=CALLER)
     async def describe(self, name: str = "", *, caller: Caller = LOCAL) -> str:
         """A namespace (with the operator's instructions), a group or a tool, as text within the configured budget.
 
@@ -219,6 +233,7 @@ class CodeMode:
             observed=partial(self._shapes.schema, caller.id),
         )
 
+    @takes(message=TEXT, history=MESSAGES, summary=TEXT, caller=CALLER)
     async def select_menu(
         self, message: str, history: Iterable[Any] = (), *, summary: str = "", caller: Caller = LOCAL
     ) -> Menu:
@@ -230,6 +245,7 @@ class CodeMode:
         """
         return await self._menu_session(caller, answers=False).offer(message, history, summary)
 
+    @takes(caller=CALLER)
     async def menu_session(self, caller: Caller = LOCAL) -> MenuSession:
         """Menus for one conversation, whose meta-tools are answered by the session."""
         return self._menu_session(caller, answers=True)
@@ -255,6 +271,15 @@ class CodeMode:
         """Defaults and core tools from what was called so far; None for too few calls."""
         return propose_menu(self._menu_usage.read(), await self._selector(LOCAL))
 
+    @takes(
+        code=TEXT,
+        caller=CALLER,
+        credentials=SECRETS,
+        resume_from=TEXT,
+        fresh_reads=FLAG,
+        begun=FUNCTION,
+        watch=FUNCTION,
+    )
     async def execute(
         self,
         code: str,
@@ -297,11 +322,13 @@ class CodeMode:
                     self._usage.called(call.tool, who=caller.id)
         return outcome
 
+    @takes(caller=CALLER)
     async def definitions(self, caller: Caller = LOCAL) -> list[dict[str, Any]]:
         """What a model is given, as OpenAI function definitions: `search`, `execute`, and the caller's pins."""
         catalog = (await self.view(caller)).catalog
         return [*two_tools(catalog), *map(native, pinned(catalog, self.settings.pins).values())]
 
+    @takes(name=TEXT, arguments=MAPPING, caller=CALLER)
     async def program_of(self, name: str, arguments: Mapping[str, Any], caller: Caller = LOCAL) -> str | None:
         """The program that calls the pin of that native name; None where the caller has none."""
         tool = pinned((await self.view(caller)).catalog, self.settings.pins).get(name)
@@ -347,6 +374,7 @@ class CodeMode:
         """Whether the sources are read and the sandbox has started."""
         return bool(self.sources) and self._programs.is_started
 
+    @takes(caller=CALLER)
     async def view(self, caller: Caller = LOCAL) -> View:
         """What there is for a caller. Raises RuntimeError where the service was not entered, or was left."""
         if not self.sources:
@@ -357,11 +385,13 @@ class CodeMode:
         """Start the sandbox before the first program needs it; returns the layers of isolation in force."""
         return await self._programs.start()
 
+    @takes(queries=TEXTS, timeout_s=SECONDS)
     async def settle_search(self, queries: Sequence[str], timeout_s: float) -> Progress | None:
         """Wait for embeddings, where there are any, until they fail: for who is in no hurry. Says how far they are."""
         await asyncio.to_thread(self._finder.settle, queries, timeout_s, gives_up=True)
         return self._finder.embedded
 
+    @takes(labelled=PATH, change=FUNCTION)
     def evaluate_search(self, labelled: Path, *, change: Callable[[str], str] = str) -> Metrics:
         """How well search answers the labelled queries of a file, each passed through `change` first.
 
@@ -371,6 +401,7 @@ class CodeMode:
         self._finder.settle([change(each.query) for each in queries], EMBEDDING_S)
         return evaluate(lambda text: [hit.tool.id for hit in self._finder.search(Query((change(text),))).hits], queries)
 
+    @takes(labelled=PATH)
     def propose_weights(self, labelled: Path) -> Proposal:
         """Ranking weights for the labelled queries of a file. Raises ConfigurationError, also for too few of them."""
         try:
@@ -382,6 +413,7 @@ class CodeMode:
         """What the catalog costs a model as native tools, and as two tools, in tokens."""
         return measure(self.catalog, local_tokenizer(tokenizer_folder()))
 
+    @takes(settings=_MAYBE_SETTINGS)
     async def reload(self, settings: Settings | None = None) -> None:
         """Read all sources anew, with other sources, another policy and other menus if `settings` have them.
 

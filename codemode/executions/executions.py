@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from codemode.errors import (
     CodeModeError,
@@ -36,7 +36,7 @@ from codemode.executions.attempts import (
     to_their_end,
 )
 from codemode.executions.executor import may_be_execution, new_execution, new_seed, nothing
-from codemode.executions.journal import FRESH_READS, GOOD_UNTIL, OPEN, NewExecution, Retention
+from codemode.executions.journal import FRESH_READS, GOOD_UNTIL, OPEN, ExecutionStatus, NewExecution, Retention
 from codemode.executions.ledger import unwatched
 from codemode.executions.programs import Request
 from codemode.executions.record import Record
@@ -44,7 +44,8 @@ from codemode.executions.recorded_run import Keeping
 from codemode.executions.reuse import Reuse
 from codemode.executions.rollback import Rollback, plan
 from codemode.executions.watching import Watching
-from codemode.gateway.caller import Caller
+from codemode.gateway.caller import CALLER, Caller
+from codemode.parameters import COUNT, MESSAGES, SECONDS, SECRETS, TEXT, instance, one_of, takes
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal import (
         Decision,
-        ExecutionStatus,
         Journal,
         Lease,
         PendingCall,
@@ -62,6 +62,8 @@ if TYPE_CHECKING:
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.programs import Programs
     from codemode.settings import JournalSettings
+
+_REQUEST = instance(Request, {str: "Request(code) makes one of a program"})
 
 log = logging.getLogger(__name__)
 
@@ -121,6 +123,7 @@ class Executions:
 
     # --- run -----------------------------------------------------------------------------------------------------
 
+    @takes(request=_REQUEST, caller=CALLER)
     async def execute(self, request: Request, caller: Caller) -> ExecutionOutcome:
         """Run a program to its end or its first pause. Whoever gives up on it cancels it.
 
@@ -146,6 +149,7 @@ class Executions:
             )
             raise
 
+    @takes(request=_REQUEST, caller=CALLER)
     async def start(self, request: Request, caller: Caller) -> str:
         """Begin to run a program, and return the id of its execution.
 
@@ -231,6 +235,7 @@ class Executions:
 
     # --- take up again -------------------------------------------------------------------------------------------
 
+    @takes(execution=TEXT, caller=CALLER, credentials=SECRETS)
     async def resume(
         self, execution: str, caller: Caller, credentials: Mapping[str, str] = MappingProxyType({})
     ) -> None:
@@ -328,6 +333,7 @@ class Executions:
 
     # --- people --------------------------------------------------------------------------------------------------
 
+    @takes(caller=CALLER, execution=TEXT)
     async def approvals(self, caller: Caller, execution: str = "") -> tuple[PendingCall, ...]:
         """Calls that wait for a person, the oldest first: all of them for approvers, else those of the caller.
 
@@ -336,6 +342,7 @@ class Executions:
         await (self._seen(execution, caller) if execution else self.open())
         return await self._approvals.waiting(caller, execution)
 
+    @takes(decisions=MESSAGES, caller=CALLER)
     async def decide(self, decisions: Sequence[Decision], caller: Caller) -> tuple[PendingCall, ...]:
         """Answer what is asked, all or none, in the name of `caller`; `resume` lets the executions go on.
 
@@ -347,6 +354,7 @@ class Executions:
 
     # --- look ----------------------------------------------------------------------------------------------------
 
+    @takes(caller=CALLER, status=one_of(*get_args(ExecutionStatus), None), limit=COUNT, before=TEXT)
     async def list(
         self, caller: Caller, *, status: ExecutionStatus | None = None, limit: int = 50, before: str = ""
     ) -> tuple[StoredExecution, ...]:
@@ -355,15 +363,18 @@ class Executions:
         owner = None if self._approvals.are_up_to(caller) else caller.id
         return await self._journal.list(owner=owner, status=status, limit=limit, before=before)
 
+    @takes(execution=TEXT, caller=CALLER)
     async def get(self, execution: str, caller: Caller) -> StoredExecution:
         """One execution with its outcome. Raises ExecutionNotFound, also for one of another key."""
         return await self._seen(execution, caller)
 
+    @takes(execution=TEXT, caller=CALLER)
     async def record(self, execution: str, caller: Caller) -> Record:
         """Everything that was recorded of it. Raises ExecutionNotFound, JournalDamaged."""
         await self._seen(execution, caller)
         return Record(execution, await self._journal.read(execution))
 
+    @takes(execution=TEXT, caller=CALLER, timeout_s=SECONDS)
     async def wait(self, execution: str, caller: Caller, timeout_s: float) -> StoredExecution:
         """The execution once it has ended or paused, or as it is when the time is over.
 
@@ -371,6 +382,7 @@ class Executions:
         """
         return await self._watching.wait(execution, caller, timeout_s)
 
+    @takes(execution=TEXT, caller=CALLER, after=COUNT)
     def events(self, execution: str, caller: Caller, after: int = 0) -> AsyncIterator[ExecutionEvent]:
         """What happens to it, from the entry with the number `after` on, until it ends or pauses.
 
@@ -378,6 +390,7 @@ class Executions:
         """
         return self._watching.events(execution, caller, after)
 
+    @takes(execution=TEXT, caller=CALLER)
     async def cancel(self, execution: str, caller: Caller) -> StoredExecution:
         """End an execution; what was under way is told apart in its outcome. For its owner, and for approvers.
 
@@ -398,6 +411,7 @@ class Executions:
         outcome = {**(stored.outcome or {"id": execution}), "status": "cancelled"}
         await self._journal.finish(lease, "cancelled", outcome)
 
+    @takes(execution=TEXT, caller=CALLER, credentials=SECRETS)
     async def rollback(
         self, execution: str, caller: Caller, credentials: Mapping[str, str] = MappingProxyType({})
     ) -> Rollback:

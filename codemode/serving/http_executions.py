@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -17,7 +18,7 @@ from fastapi import Header, Query, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from codemode.errors import CallerNotLetIn, RequestRepeated
+from codemode.errors import CallerNotLetIn, CodeModeError, RequestRepeated
 from codemode.executions.journal import Decision, ExecutionStatus, Verdict
 from codemode.executions.programs import Request as ExecutionRequest
 from codemode.serving.executions import BEYOND_S, brief, gone_on, pending_json, whole
@@ -295,8 +296,12 @@ def _keep_turn(request: Request, service: CodeMode, execution: str, caller: Call
     """An execution keeps the place of its request for as long as it runs."""
     turn = getattr(request.state, "turn", None)
     if turn is not None:
-        ended = service.executions.wait(execution, caller, _LONGEST_WAIT_S)
-        turn.keep(asyncio.gather(ended, return_exceptions=True))
+        turn.keep(asyncio.ensure_future(_over(service, execution, caller)))
+
+
+async def _over(service: CodeMode, execution: str, caller: Caller) -> None:
+    with suppress(CodeModeError):  # nobody is told of it
+        await service.executions.wait(execution, caller, _LONGEST_WAIT_S)
 
 
 async def _sent(told: AsyncIterator[ExecutionEvent], caller: Caller) -> AsyncIterator[str]:

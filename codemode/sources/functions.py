@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from codemode.settings import SourceSettings
     from codemode.sources.source import SourceContext
 
+#: Data, whose methods nobody means.
+_DATA = (str, bytes, bytearray, int, float, complex, type(None))
+
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -139,7 +142,13 @@ def _members(module: ModuleType) -> Iterator[tuple[str, Any]]:
 
 
 def _methods(target: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The public methods of an object; its properties are not looked at."""
+    """The public methods of an object; its properties are not looked at. Raises SourceError for data."""
+    if isinstance(target, _DATA):
+        where = f"what stands under {'.'.join(path)!r}" if path else "what was given"
+        message = (
+            f"{where} is of the type {type(target).__name__}: a function, module, class or object of one is wanted"
+        )
+        raise SourceError(message)
     for name, member in inspect.getmembers_static(type(target)):
         if not name.startswith("_") and (inspect.isroutine(member) or isinstance(member, staticmethod | classmethod)):
             yield (*path, name), getattr(target, name)
