@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codemode.errors import ConfigurationError, SourceError
+from codemode.nearest import did_you_mean
 from codemode.serving import console as show
 from codemode.serving.configuration_file import read, with_source, without_source, write
 from codemode.serving.surface import (
@@ -102,7 +103,8 @@ def accept(
     with errors_as_exit_codes():
         settings = load_settings(config)
         if name not in settings.sources or not settings.sources[name].is_mcp:
-            message = f"there is no MCP server {name!r} in {config}"
+            servers = [known for known, source in settings.sources.items() if source.is_mcp]
+            message = f"there is no MCP server {name!r} in {config}{did_you_mean(name, servers)}"
             raise ConfigurationError(message)
         from codemode.sources.mcp import AcceptedDefinitions
         from codemode.sources.mcp_server import changed_definitions
@@ -150,12 +152,8 @@ def refresh(
     """Read sources again and name the operations that came, went, or changed since the last refresh."""
 
     async def work(service: CodeMode) -> int:
-        unknown = set(names or ()) - set(service.sources)
-        if unknown:
-            message = f"there is no source {min(unknown)!r}; there are: {', '.join(service.sources) or 'none'}"
-            raise ConfigurationError(message)
         seen = LastSeen(service.settings.state() / "seen")
-        found = {name: seen.changes(name, service.sources[name].tools) for name in names or service.sources}
+        found = {name: seen.changes(name, service.sources[name].tools) for name in service.sources}
         if as_json:
             show.print_json({name: None if changes is None else asdict(changes) for name, changes in found.items()})
         else:
@@ -163,13 +161,14 @@ def refresh(
                 _told(name, len(service.sources[name].tools), changes)
         return 0
 
-    with_service(Surface(config), work)
+    with_service(Surface(config), work, only=names or ())
 
 
 @app.command("check")
 @on_surface
 def check(
     surface: Surface,
+    names: Annotated[list[str] | None, typer.Argument(help="Sources to check; none: all of them.")] = None,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """What could not be read of each source, where, and which descriptions are empty, vague or repeated."""
@@ -182,7 +181,7 @@ def check(
                 _report(name, found)
         return 0
 
-    with_service(surface, work)
+    with_service(surface, work, only=names or ())
 
 
 def _told(name: str, operations: int, changes: Changes | None) -> None:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from codemode.errors import ConfigurationError
+from codemode.nearest import did_you_mean
 from codemode.settings import not_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 _INDENT = "  "
 
@@ -70,11 +71,16 @@ def without_source(text: str, name: str) -> str:
     pairs = [] if sources is None else sources.value
     found = next(((key, value) for key, value in pairs if key.value == name), None)
     if found is None:
-        message = f"there is no source {name!r}; there are: {', '.join(key.value for key, _ in pairs) or 'none'}"
-        raise ConfigurationError(message)
+        raise no_source(name, [key.value for key, _ in pairs])
     key, value = found
     lines = text.splitlines(keepends=True)
     return "".join([*lines[: key.start_mark.line], *lines[_end(value, lines) :]])
+
+
+def no_source(name: str, known: Collection[str]) -> ConfigurationError:
+    """The error of a name that is of no source."""
+    there = f"there are: {', '.join(known) or 'none'}"
+    return ConfigurationError(f"there is no source {name!r}; {there}{did_you_mean(name, known)}")
 
 
 def _sources(text: str) -> yaml.MappingNode | None:

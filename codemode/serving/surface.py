@@ -17,11 +17,12 @@ from codemode.errors import CodeModeError, ConfigurationError, SourceError
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.service import CodeMode
 from codemode.serving import console as show
+from codemode.serving.configuration_file import no_source
 from codemode.settings import DEFAULT_FILE, SecretReference, Settings, load_settings, settings_for_document
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterator
+    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 
 Config = Annotated[Path, typer.Option("--config", "-c", help="Configuration file.")]
 Source = Annotated[str, typer.Option("--source", help="One document instead of a file: a path or a URL.")]
@@ -76,13 +77,14 @@ def on_surface(command: Callable[..., None]) -> Callable[..., None]:
     return with_options
 
 
-def with_service(surface: Surface, work: Callable[[CodeMode], Awaitable[int]]) -> None:
-    """Enter the service, do the work, and leave with its exit code."""
+def with_service(surface: Surface, work: Callable[[CodeMode], Awaitable[int]], *, only: Sequence[str] = ()) -> None:
+    """Enter the service, with these sources alone if some are named, do the work, and leave with its exit code."""
 
     async def entered() -> int:
+        settings = _narrowed(surface.settings(), only) if only else surface.settings()
         async with AsyncExitStack() as entering:
             with show.waiting("reading the sources"):
-                service = await entering.enter_async_context(CodeMode.from_settings(surface.settings()))
+                service = await entering.enter_async_context(CodeMode.from_settings(settings))
             for name, source in service.sources.items():
                 show.warnings(name, source.warnings)
             try:
@@ -94,6 +96,15 @@ def with_service(surface: Surface, work: Callable[[CodeMode], Awaitable[int]]) -
 
     with errors_as_exit_codes():
         raise typer.Exit(_until_told(entered()))
+
+
+def _narrowed(settings: Settings, names: Sequence[str]) -> Settings:
+    """What it takes to read these sources: nothing that may name tools of others. Raises ConfigurationError."""
+    unknown = next((name for name in names if name not in settings.sources), None)
+    if unknown is not None:
+        raise no_source(unknown, settings.sources)
+    sources = {name: settings.sources[name] for name in names}
+    return Settings(sources=sources, state_folder=settings.state_folder, cache_folder=settings.cache_folder)
 
 
 def _until_told(work: Coroutine[Any, Any, int]) -> int:

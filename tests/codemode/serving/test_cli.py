@@ -206,6 +206,13 @@ def test_sources_are_added_checked_listed_and_removed(gym: Gym, tmp_path: Path) 
     (listed,) = json.loads(codemode("sources", "list", "--json", *config).stdout)
     assert (listed["name"], listed["tools"], listed["warnings"]) == ("gym", 137, 0)
     assert json.loads(codemode("sources", "check", "--json", *config).stdout)["gym"]["operations"] == 137
+    with (tmp_path / "codemode.yaml").open("a", encoding="utf-8") as file:
+        file.write("  gone: {location: gone.json}\npins: [gone.x]\n")
+    assert codemode("sources", "check", *config).returncode == 3
+    assert list(json.loads(codemode("sources", "check", "gym", "--json", *config).stdout)) == ["gym"]
+    missed = codemode("sources", "check", "gim", *config)
+    assert missed.returncode == 2
+    assert "there is no source 'gim'; there are: gym, gone; did you mean 'gym'?" in missed.stderr
     assert codemode("sources", "remove", "gym", *config).returncode == 0
     assert "there is no source" in codemode("sources", "remove", "gym", *config).stderr
 
