@@ -21,11 +21,12 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 def check_later(node: ast.ClassDef, refusals: Refusals) -> None:
     """Refuse what needs a guard there. The class has been visited: guards stand in it."""
     for part in _read_later(node):
-        if any(isinstance(each, ast.Name) and each.id.startswith(".") for each in ast.walk(part)):
+        if part is not None and any(isinstance(each, ast.Name) and each.id.startswith(".") for each in ast.walk(part)):
             refusals.add(part, "class", "a class tells types by plain names here", "give the value a name before")
 
 
-def _read_later(node: ast.ClassDef) -> Iterator[ast.AST]:
+def _read_later(node: ast.ClassDef) -> Iterator[ast.AST | None]:
+    """Give them; None for annotations that are left out, or set aside because they are text."""
     pending: list[Any] = [*node.body]
     while pending:
         each = pending.pop()
@@ -41,6 +42,6 @@ def _read_later(node: ast.ClassDef) -> Iterator[ast.AST]:
             pending += ast.iter_child_nodes(each)
 
 
-def _annotations(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.expr]:
-    found = [node.returns, *(each.annotation for each in ast.walk(node.args) if isinstance(each, ast.arg))]
-    yield from (each for each in found if each is not None)
+def _annotations(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.expr | None]:
+    yield node.returns
+    yield from (each.annotation for each in ast.walk(node.args) if isinstance(each, ast.arg))

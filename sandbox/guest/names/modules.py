@@ -26,6 +26,7 @@ from sandbox.guest.names.shared import freeze_shared
 from sandbox.guest.names.vetted import VETTED
 from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.copying import restrict_copies
+from sandbox.guest.runtime.first_use import use_for_the_first_time
 from sandbox.guest.runtime.library import restrict_library
 from sandbox.guest.runtime.made_from_data import (
     own_named_tuples,
@@ -89,7 +90,8 @@ def vetted_names(module: str) -> dict[str, Any]:
 
 def load_all() -> None:
     """Read all stateless tables, so that no import is left for when files are out of reach."""
-    restrict_library()  # first: tables hold functions as they are when they are read
+    use_for_the_first_time()  # of the library as it is
+    restrict_library()  # before others: tables hold functions as they are when they are read
     restrict_copies()
     restrict_enums()
     own_named_tuples()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import http  # noqa: F401  # under CPython programs import it: its enumerations are made as the library makes them
+
 import pytest
 
 from sandbox.guest import program
