@@ -99,7 +99,7 @@ class RecordedRun(Run):
                 self._pages.setdefault(whole, []).append(call)
         self._counted: set[str] = set()
         self._printed_before = keeping.record.printed
-        self._unwritten: list[JournalEntry] = []
+        self._unwritten: list[str] = []
         self._seen: set[str] = set()
         self._identities: dict[str, tuple[int, str, str]] = {}
         self._paths: dict[int, str] = {}
@@ -127,7 +127,7 @@ class RecordedRun(Run):
         again = min(self._printed_before, len(text))
         self._printed_before -= again
         if text[again:]:
-            self._unwritten.append(JournalEntry("printed", data={"text": text[again:]}))
+            self._unwritten.append(text[again:])
 
     def live(self) -> None:
         """Nothing may be missing: a program that did less than was recorded is another."""
@@ -377,7 +377,7 @@ class RecordedRun(Run):
 
     async def _append(self, entries: Sequence[JournalEntry], *, at_once: bool = False) -> None:
         if self._unwritten:
-            entries = (*self._unwritten, *entries)
+            entries = (JournalEntry("printed", data={"text": "".join(self._unwritten)}), *entries)
             self._unwritten = []
         try:
             await self._journal.append(self._keeping.lease, entries, at_once=at_once)

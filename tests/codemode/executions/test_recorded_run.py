@@ -13,11 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from codemode.catalog.catalog import Catalog
+from codemode.catalog.observed import ObservedShapes
 from codemode.errors import JournalDamaged, NondeterminismError
-from codemode.executions.journal import Decision
+from codemode.executions.journal import Decision, NewExecution
+from codemode.executions.journals.key import DigestKey
+from codemode.executions.journals.sqlite import SqliteJournal
+from codemode.executions.ledger import unwatched
+from codemode.executions.record import Record
+from codemode.executions.recorded_run import Keeping, RecordedRun
+from codemode.gateway.gateway import Gateway
+from codemode.gateway.policy import AccessPolicy
 from codemode.service import CodeMode
-from codemode.settings import Settings
+from codemode.settings import PolicySettings, Settings
 from codemode.sources.callables import tool
+from sandbox import Delivery
 from tests.codemode.executions.upstream import APPROVER, OWNER, Place, place
 from tests.sandbox.host.parallel_programs import program
 
@@ -25,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from codemode.executions.journal import NewExecution, StoredExecution
+    from codemode.executions.journal import StoredExecution
 
 
 @pytest.fixture
@@ -221,6 +231,22 @@ async def test_an_orphan_that_cannot_be_taken_up_keeps_no_other(here: Place, cap
         assert (await service.executions.wait(ids[1], OWNER, 30)).status == "completed"
     assert caplog.records[0].getMessage() == f"{ids[0]} cannot be taken up"
     assert "an application's own roles" in caplog.text
+
+
+async def test_what_is_printed_in_many_pieces_is_written_as_one(tmp_path: Path) -> None:
+    """A hostile worker may send each byte by itself."""
+    given = NewExecution("ex_1", OWNER.id, OWNER.role, code="", seed=b"", start_us=0)
+    journal = SqliteJournal(tmp_path / "journal.sqlite3", DigestKey(b"a key of tests"), lease_s=60)
+    await journal.open()
+    gateway = Gateway(Catalog(()), {}, ObservedShapes(tmp_path / "shapes.json"), AccessPolicy(PolicySettings()))
+    keeping = Keeping(journal, await journal.create(given), given, Record(given.id, ()))
+    run = RecordedRun(keeping, gateway, OWNER, calls_in_flight=1, watch=unwatched)
+    for _ in range(1000):
+        run.printed("x")
+    await run.deliver([Delivery(0, now=1)])
+    written = [(entry.kind, entry.data.get("text", "")) for entry in await journal.read(given.id)]
+    await journal.aclose()
+    assert written == [("printed", "x" * 1000), ("delivered", "")]
 
 
 async def test_nothing_is_sent_that_cannot_be_recorded(here: Place) -> None:
