@@ -9,7 +9,7 @@ from email.message import Message
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from math import isinf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, AnyStr
 
 from codemode.catalog.prose import plain, shorten
 from codemode.errors import AnswerInvalid, UpstreamError
@@ -37,6 +37,10 @@ EXCERPT, _READ = 300, 20_000
 
 #: Lists and objects inside of each other that data may have: programs take no more, and to follow them takes stack.
 DEEPEST = 200
+
+#: Lists and objects of one answer where they are short (`_SHORT` bytes on average): each takes 60 to 240 bytes of
+#: memory, so that 16 MiB of `[[],[],…` took 400 MB.
+MOST_PARTS, _SHORT = 1_000_000, 16
 
 _CONTAINERS = frozenset((list, dict))
 
@@ -71,12 +75,14 @@ def decode(body: bytes, headers: Mapping[str, str], *, wants_json: bool, status:
         return None
     name, charset = media_type_of(headers)
     if name in LINES:
+        _check_parts(body, status)
         lines = [line for line in _BETWEEN_LINES.split(body) if line.strip()]
         _count(len(lines), "lines", status)
         return [_json(line, charset, status) for line in lines]
     if name.endswith(("/json", "+json")):
         return _json(body, charset, status)
     if name == "text/event-stream":
+        _check_parts(body, status)
         found = events(_text(body, charset))
         _count(len(found), "events", status)
         return found
@@ -168,6 +174,7 @@ def _undeclared(body: bytes, name: str, charset: str, *, wants_json: bool, statu
 
 
 def _json(body: bytes, charset: str, status: int) -> Any:
+    _check_parts(body, status)
     try:
         text = body if charset in _UNICODE else body.decode(charset)
     except (LookupError, UnicodeDecodeError):
@@ -212,6 +219,18 @@ def _finite(text: str) -> float:
     return number
 
 
+def _check_parts(body: bytes, status: int) -> None:
+    if _has_too_many_parts(body, b"[", b"{"):
+        message = f"answered {status} with more than {MOST_PARTS:,} lists and objects: ask for less of it"
+        raise AnswerInvalid(message, status=status)
+
+
+def _has_too_many_parts(text: AnyStr, *signs: AnyStr) -> bool:
+    """Whether it would take many times its size as data; what stands in strings counts, too."""
+    parts = sum(map(text.count, signs))
+    return parts > MOST_PARTS and parts * _SHORT > len(text)
+
+
 def _count(found: int, what: str, status: int) -> None:
     if found > MOST_LINES:
         message = f"answered {status} with {found:,} {what}, {MOST_LINES:,} are taken: ask for less of it"
@@ -236,6 +255,8 @@ def _text(body: bytes, charset: str) -> str:
 
 
 def _json_or_text(text: str) -> Any:
+    if _has_too_many_parts(text, "[", "{"):
+        return text
     try:
         data = _loads(text)
     except (ValueError, RecursionError):

@@ -72,6 +72,9 @@ def test_data_are_read_as_they_were_written(body: bytes, media_type: str, expect
         (b"data: 1\n\n" * 10_001, "text/event-stream", "10,001 events, 10,000 are taken"),
         (b'["\xe9"]', "application/json", "what is not JSON"),
         (b"[" * 300 + b'"\\ud800"' + b"]" * 300, "application/json", r"nested more than 200 deep"),
+        (b"[" + b"[]," * 1_000_000 + b"1]", "application/json", "with more than 1,000,000 lists and objects: ask for"),
+        (b"[{},{}]\n" * 500_000, "application/x-ndjson", "more than 1,000,000 lists and objects"),
+        (b"data: [[],[]]\n\n" * 500_000, "text/event-stream", "more than 1,000,000 lists and objects"),
         (b'{"a":' * 5_000 + b"1" + b"}" * 5_000, "application/json", r"what is not JSON"),
     ],
 )
@@ -108,6 +111,12 @@ def test_numbers_of_characters_in_errors_are_read_however_long_they_are(body: by
 def test_an_error_that_is_nested_too_deeply_is_a_text() -> None:
     error = error_of(b'{"errors":[' + b"[" * 300 + b"]" * 300 + b"]}", {}, 500, "api")
     assert isinstance(error.body, str)
+    assert isinstance(error_of(b"[" + b"[]," * 1_000_000 + b"1]", {}, 500, "api").body, str)
+
+
+def test_a_large_table_is_taken() -> None:
+    table = _decoded(b"[" + b"[1700000000,1.5]," * 900_000 + b"[1]]", "application/json")
+    assert len(table) == 900_001
 
 
 @pytest.mark.parametrize(
