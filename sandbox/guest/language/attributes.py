@@ -36,6 +36,10 @@ class Decision(Enum):
     REFUSED = "refused"
 
 
+#: What names of variables of objects may be.
+OF_VARIABLES = frozenset({Decision.PLAIN, Decision.GUARDED, Decision.PRIVATE})
+
+
 @lru_cache(maxsize=1_024)
 def decide(name: str) -> Decision:
     """Classify an attribute name. Names of the interpreter's own kind that no table lists are refused."""

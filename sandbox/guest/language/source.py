@@ -28,7 +28,7 @@ _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*[\w+.-]*[ \t]*$", re.MULTILINE)
 _STRING_OR_COMMENT = re.compile(
     # What is not closed ends with the line or the text: no program, and not to be looked through again and again.
     r"\"\"\"(?:[^\\\"]|\\.|\"(?!\"\"))*+(?:\"\"\"|\"*+\\?\Z)|'''(?:[^\\']|\\.|'(?!''))*+(?:'''|'*+\\?\Z)"
-    r"|\"(?:[^\\\"\n]|\\.)*+(?:\"|(?=\n)|\\?\Z)|'(?:[^\\'\n]|\\.)*+(?:'|(?=\n)|\\?\Z)|#[^\n]*+",
+    r"|\"(?:[^\\\"\r\n]|\\.)*+(?:\"|(?=[\r\n])|\\?\Z)|'(?:[^\\'\r\n]|\\.)*+(?:'|(?=[\r\n])|\\?\Z)|#[^\r\n]*+",
     re.DOTALL,
 )
 #: Statements of `if … elif …`: each nests in the one before.

@@ -15,6 +15,7 @@ from collections import UserDict, UserList, deque
 from decimal import Context
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.language.attributes import OF_VARIABLES, decide
 from sandbox.guest.language.variables import is_dunder, is_reserved
 from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.own import MARK, MARK_NAME, is_of_sandbox, of_class
@@ -143,7 +144,7 @@ def _set_state(made: Any, state: Any) -> None:
     if variables is not None:
         made.__dict__.update(variables)
     for name, item in slots.items() if slots is not None else ():
-        if type(name) is not str or (name.startswith("__") and name != "__notes__"):
+        if type(name) is not str or (decide(name) not in OF_VARIABLES and name != "__notes__"):
             message = f"the state of a copy cannot name {name!r}"
             raise TypeError(message)
         setattr(made, name, item)

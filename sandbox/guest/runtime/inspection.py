@@ -7,7 +7,7 @@ import typing
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.language.attributes import HOOKS, Decision, decide
+from sandbox.guest.language.attributes import HOOKS, OF_VARIABLES, Decision, decide
 from sandbox.guest.language.variables import UNAVAILABLE, is_dunder
 from sandbox.guest.runtime.classes import is_vetted
 from sandbox.guest.runtime.loose import loose
@@ -205,12 +205,18 @@ class Inspection:
         if self._own.is_function(found) or name in HOOKS:
             return found
 
-        def write(*arguments: Any) -> Any:
-            if any(isinstance(each, str) and is_dunder(str.__str__(each)) for each in arguments[:2]):
-                raise self._missing(value, name)
-            return found(*arguments)
+        if isinstance(value, type):
+            return self._for_objects_of(
+                value, lambda one, attribute, *new: found(one, self._variable(one, attribute), *new)
+            )
+        return lambda attribute, *new: found(self._variable(value, attribute), *new)
 
-        return self._for_objects_of(value, write) if isinstance(value, type) else write
+    def _variable(self, value: Any, name: str) -> str:
+        """Return the name of a variable that an object of the program may have, in exact text."""
+        name = str.__str__(name)  # a subclass may lie about its characters
+        if not self._own.is_instance(value) or decide(name) not in OF_VARIABLES:
+            raise self._missing(value, name)
+        return name
 
     def _own_hook(self, value: Any, name: str) -> bool:
         kind = value if isinstance(value, type) else type(value)
@@ -241,16 +247,10 @@ class Inspection:
 
     def _plain_set(self, value: Any, name: str, new: Any) -> None:
         """`object.__setattr__(self, …)`: past a hook of the program's class, as frozen dataclasses do."""
-        name = str.__str__(name)  # a subclass may lie about its characters
-        if not self._own.is_instance(value) or name.startswith("__"):
-            raise self._missing(value, name)
-        object.__setattr__(value, name, new)
+        object.__setattr__(value, self._variable(value, name), new)
 
     def _plain_delete(self, value: Any, name: str) -> None:
-        name = str.__str__(name)  # a subclass may lie about its characters
-        if not self._own.is_instance(value) or name.startswith("__"):
-            raise self._missing(value, name)
-        object.__delattr__(value, name)
+        object.__delattr__(value, self._variable(value, name))
 
     def _method(self, value: Any, name: str) -> Any:
         if value is SeenType and name == "__call__":  # `type.__call__(cls, …)` in a metaclass

@@ -13,6 +13,7 @@ import csv
 import dataclasses
 import enum
 import functools
+import inspect
 import io
 import json.encoder
 import re
@@ -21,7 +22,7 @@ import weakref
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.language.attributes import Decision, decide
+from sandbox.guest.language.attributes import OF_VARIABLES, Decision, decide
 from sandbox.guest.runtime.metaclasses import is_program_type
 from sandbox.guest.runtime.own import MARK, MARK_NAME
 
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FIELDS = "__dataclass_fields__"
-#: What names of variables of objects may be.
-_OF_VARIABLES = frozenset({Decision.PLAIN, Decision.GUARDED, Decision.PRIVATE})
 
 
 def restrict_library() -> None:
@@ -46,6 +45,7 @@ def restrict_library() -> None:
         _restrict_cached_properties()
         _restrict_enum_properties()
         _restrict_readers()
+        _restrict_signatures()
         _restrict_suggestions()
         _hold_what_is_encoded()
         _silence()
@@ -187,7 +187,7 @@ def _restrict_cached_properties() -> None:
     name_it, read = library.__set_name__, library.__get__
 
     def set_name(self: Any, owner: Any, name: Any) -> None:
-        if type(name) is not str or decide(name) not in _OF_VARIABLES:
+        if type(name) is not str or decide(name) not in OF_VARIABLES:
             raise TypeError("a cached property has the name of an attribute")
         name_it(self, owner, name)
 
@@ -244,6 +244,19 @@ def _restrict_readers() -> None:
 
 def _once_at_a_time(lines: Iterator[Any]) -> Iterator[Any]:
     yield from lines
+
+
+def _restrict_signatures() -> None:
+    """`dataclass` asks for the signature of its class: names in a text of the program's would be evaluated."""
+    library: Any = inspect
+    read = library._signature_fromstr
+
+    def from_text(kind: Any, value: Any, *text: Any) -> Any:
+        if _is_own(value if isinstance(value, type) else type(value)):
+            raise ValueError("no signature found")
+        return read(kind, value, *text)
+
+    library._signature_fromstr = from_text
 
 
 def _restrict_suggestions() -> None:

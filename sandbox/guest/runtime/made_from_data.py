@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import BuiltinFunctionType
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.language.source import SourceRefused, check_nesting
+from sandbox.guest.language.source import SourceRefused, parse
 from sandbox.guest.language.variables import ENUM_NAMES, is_dunder, is_reserved
 from sandbox.guest.runtime.classes import is_vetted
 from sandbox.guest.runtime.own import MARK, MARK_NAME, Object, of_class
@@ -18,8 +18,8 @@ from sandbox.guest.runtime.own import MARK, MARK_NAME, Object, of_class
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Brackets in a forward reference; comprehensions in some 25 of them end CPython 3.13.
-REFERENCE_DEPTH = 10
+#: Levels of a forward reference.
+REFERENCE_DEPTH = 40
 REFERENCE_CHARACTERS = 10_000
 
 
@@ -164,7 +164,7 @@ def restrict_forward_references() -> None:
             try:
                 if len(arg) > REFERENCE_CHARACTERS:
                     raise SourceRefused("it is too long")
-                check_nesting(arg, REFERENCE_DEPTH)
+                parse(f"[{arg}\n]", limit_bytes=4 * REFERENCE_CHARACTERS, limit_depth=REFERENCE_DEPTH)
             except SourceRefused as error:
                 message = f"forward reference {arg[:40]!r}…: {error}"
                 raise SyntaxError(message) from None

@@ -30,11 +30,19 @@ class Mark:
     __slots__ = ()
 
     def __set_name__(self, owner: type, name: str) -> None:
-        is_marked = type.__getattribute__(owner, "__dict__").get(MARK_NAME) is self
-        if is_marked and type(owner) in _KNOWN_METACLASSES:  # others may lie when the set asks for a class
+        names = type.__getattribute__(owner, "__dict__")
+        if names.get(MARK_NAME) is not self:
+            return
+        try:
+            if "__class__" in names:
+                raise TypeError("a class cannot have a slot for __class__, which would say that an object is any other")
+            if is_below_datetime(owner):
+                let_make_its_own(owner)
+        except TypeError:
+            disown(owner)  # it is still found among the subclasses of its base
+            raise
+        if type(owner) in _KNOWN_METACLASSES:  # others may lie when the set asks for a class
             _CLASSES[-1].add(owner)
-        if is_marked and is_below_datetime(owner):
-            let_make_its_own(owner)
 
     def __get__(self, instance: object, owner: type | None = None) -> Mark:
         return self
