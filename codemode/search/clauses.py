@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,11 +20,11 @@ _CLAUSES = 4  # looked at in one query; a request with more is a plan, to be sea
 _LEAST_WORDS = 2  # that tell something; a shorter clause says too little to stand alone
 _TELLING = 0.45  # weight of a word that tells something
 _FOUND = 0.75  # share of a clause, by rarity, that a hit of its own must answer
-_IN_NAME = 0.5  # what an answer in the name adds
-_LEAST = 1e-6  # keeps a share of nothing from dividing by zero
-_OVERALL = 0.1  # what the score for the whole query adds, so that ties go to it
+_IN_NAME = np.array(0.5, np.float32)  # what an answer in the name adds
+_LEAST = np.array(1e-6, np.float32)  # keeps a share of nothing from dividing by zero
+_OVERALL = np.array(0.1, np.float32)  # what the score for the whole query adds, so that ties go to it
 
-_SENTENCE_END = re.compile(r"[.!?;\n]")
+_SENTENCE_END = ".!?;\n"
 _JOINT = re.compile(
     r"(?=[.!?;\n,abflmnpt])"  # what a joint may begin with: most characters are passed over at once
     r"(?:[.!?;\n]+\s+|,\s*(?:and\s+)?"
@@ -46,13 +45,12 @@ def clause_heads(question: Question, text: str, look: Look, scores: Column) -> l
     heads: list[int] = []
     overall = _OVERALL * scores / scores.max()
     answers = look.found + _IN_NAME * look.named
+    telling = [group.place for group in question.groups if group.weight > _TELLING]
     for start, end in spans:
-        within = [start <= group.place < end for group in question.groups]
-        telling = sum(group.weight > _TELLING for group in compress(question.groups, within))
-        if telling < _LEAST_WORDS or len(heads) == _CLAUSES:
+        if sum([start <= place < end for place in telling]) < _LEAST_WORDS or len(heads) == _CLAUSES:
             continue
-        rarity = look.rarity * within
-        shares = rarity / max(float(rarity.sum()), _LEAST)
+        rarity = look.rarity * np.array([start <= group.place < end for group in question.groups])
+        shares = rarity / np.maximum(np.add.reduce(rarity), _LEAST)
         best = int((answers.dot(shares) + overall).argmax())
         if look.found[best].dot(shares) >= _FOUND:
             heads.append(best)
@@ -61,6 +59,8 @@ def clause_heads(question: Question, text: str, look: Look, scores: Column) -> l
 
 def fill(order: NDArray[np.intp], heads: Sequence[int], page: int) -> NDArray[np.intp]:
     """`order` with the heads that are not on its first page put at the end of that page. The first stays first."""
+    if not heads:
+        return order
     first = order[:page].tolist()
     added = [head for head in dict.fromkeys(heads) if head not in first]
     if not added:
@@ -75,13 +75,16 @@ def _spans(query: str) -> list[tuple[int, int]]:
     spans = []
     start = 0
     for joint in _JOINT.finditer(query):
-        if _SENTENCE_END.match(joint.group()) or _opens_with_action(query[joint.end() :]):
-            spans.append((start, joint.start()))
-            start = joint.end()
+        begin, end = joint.span()
+        if query[begin] in _SENTENCE_END or _opens_with_action(query, end):
+            spans.append((start, begin))
+            start = end
     return [*spans, (start, len(query))]
 
 
-def _opens_with_action(rest: str) -> bool:
-    words = (raw.lower() for raw in text.raw_words(rest[:_LOOKED_AT]))
-    first = next((word for word in words if word not in _OPENING), "")
-    return text.term(first) in wordlists.actions()
+def _opens_with_action(query: str, start: int) -> bool:
+    for raw in text.words_within(query, start, start + _LOOKED_AT):
+        word = raw.group().lower()
+        if word not in _OPENING:
+            return text.term(word) in wordlists.actions()
+    return False

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from operator import mul, sub
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -44,8 +43,10 @@ _BESIDE = 6  # best hits whose names are set beside each other
 _UNASKED = (1.0, 0.5)  # what an unasked word of the best hit counts, and one of the second
 
 
-def evidence(groups: Sequence[Group], look: Look, sums: Column, scores: Column, rarest: float) -> Mapping[str, float]:
-    """What speaks for the best hit, by the names of `COEFFICIENTS`.
+def evidence(
+    groups: Sequence[Group], look: Look, sums: Column, scores: Column, order: NDArray[np.intp], rarest: float
+) -> Mapping[str, float]:
+    """What speaks for the best hit, the first of `order`, by the names of `COEFFICIENTS`.
 
     Its `score`, where words that no tool has count as much of the query as the rarest ones, and its `sum` whatever else
     the query says. Its name, namespace and first sentence explain some words: more of all than of their rarity
@@ -53,41 +54,44 @@ def evidence(groups: Sequence[Group], look: Look, sums: Column, scores: Column, 
     other (`parted`). Its other texts explain more (`in_texts`). The names of the best hits have words of their own
     (`unasked`). Rarities are shares of `rarest`, that of a word that no tool has.
     """
-    first = (-scores).argsort(kind="stable")[:_BESIDE]
+    first = order[:_BESIDE]
     best = int(first[0])
     rarest = max(rarest, _LEAST)
-    weights = [max(group.weight, _LEAST) for group in groups]
-    rarities = [
-        own / rarest if group.known else weight
-        for group, weight, own in zip(groups, weights, look.rarity.tolist(), strict=True)
-    ]
-    headed = _shares(look.headed[best], weights)
-    found = _shares(look.found[best], weights)
-    explained = list(map(mul, rarities, headed))
-    total, answered = max(sum(rarities), _LEAST), sum(explained)
+    words = zip(groups, look.rarity.tolist(), look.headed[best].tolist(), look.found[best].tolist(), strict=True)
+    said = evenly = total = explained = found = 0.0
+    parts = []
+    for group, own, in_head, anywhere in words:
+        weight = max(group.weight, _LEAST)
+        rarity = own / rarest if group.known else weight
+        headed = min(in_head / weight, 1.0)
+        said += weight
+        evenly += weight * headed
+        total += rarity
+        explained += rarity * headed
+        found += rarity * min(anywhere / weight, 1.0)
+        parts.append((headed, rarity * (1 - headed)))
+    said, total = max(said, _LEAST), max(total, _LEAST)
     summed = sums[best] / rarest
     saturates = saturated(summed / total) - look.features["sum"][best]
     return {
         "score": float(scores[best] + saturates),
         "sum": float(saturated(summed)),
-        "in_texts": (sum(map(mul, rarities, found)) - answered) / math.sqrt(len(groups)),
-        "evenness": sum(map(mul, weights, headed)) / sum(weights) - answered / total,
-        "parted": _parted(groups, headed, list(map(sub, rarities, explained))) / total,
+        "in_texts": (found - explained) / math.sqrt(max(len(groups), 1)),
+        "evenness": evenly / said - explained / total,
+        "parted": _parted(groups, parts) / total,
         "unasked": _unasked(look, first),
     }
 
 
-def _shares(answers: Column, weights: Sequence[float]) -> list[float]:
-    """How well groups are answered, where each counts the same."""
-    return [min(answer / weight, 1.0) for answer, weight in zip(answers.tolist(), weights, strict=True)]
-
-
-def _parted(groups: Sequence[Group], headed: Sequence[float], missing: Sequence[float]) -> float:
-    """The most that is missing of a word that touches one that is there: `crossword tool` where a tool is found."""
+def _parted(groups: Sequence[Group], parts: Sequence[tuple[float, float]]) -> float:
+    """The most that is missing of a word that touches one that is there: `crossword tool` where a tool is found.
+    `parts` are how well each group is answered, and how much is missing of it."""
     most = 0.0
-    for place, (one, other) in enumerate(pairwise(groups)):
+    for (one, other), ((headed, missing), (headed_other, missing_other)) in zip(
+        pairwise(groups), pairwise(parts), strict=True
+    ):
         if 0 < other.place - one.place - len(one.surface) <= 1:
-            most = max(most, headed[place] * missing[place + 1], headed[place + 1] * missing[place])
+            most = max(most, headed * missing_other, headed_other * missing)
     return most
 
 

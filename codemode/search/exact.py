@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
 
 _NAME_LIKE = re.compile(r"[^\W_]\S*[./_\-:]\S*\w|\w*[a-z0-9][A-Z]\w*")
-_PLAIN = re.compile(r"\W?[A-Z]?[a-z0-9]*\W*")  # words that are no name, most of them
+_PLAIN = re.compile(r"\W?[A-Z]?[a-z0-9]*\W*")  # words that are no name, most of the others
 
 
 class ExactNames:
@@ -41,7 +41,7 @@ class ExactNames:
         whole = self._places(query.strip())
         if whole:
             return whole
-        odd = [word for word in query.split() if not _PLAIN.fullmatch(word)]
+        odd = [word for word in query.split() if not (word.isalpha() and word.islower()) and not _PLAIN.fullmatch(word)]
         words = dict.fromkeys(match.group() for word in odd for match in _NAME_LIKE.finditer(word))
         return list(dict.fromkeys(place for word in words for place in self._places(word)))
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from codemode.search.acronyms import Acronyms
     from codemode.search.postings import Postings
-    from codemode.search.salience import Word
+    from codemode.search.salience import Form, Word
     from codemode.search.vocabulary import Vocabulary
     from codemode.search.weights import Weights
 
@@ -66,61 +66,56 @@ class Interpreter:
         self._weights = weights
         self._frequencies = np.diff(postings.starts).tolist()
         self._general = _general_spelling()
-        self._short = wordlists.abbreviations()
         self._meanings: dict[tuple[str, bool], Group] = {}
 
     def groups(self, words: Sequence[Word]) -> list[Group]:
         """Groups in the order of the words; a word that is repeated makes one group, and unknown ones are kept."""
         found: dict[str, Group] = {}
-        for word in words:
-            for term in self._spelled_out(word):
+        for form, weight, place, is_name in words:
+            for term in self._spelled_out(form) if form.is_short else (form.term,):
                 before = found.get(term)
                 if before is None:
-                    meant = self._meaning(word.surface, is_name=word.is_name)
-                    if term != word.term:
-                        meant = self._standing_for(word, term, meant)
-                    found[term] = Group(
-                        meant.surface, meant.alternatives, word.weight, meant.known, meant.corrected, word.place
-                    )
-                elif before.weight < word.weight:
-                    found[term] = before._replace(weight=word.weight)
-        for word, number, worth in self._together(words):
-            if word.term in found and number not in dict(found[word.term].alternatives):
-                alternatives = (*found[word.term].alternatives, (number, worth))
-                found[word.term] = found[word.term]._replace(alternatives=alternatives)
+                    meant = self._meaning(form.surface, is_name=is_name)
+                    if term != form.term:
+                        meant = self._standing_for(form, term, meant)
+                    found[term] = Group(meant.surface, meant.alternatives, weight, meant.known, meant.corrected, place)
+                elif before.weight < weight:
+                    found[term] = before._replace(weight=weight)
+        for term, number, worth in self._together(words):
+            if term in found and number not in dict(found[term].alternatives):
+                alternatives = (*found[term].alternatives, (number, worth))
+                found[term] = found[term]._replace(alternatives=alternatives)
         return list(found.values())
 
-    def _together(self, words: Sequence[Word]) -> Iterator[tuple[Word, int, float]]:
-        """What words stand for beside each other: the short form of some, or the one word that two make."""
-        shorts = _short_forms([word.term for word in words])
-        for place, short in shorts.items():
+    def _together(self, words: Sequence[Word]) -> Iterator[tuple[str, int, float]]:
+        """What terms stand for beside each other: the short form of some, or the one word that two make."""
+        terms = [form.term for form, *_ in words]
+        for place, short in _short_forms(terms).items():
             number = self._frequent(short)
             if number is not None:
-                yield words[place], number, self._weights.abbreviation
-        for one, other in pairwise(words):
-            if 0 < other.place - one.place - len(one.surface) <= 1:
+                yield terms[place], number, self._weights.abbreviation
+        for (one, _, place, _), (other, _, after, _) in pairwise(words):
+            if 0 < after - place - len(one.surface) <= 1:
                 number = self._frequent(text.term(one.surface + other.surface))
                 if number is not None:
-                    yield one, number, self._weights.compound
-                    yield other, number, self._weights.compound
+                    yield one.term, number, self._weights.compound
+                    yield other.term, number, self._weights.compound
 
-    def _spelled_out(self, word: Word) -> tuple[str, ...]:
+    def _spelled_out(self, form: Form) -> tuple[str, ...]:
         """The words that a short form is made of, where the tools write each of them more often than it."""
-        if not word.in_capitals and word.term not in self._short:
-            return (word.term,)
-        for run in self._short.get(word.term, ()):
-            if len(run) > 1 and min(map(self._count, run)) > self._count(word.term):
+        for run in wordlists.abbreviations().get(form.term, ()):
+            if len(run) > 1 and min(map(self._count, run)) > self._count(form.term):
                 return run
-        if word.in_capitals and self._frequent(word.term) is None and not _is_listed(word.surface, word.term):
-            return self._acronyms.spelled_out(word.surface) or (word.term,)
-        return (word.term,)
+        if form.in_capitals and self._frequent(form.term) is None and not _is_listed(form.surface, form.term):
+            return self._acronyms.spelled_out(form.surface) or (form.term,)
+        return (form.term,)
 
-    def _standing_for(self, word: Word, term: str, group: Group) -> Group:
+    def _standing_for(self, form: Form, term: str, group: Group) -> Group:
         """The group of a word, or of one of the words that it is short for; the short form counts as much as these."""
         number = self._frequent(term)
         if number is None:
             return group
-        own, rarity = self._frequent(word.term), self._postings.rarity
+        own, rarity = self._frequent(form.term), self._postings.rarity
         short = () if own is None else ((own, min(1.0, float(rarity[number] / rarity[own]))),)
         return group._replace(alternatives=((number, 1.0), *short), known=True, corrected="")
 
@@ -204,10 +199,10 @@ def _general_spelling() -> Spelling:
 
 def _short_forms(terms: list[str]) -> dict[int, str]:
     """The short form of the spelled-out words that a word is one of, by the place of the word."""
-    known = wordlists.abbreviated()
+    known, from_first = wordlists.abbreviated(), wordlists.abbreviated_from()
     found: dict[int, str] = {}
     for start, first in enumerate(terms):
-        for run in wordlists.abbreviated_from().get(first, ()):
+        for run in from_first.get(first, ()):
             if tuple(terms[start : start + len(run)]) == run:
                 found.update((place, known[run]) for place in range(start, start + len(run)))
     return found

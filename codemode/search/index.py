@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from copy import copy
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING
 
@@ -34,11 +33,12 @@ from codemode.search.vocabulary import Reader, Vocabulary
 from codemode.search.weights import Weights
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from codemode.catalog.tool import Tool
+    from codemode.search.lookups import LookUp
     from codemode.search.meanings import Meanings
     from codemode.search.postings import Postings
     from codemode.search.profile import Profile
@@ -152,14 +152,13 @@ class Index:
             count = len(asked.queries)
             return Hits(asked, (), 0, ("",) * count, (0.0,) * count, empty=tuple(range(count)), note=NO_TOOLS)
         allowed = self._facets.allowed(asked)
-        questions = [self._question(text) for text in asked.queries]
         similar, note = self._similar(asked.queries)
-        lists = [self._found(*each, allowed) for each in zip(questions, asked.queries, similar, strict=True)]
+        lists = [self._found(*each, allowed) for each in zip(asked.queries, similar, strict=True)]
         length = asked.limit if asked.offset else max(asked.limit, len(asked.queries))
         page, total = _page(lists, asked.offset, asked.offset + length)
         return Hits(
             asked,
-            tuple(self._hits(page, lists, questions)),
+            tuple(page),
             total,
             best=tuple(self.tools[found.documents[0]].id if found.documents else "" for found in lists),
             confidence=tuple(found.confidence for found in lists),
@@ -175,44 +174,37 @@ class Index:
             return [None] * len(queries), ""
         return self.meanings.standings(queries)
 
-    def _found(
-        self, question: Question, text: str, similar: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None
-    ) -> _Found:
+    def _found(self, text: str, similar: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None) -> _Found:
         """The documents of one search, best first: exact names, then the ranked, clauses filling the last places."""
-        ranked = self._ranked(question, text, similar, allowed)
+        ranked = self._ranked(text, similar, allowed)
         exact = [place for place in self.exact.find(text) if allowed is None or allowed[place]]
         if not exact:
             return ranked
-        scores = dict(zip(ranked.documents, ranked.scores, strict=True))
-        highest = max(ranked.scores, default=0.0) + 1
-        ordered = list(dict.fromkeys((*exact, *ranked.documents)))
-        return _Found(ordered, [scores.get(document, highest) for document in ordered], len(exact), 1.0, similar)
+        scores = {document: ranked.score(rank) for rank, document in enumerate(ranked.documents)}
+        highest = max(scores.values(), default=0.0) + 1
+        documents = list(dict.fromkeys((*exact, *ranked.documents)))
+        ordered = np.array([scores.get(document, highest) for document in documents])
+        return replace(ranked, documents=documents, scores=ordered, exact=len(exact), confidence=1.0)
 
-    def _ranked(
-        self, question: Question, text: str, similar: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None
-    ) -> _Found:
+    def _ranked(self, text: str, similar: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None) -> _Found:
         """The documents with the highest sums or nearest meanings looked at closely, then the rest by their sums."""
+        question = self._question(text)
         documents, sums = self._scorer.best(question.groups, _CANDIDATES, allowed)
         close = min(self._ranked_closely, len(documents))
         if similar is not None:
             documents, sums, close = with_nearest(documents, sums, close, similar, allowed)
         if not close:
-            return _Found([], [], 0, 0.0)
+            return _Found(self, question, similar, [], sums, sums)
         look = self._ranker.look(question, documents[:close], sums[:close])
         scores = weigh(look.features, self.weights.ranking)
-        sure = confidence(evidence(question.groups, look, sums[:close], scores, self._rarest))
+        order = (-scores).argsort(kind="stable")
+        sure = confidence(evidence(question.groups, look, sums, scores, order, self._rarest))
         if similar is not None:
             scores = scores + np.float32(self.weights.meaning) * similar[documents[:close]]
-        order = (-scores).argsort(kind="stable")
+            order = (-scores).argsort(kind="stable")
         order = fill(order, clause_heads(question, text, look, scores), DEFAULT_LIMIT)
-        behind = scores.min() * sums[close:] / max(float(sums[close:].max(initial=0)), _LEAST)
-        return _Found(
-            [*documents[:close][order].tolist(), *documents[close:].tolist()],
-            [*scores[order].tolist(), *behind.tolist()],
-            0,
-            sure,
-            similar,
-        )
+        documents[:close] = documents.take(order)
+        return _Found(self, question, similar, documents.tolist(), scores.take(order), sums[close:], confidence=sure)
 
     def looked_at(self, text: str) -> tuple[tuple[str, ...], Mapping[str, NDArray[np.floating]]]:
         """The ids and features of the candidates of one search, for tuning."""
@@ -230,28 +222,14 @@ class Index:
         if not len(documents):
             return None
         look = self._ranker.look(question, documents, sums)
-        return evidence(question.groups, look, sums, weigh(look.features, self.weights.ranking), self._rarest)
+        scores = weigh(look.features, self.weights.ranking)
+        return evidence(question.groups, look, sums, scores, (-scores).argsort(kind="stable"), self._rarest)
 
     def _question(self, text: str) -> Question:
         reading = read(text, self.weights)
         return Question(
             tuple(self._interpreter.groups(reading.words)), reading.leading, reading.actions, reading.left_out
         )
-
-    def _hits(
-        self, page: Sequence[tuple[int, int, int]], lists: Sequence[_Found], questions: Sequence[Question]
-    ) -> Iterator[Hit]:
-        search_by_words = self.by_words.search
-        for search, rank, document in page:
-            found, tool = lists[search], self.tools[document]
-            explain = partial(self._matched, questions[search], document, found.similar)
-            look_up = partial(find_look_ups, tool, search_by_words, self._by_id)
-            yield Hit(tool, found.scores[rank], search, rank, rank < found.exact, explain, look_up)
-
-    def _matched(self, question: Question, document: int, similar: NDArray[np.float32] | None) -> tuple[str, ...]:
-        words = self._ranker.matched(question.groups, document)
-        is_near = similar is not None and similar[document] >= MEANS_THE_SAME
-        return (*words, "meaning") if is_near else words
 
     def _by_id(self, name: str) -> Tool | None:
         places = self.exact.find(name)
@@ -276,24 +254,53 @@ def _by_source(catalog: Iterable[Tool]) -> dict[str, tuple[Tool, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The documents of one search and their scores, best first; the first `exact` were asked for by name."""
+    """The documents of one search, best first, and the scores of those that were looked at closely; the others have but
+    `sums`. The first `exact` were asked for by name."""
 
+    index: Index
+    question: Question
+    similar: NDArray[np.float32] | None
     documents: list[int]
-    scores: list[float]
-    exact: int
-    confidence: float
-    similar: NDArray[np.float32] | None = None
+    scores: NDArray[np.floating]
+    sums: NDArray[np.float32]
+    exact: int = 0
+    confidence: float = 0.0
+
+    def hit(self, search: int, rank: int) -> Hit:
+        """The hit at a rank; `search` is the place of this search among several."""
+        tool = self.index.tools[self.documents[rank]]
+        return Hit(tool, self.score(rank), search, rank, rank < self.exact, self)
+
+    def score(self, rank: int) -> float:
+        """What a document comes to: those that were not looked at share what the last of the others has."""
+        behind = rank - len(self.scores)
+        if behind < 0:
+            return float(self.scores[rank])
+        return float(self.scores.min() * self.sums[behind] / max(float(self.sums.max()), _LEAST))
+
+    def matched(self, rank: int) -> tuple[str, ...]:
+        """The words of the query that a tool answers, each with the fields that do."""
+        document = self.documents[rank]
+        words = self.index._ranker.matched(self.question.groups, document)
+        is_near = self.similar is not None and self.similar[document] >= MEANS_THE_SAME
+        return (*words, "meaning") if is_near else words
+
+    def look_ups(self, rank: int) -> Sequence[LookUp]:
+        """Tools that give what a tool requires."""
+        tool = self.index.tools[self.documents[rank]]
+        return find_look_ups(tool, self.index.by_words.search, self.index._by_id)
 
 
-def _page(lists: Sequence[_Found], start: int, end: int) -> tuple[list[tuple[int, int, int]], int]:
-    """(search, rank, document) from one place up to another, and how many there are: rank by rank in turn; a document
-    that several searches found stands at its best."""
+def _page(lists: Sequence[_Found], start: int, end: int) -> tuple[list[Hit], int]:
+    """The hits from one place up to another, and how many there are in all: rank by rank in turn; a document that
+    several searches found stands at its best."""
     if len(lists) == 1:
-        documents = lists[0].documents
-        return [(0, rank, document) for rank, document in enumerate(documents[start:end], start)], len(documents)
-    merged: dict[int, tuple[int, int, int]] = {}
+        (found,) = lists
+        total = len(found.documents)
+        return [found.hit(0, rank) for rank in range(start, min(end, total))], total
+    merged: dict[int, tuple[int, int]] = {}
     for rank, row in enumerate(zip_longest(*(found.documents for found in lists))):
         for search, document in enumerate(row):
             if document is not None:
-                merged.setdefault(document, (search, rank, document))
-    return list(merged.values())[start:end], len(merged)
+                merged.setdefault(document, (search, rank))
+    return [lists[search].hit(search, rank) for search, rank in list(merged.values())[start:end]], len(merged)

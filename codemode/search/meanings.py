@@ -169,16 +169,16 @@ def text_of(tool: Tool) -> str:
 
 
 def with_nearest(
-    documents: NDArray[np.int32],
+    documents: NDArray[np.intp],
     sums: NDArray[np.float32],
     close: int,
     similar: NDArray[np.float32],
     allowed: NDArray[np.bool_] | None,
-) -> tuple[NDArray[np.int32], NDArray[np.float32], int]:
+) -> tuple[NDArray[np.intp], NDArray[np.float32], int]:
     """The candidates with the nearest in meaning among the close ones; these have the sums that are known, or none."""
     reachable = similar if allowed is None else np.where(allowed, similar, -np.inf)
     count = min(_NEAREST, len(reachable))
-    nearest = np.argpartition(reachable, len(reachable) - count)[-count:].astype(np.int32)
+    nearest = np.argpartition(reachable, len(reachable) - count)[-count:]
     nearest = nearest[np.isfinite(reachable[nearest])]
     added = np.setdiff1d(nearest, documents[:close])
     known = dict(zip(documents.tolist(), sums.tolist(), strict=True))

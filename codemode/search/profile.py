@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from codemode.search.segment import Segment
     from codemode.search.vocabulary import Vocabulary
 
+_LEAST_RARITY = 1e-6  # of a field, empty ones too: keeps a share of nothing from dividing by zero
+
 COVERED = [Field.NAME, Field.HOME, Field.SUMMARY]
 
 
@@ -40,7 +42,7 @@ def build_profile(tools: Sequence[Tool], documents: Segment, postings: Postings,
     for column, field in enumerate(COVERED):
         rows = documents.fields == field
         worth = postings.rarity[documents.terms[rows]]
-        rarity[:, column] = np.bincount(holders[rows], worth, minlength=len(documents))
+        rarity[:, column] = np.bincount(holders[rows], worth, minlength=len(documents)).clip(min=_LEAST_RARITY)
     numbers: dict[str, int] = {}
     namespaces = [numbers.setdefault(tool.namespace, len(numbers)) for tool in tools]
     actions = _of_many(documents, vocabulary, _actions(documents, _kinds_of_surfaces(vocabulary)))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from codemode.errors import SearchInvalid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from codemode.catalog.tool import Effect, Tool
     from codemode.search.lookups import LookUp
@@ -40,6 +40,18 @@ class Query:
         object.__setattr__(self, "queries", readable)  # a command's arguments may hold bytes that are no text
 
 
+class Found(Protocol):
+    """What one search found, by the ranks of its hits."""
+
+    def matched(self, rank: int) -> tuple[str, ...]:
+        """The words of the query that a tool answers, each with the fields that do."""
+        ...
+
+    def look_ups(self, rank: int) -> Sequence[LookUp]:
+        """Tools that give what a tool requires."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A tool that fits.
@@ -50,21 +62,20 @@ class Hit:
 
     tool: Tool
     score: float
-    query: int = 0
-    rank: int = 0
-    exact: bool = False
-    explain: Callable[[], tuple[str, ...]] = field(default=tuple, repr=False, compare=False)
-    look_up: Callable[[], Sequence[LookUp]] = field(default=tuple, repr=False, compare=False)
+    query: int
+    rank: int
+    exact: bool
+    found: Found = field(repr=False, compare=False)
 
     @property
     def matched(self) -> tuple[str, ...]:
         """Why it was found: the words of the query it answers, each with the fields that do; worked out when asked."""
-        return self.explain()
+        return self.found.matched(self.rank)
 
     @property
     def look_ups(self) -> Sequence[LookUp]:
         """Tools that give what this one requires, such as an id; worked out when asked."""
-        return self.look_up()
+        return self.found.look_ups(self.rank)
 
     @property
     def namespace(self) -> str:

@@ -5,9 +5,9 @@ Each feature is one column over the candidates; a score is their weighted sum. W
 
 from __future__ import annotations
 
+import math
 import threading
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from codemode.search.profile import COVERED
 from codemode.search.segment import FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -28,17 +28,25 @@ if TYPE_CHECKING:
 
     Column = NDArray[np.floating]
 
-_LEAST_RARITY = 0.01  # of what is left of a name; one that would lose all its words keeps them
-_LEAST = 1e-6  # keeps a share of nothing from dividing by zero
-_STEEPNESS = np.float32(2.0)  # of the logarithm that the sum goes through: how soon more of it counts for less
+# Numbers are arrays here: any other operand is made one each time, which takes longer than to add it to sixty numbers.
+_ZERO, _ONE = np.array(0), np.array(1)
+_NO_ANSWER, _NO_KIND, _NO_WORTH = np.array(-1, np.int32), np.array(0, np.uint64), np.array(0, np.float32)
+_LEAST_RARITY = np.array(0.01)  # of what is left of a name; one that would lose all its words keeps them
+_LEAST = np.array(1e-6)  # keeps a share of nothing from dividing by zero
+_STEEPNESS = np.array(2, np.float32)  # of the logarithm that the sum goes through: how soon more of it counts for less
 _COVERED = [f"{field.name.lower()}_covered" for field in COVERED]
-_SAID, _LEFT_OUT = np.int8(1), np.int8(2)
+_HEAD = len(COVERED)  # the first fields, which say what a tool is for
+_EACH_FIELD = np.arange(FIELDS)
+_HEAD_AND_REST = np.minimum(_EACH_FIELD, _HEAD)
 _TEXTS = [Field.TEXT, Field.PARAMETER_TEXT]  # the longer, the more of a query they hold by chance
-_HEAD = slice(Field.NAME, Field.SUMMARY + 1)  # what says what a tool is for
+_NO_GROUP = -2  # of a word that answers none: not the one before the first either
+_NEXT_NAME = np.array(1 << 20)  # more than a query has groups
+# How a query says a word: not, as it stands, or as one that says nothing.
+_UNSAID, _SAID, _LEFT_OUT = (np.array(way, np.int8) for way in range(3))
+_WAYS = np.array(3)
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """A query as ranking sees it: its groups, the kinds of action it opens with, and all kinds in it (bits); the words
     that are in no group because they say nothing."""
 
@@ -48,8 +56,7 @@ class Question:
     left_out: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """What was seen: each feature by name, one number for each candidate; the rarity of the groups; and candidates x
     groups, how well the name (`named`), what says what a tool is for (`headed`) and anything (`found`) answers. And in
     a row the terms of all names that the query does not say (`unsaid`), with the place of the candidate of each."""
@@ -64,7 +71,7 @@ class Look:
 
 
 class Ranker:
-    """Features of candidates. Keeps three rows of numbers per thread, neutral between queries."""
+    """Features of candidates. Keeps three rows of numbers per thread."""
 
     def __init__(self, documents: Segment, postings: Postings, profile: Profile, vocabulary: Vocabulary) -> None:
         self._documents = documents
@@ -75,155 +82,190 @@ class Ranker:
         self._term_of_surface = vocabulary.term_of_surface
         self._local = threading.local()
 
-    def look(self, question: Question, documents: NDArray[np.int32], sums: Column) -> Look:
+    def look(self, question: Question, candidates: NDArray[np.intp], sums: Column) -> Look:
         """Look closely at some candidates."""
-        candidates = documents.astype(np.intp)
-        answered = self._answered(question.groups, candidates, question.left_out)
-        total = np.float32(max(float(answered.rarity.sum()), _LEAST))
-        shares = answered.rarity / total
-        anywhere, headed = answered.cover.max(axis=0), answered.cover[_HEAD].max(axis=0)
+        rows, asked = self._rows(), _asked(question.groups, self._rarity)
+        rows.enter(asked)
+        cover, explained = self._answered(rows, asked, candidates, _HEAD_AND_REST)
+        names = self._names(rows, asked, question, candidates)
+        rows.clear(asked)
+        total = np.maximum(asked.rarity.sum(), _LEAST).astype(np.float32)
+        shares = asked.rarity / total
+        headed = np.maximum.reduce(cover[:_HEAD])
+        found = np.maximum(headed, cover[_HEAD])
         features = {
             "sum": saturated(sums / total),
-            **self._covered(answered, candidates),
-            "query_covered": anywhere.dot(shares),
+            **self._covered(explained, names.passed_over, candidates),
+            "query_covered": found.dot(shares),
             "head_covered": headed.dot(shares),
-            "words_found": np.add.reduce(anywhere > 0, axis=1, dtype=np.float32) / max(anywhere.shape[1], 1),
-            "namespace_covered": _around(headed, self._profile.namespaces[candidates], shares),
-            **_named(answered, len(candidates)),
+            "words_found": np.add.reduce(found > _NO_WORTH, axis=1, dtype=np.float32) / max(found.shape[1], 1),
+            "namespace_covered": self._around(rows, headed, candidates, shares),
+            **names.features,
             **self._acting(question, candidates),
-            "text_length": self._text_lengths[candidates],
+            "text_length": self._text_lengths.take(candidates),
         }
-        (unsaid,) = (answered.places < 0).nonzero()
-        return Look(
-            features, answered.cover[Field.NAME], headed, anywhere, answered.rarity,
-            answered.terms[unsaid], answered.owners[unsaid],
-        )  # fmt: skip
+        return Look(features, cover[Field.NAME], headed, found, asked.rarity, names.unsaid, names.unsaid_owners)
 
     def matched(self, groups: Sequence[Group], document: int) -> tuple[str, ...]:
         """The words of the query that a document answers, each with the fields that do."""
-        cover = self._answered(groups, np.array([document], np.intp)).cover[:, 0]
+        rows, asked = self._rows(), _asked(groups, self._rarity)
+        rows.enter(asked)
+        cover, _ = self._answered(rows, asked, np.array([document], np.intp), _EACH_FIELD)
+        rows.clear(asked)
         return tuple(
             f"{group.corrected or group.surface} ({', '.join(_LABELS[field] for field in np.flatnonzero(answers))})"
-            for group, answers in zip(groups, cover.T, strict=True)
+            for group, answers in zip(groups, cover[:, 0].T, strict=True)
             if answers.any()
         )
-
-    def _answered(
-        self, groups: Sequence[Group], candidates: NDArray[np.intp], left_out: Iterable[str] = ()
-    ) -> _Answered:
-        """Which fields of which candidates answer which groups; what the query leaves out, it leaves out of names."""
-        rows_of = self._rows()
-        group_of, worth_of = rows_of.group_of, rows_of.worth_of
-        rarity, entered = self._enter(groups, rows_of)
-        documents, count = self._documents, len(candidates)
-        rows, holders = _ranges(documents.starts, candidates)
-        terms = documents.terms[rows]
-        places = group_of.take(terms)
-        (hit,) = (places >= 0).nonzero()
-        rows, terms, holders, places = rows[hit], terms[hit], holders[hit], places[hit]
-        slots = documents.fields[rows].astype(np.intp) * count + holders
-        worth = worth_of.take(terms)
-        cover = np.zeros(FIELDS * count * len(groups), np.float32)
-        np.maximum.at(cover, slots * len(groups) + places, worth)
-        explained = np.bincount(slots, worth * self._rarity.take(terms), minlength=FIELDS * count)
-        names, owners = _ranges(documents.name_starts, candidates)
-        surfaces = documents.names[names]
-        said = self._said(groups, left_out, surfaces)
-        of_names = self._term_of_surface.take(surfaces)
-        rarity_of_names = self._rarity.take(of_names)
-        says_nothing = said == _LEFT_OUT
-        passed_over = np.bincount(owners, rarity_of_names * says_nothing, minlength=count).astype(np.float32)
-        (kept,) = (~says_nothing).nonzero()
-        of_names = of_names[kept]
-        answered = _Answered(
-            rarity, cover.reshape(FIELDS, count, len(groups)), explained.reshape(FIELDS, count).astype(np.float32),
-            passed_over, of_names, said[kept], owners[kept], group_of.take(of_names), rarity_of_names[kept],
-        )  # fmt: skip
-        group_of[entered] = -1
-        worth_of[entered] = 0
-        return answered
 
     def _rows(self) -> _Rows:
         rows: _Rows | None = getattr(self._local, "rows", None)
         if rows is None:
-            size = len(self._rarity)
-            rows = self._local.rows = _Rows(
-                np.full(size, -1, np.int16), np.zeros(size, np.float32), np.zeros(len(self._term_of_surface), np.int8)
-            )
+            namespaces = int(self._profile.namespaces.max(initial=0)) + 1
+            rows = self._local.rows = _Rows(len(self._rarity), len(self._term_of_surface), namespaces)
         return rows
 
-    def _enter(self, groups: Sequence[Group], rows: _Rows) -> tuple[Column, NDArray[np.int32]]:
-        """Write down for each term which group it answers best, and how well; give the rarity of each group."""
-        terms = np.array([term for group in groups for term, _ in group.alternatives], np.int32)
-        worths = np.array([alike * group.weight for group in groups for _, alike in group.alternatives], np.float32)
-        places = np.arange(len(groups)).repeat([len(group.alternatives) for group in groups])
-        rarity = np.zeros(len(groups), np.float32)
-        np.maximum.at(rarity, places, self._rarity.take(terms) * worths)
-        np.maximum.at(rows.worth_of, terms, worths)
-        best = (worths >= rows.worth_of.take(terms)).nonzero()[0][::-1]
-        rows.group_of[terms[best]] = places[best]
-        return rarity, terms
+    def _answered(
+        self, rows: _Rows, asked: _Asked, candidates: NDArray[np.intp], planes: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float32], Column]:
+        """Planes x candidates x groups, how well a group is answered, and planes x candidates, the rarity of the terms
+        that answer. `planes` has for each field, in their order, the plane that it is part of."""
+        documents, count, groups = self._documents, len(candidates), len(asked.rarity)
+        places, holders = _ranges(documents.starts, candidates)
+        answers = rows.answer_of.take(documents.terms.take(places))
+        (hit,) = (answers > _NO_ANSWER).nonzero()
+        answers = answers.take(hit)
+        slots = (planes * count).take(documents.fields.take(places.take(hit))) + holders.take(hit)
+        shape = int(planes[-1]) + 1, count, groups
+        cover = np.zeros(math.prod(shape), np.float32)
+        np.maximum.at(cover, slots * groups + asked.groups.take(answers), asked.worths.take(answers))
+        explained = _summed(asked.rarities.take(answers), slots, shape[0] * count)
+        return cover.reshape(shape), explained.reshape(shape[:2])
 
-    def _covered(self, answered: _Answered, candidates: NDArray[np.intp]) -> dict[str, Column]:
+    def _names(self, rows: _Rows, asked: _Asked, question: Question, candidates: NDArray[np.intp]) -> _Names:
+        """How the names read beside the query: its words in the same order, as they stand, from the first one on."""
+        count = len(candidates)
+        places, owners = _ranges(self._documents.name_starts, candidates)
+        surfaces = self._documents.names.take(places)
+        terms = self._term_of_surface.take(surfaces)
+        ways = self._ways(rows.way_of, question, surfaces)
+        rarities = _summed(self._rarity.take(terms), owners * _WAYS + ways, count * int(_WAYS))
+        unsaid, said, passed_over = rarities.reshape(count, -1).T
+        (kept,) = (ways != _LEFT_OUT).nonzero()
+        terms, owners = terms.take(kept), owners.take(kept)
+        groups = asked.groups.take(rows.answer_of.take(terms))
+        lengths = np.bincount(owners, minlength=count)
+        steps = owners * _NEXT_NAME + groups
+        (in_order,) = (steps[1:] - steps[:-1] == _ONE).nonzero()
+        answers = groups >= _ZERO
+        opens = lengths >= _ONE
+        opens[opens] = answers.take((lengths.cumsum() - lengths)[opens])
+        (alone,) = (~answers).nonzero()
+        features = {
+            "name_in_order": np.bincount(owners.take(in_order), minlength=count) / np.maximum(lengths - _ONE, _ONE),
+            "name_opens": opens,
+            "name_length": np.log1p(lengths),
+            "name_verbatim": said / np.maximum(unsaid + said, _LEAST),
+        }
+        return _Names(features, passed_over, terms.take(alone), owners.take(alone))
+
+    def _ways(self, way_of: NDArray[np.int8], question: Question, surfaces: NDArray[np.int32]) -> NDArray[np.int8]:
+        """How the query says each of the surface forms."""
+        known = self._vocabulary.known
+        said, left_out = (
+            known([group.corrected or group.surface for group in question.groups]),
+            known(question.left_out),
+        )
+        entered = np.array(said + left_out, np.intp)
+        way_of[entered] = _SAID
+        way_of[entered[len(said) :]] = _LEFT_OUT
+        ways = way_of.take(surfaces)
+        way_of[entered] = _UNSAID
+        return ways
+
+    def _covered(self, explained: Column, passed_over: Column, candidates: NDArray[np.intp]) -> dict[str, Column]:
         """How much of a field the query explains, by the rarity of its terms."""
-        whole = self._profile.rarity.take(candidates, axis=0)
-        rest = whole[:, Field.NAME] - answered.passed_over
-        whole[:, Field.NAME] = np.where(rest > _LEAST_RARITY, rest, whole[:, Field.NAME])
-        covered = answered.explained[_HEAD] / np.maximum(whole, _LEAST).T
-        return dict(zip(_COVERED, covered, strict=True))
+        whole = self._profile.rarity.take(candidates, axis=0).astype(np.float64).T
+        rest = whole[Field.NAME] - passed_over
+        np.copyto(whole[Field.NAME], rest, where=rest > _LEAST_RARITY)
+        return dict(zip(_COVERED, explained[:_HEAD] / whole, strict=True))
 
-    def _said(self, groups: Sequence[Group], left_out: Iterable[str], surfaces: NDArray[np.int32]) -> NDArray[np.int8]:
-        """Which surface forms are words of the query as they stand, and which are words that it leaves out."""
-        how = self._rows().said
-        known = np.array(self._vocabulary.known([group.corrected or group.surface for group in groups]), np.intp)
-        out = np.array(self._vocabulary.known(left_out), np.intp)
-        how[known] = _SAID
-        how[out] = _LEFT_OUT
-        found = how.take(surfaces)
-        how[known] = 0
-        how[out] = 0
-        return found
+    def _around(self, rows: _Rows, headed: NDArray[np.float32], candidates: NDArray[np.intp], shares: Column) -> Column:
+        """How much of the query, in `shares` of groups, the candidates of the same namespace answer together,
+        parameters apart."""
+        namespaces = self._profile.namespaces.take(candidates)
+        rows.one_of[namespaces] = np.arange(len(candidates))
+        first = rows.one_of.take(namespaces)
+        together = np.zeros(headed.size, np.float32)
+        cells = np.arange(headed.size).reshape(headed.shape)
+        np.maximum.at(together, cells.take(first, axis=0).ravel(), headed.ravel())
+        around: Column = together.reshape(headed.shape).dot(shares).take(first)
+        return around
 
     def _acting(self, question: Question, candidates: NDArray[np.intp]) -> dict[str, Column]:
         """Whether the tool does what the query opens with, or anything that it names."""
-        kinds = self._profile.actions[candidates]
-        leading, everything = np.uint64(question.leading), np.uint64(question.actions)
+        kinds = self._profile.actions.take(candidates)
+        asked = np.array(question.leading or question.actions, np.uint64)
+        differs = (kinds > _NO_KIND) & ((kinds & asked) == _NO_KIND)
         nothing = np.zeros(len(candidates), bool)
-        acts = kinds > 0
         return {
-            "action_differs": acts & ((kinds & leading) == 0) if leading else nothing,
-            "no_action_agrees": nothing if leading or not everything else acts & ((kinds & everything) == 0),
+            "action_differs": differs if question.leading else nothing,
+            "no_action_agrees": differs if question.actions and not question.leading else nothing,
         }
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """For each term the group that it answers, or -1, and how well; for each surface form how it is said, if it is."""
+class _Asked(NamedTuple):
+    """The alternatives of all groups in a row: their terms, how well they answer, that times how rare they are, and the
+    group that they answer, with `_NO_GROUP` at the end. `rarity` is of the groups."""
 
-    group_of: NDArray[np.int16]
-    worth_of: NDArray[np.float32]
-    said: NDArray[np.int8]
-
-
-@dataclass(frozen=True, slots=True)
-class _Answered:
-    """`cover` is fields x candidates x groups: how well a field answers a group; `rarity` is of the groups.
-
-    `explained` is fields x candidates: the rarity of the terms that answer. `passed_over` is for each candidate the
-    rarity of the words of its name that the query leaves out. The rest are the other words of all names in a row: their
-    terms, whether the query says them as they stand, whose they are (`owners`), which group they answer (`places`, or
-    -1), and their rarity.
-    """
-
+    terms: NDArray[np.intp]
+    worths: NDArray[np.float32]
+    rarities: NDArray[np.float32]
+    groups: NDArray[np.intp]
     rarity: NDArray[np.float32]
-    cover: NDArray[np.float32]
-    explained: Column
+
+
+class _Names(NamedTuple):
+    """Features of names; the rarity of their words that the query leaves out; and as in `Look` those that it does not
+    say."""
+
+    features: Mapping[str, Column]
     passed_over: Column
-    terms: NDArray[np.int32]
-    said: NDArray[np.int8]
-    owners: NDArray[np.intp]
-    places: NDArray[np.int16]
-    rarity_of_names: Column
+    unsaid: NDArray[np.int32]
+    unsaid_owners: NDArray[np.intp]
+
+
+class _Rows:
+    """For each term the place in `_Asked` of what answers it best, or -1, and for each surface form how it is said,
+    both neutral between queries; and for each namespace one of its candidates."""
+
+    def __init__(self, terms: int, surfaces: int, namespaces: int) -> None:
+        self.answer_of = np.full(terms, _NO_ANSWER)
+        self.way_of = np.zeros(surfaces, np.int8)
+        self.one_of = np.zeros(namespaces, np.intp)
+
+    def enter(self, asked: _Asked) -> None:
+        """Write down what is asked."""
+        best_last = (-asked.worths).argsort(kind="stable")[::-1]
+        self.answer_of[asked.terms.take(best_last)] = best_last
+
+    def clear(self, asked: _Asked) -> None:
+        """Forget what was asked."""
+        self.answer_of[asked.terms] = _NO_ANSWER
+
+
+def _asked(groups: Sequence[Group], rarity_of: NDArray[np.float32]) -> _Asked:
+    terms, worths, places = [], [], []
+    for place, group in enumerate(groups):
+        for term, alike in group.alternatives:
+            terms.append(term)
+            worths.append(alike * group.weight)
+            places.append(place)
+    asked, worth = np.array(terms, np.intp), np.array(worths, np.float32)
+    rarities, answered = rarity_of.take(asked) * worth, np.array([*places, _NO_GROUP], np.intp)
+    rarity = np.zeros(len(groups), np.float32)
+    np.maximum.at(rarity, answered[:-1], rarities)
+    return _Asked(asked, worth, rarities, answered, rarity)
 
 
 def saturated(sums: Column) -> Column:
@@ -232,56 +274,25 @@ def saturated(sums: Column) -> Column:
     return saturated
 
 
-def _named(answered: _Answered, count: int) -> dict[str, Column]:
-    """How the name reads beside the query: its words in the same order, as they stand, from the first one on."""
-    owners, places = answered.owners, answered.places
-    lengths = np.bincount(owners, minlength=count)
-    paired = (owners[1:] == owners[:-1]) & (places[1:] == places[:-1] + 1) & (places[:-1] >= 0)
-    opens = np.zeros(count, np.float32)
-    (first,) = _changes(owners).nonzero()
-    opens[owners[first]] = places[first] >= 0
-    rarity = answered.rarity_of_names
-    whole = np.maximum(np.bincount(owners, rarity, minlength=count), _LEAST)
-    return {
-        "name_in_order": np.bincount(owners[1:][paired], minlength=count) / np.maximum(lengths - 1, 1),
-        "name_opens": opens,
-        "name_length": np.log1p(lengths),
-        "name_verbatim": np.bincount(owners, rarity * (answered.said == _SAID), minlength=count) / whole,
-    }
-
-
-def _around(headed: NDArray[np.float32], namespaces: NDArray[np.int32], shares: Column) -> NDArray[np.float32]:
-    """How much of the query, in `shares` of groups, the candidates of the same namespace answer together, parameters
-    apart."""
-    order = namespaces.argsort(kind="stable")
-    first = _changes(namespaces[order])
-    together = np.maximum.reduceat(headed[order], first.nonzero()[0], axis=0).dot(shares)
-    around = np.empty(len(order), np.float32)
-    around[order] = together[first.cumsum() - 1]
-    return around
-
-
-def _changes(values: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Where a value is not the one before it."""
-    changes = np.ones(len(values), bool)
-    np.not_equal(values[1:], values[:-1], out=changes[1:])
-    return changes
-
-
 def weigh(features: Mapping[str, Column], weights: Mapping[str, float]) -> NDArray[np.float32]:
     """The scores of candidates."""
-    rows = np.array([features["sum"], *(features[name] for name in weights)], np.float32)
+    columns = [features["sum"], *[features[name] for name in weights]]
+    rows = np.concatenate(columns, dtype=np.float32, casting="unsafe").reshape(len(columns), -1)
     scores: NDArray[np.float32] = np.array([1.0, *weights.values()], np.float32).dot(rows)
     return scores
 
 
+def _summed(values: Column, places: NDArray[np.integer], count: int) -> NDArray[np.float64]:
+    """The sums of the values that belong to each place."""
+    return np.bincount(places, values, minlength=count).astype(np.float64, copy=False)
+
+
 def _ranges(starts: NDArray[np.int64], chosen: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
     """All places in the ranges of the chosen, and for each the place of its owner among the chosen."""
-    first = starts[chosen]
-    sizes = starts[chosen + 1] - first
+    ends = starts[1:].take(chosen)
+    sizes = ends - starts.take(chosen)
     owners = np.arange(len(chosen)).repeat(sizes)
-    offsets = (first - (sizes.cumsum() - sizes)).repeat(sizes)
-    return offsets + np.arange(len(owners)), owners
+    return (ends - sizes.cumsum()).repeat(sizes) + np.arange(len(owners)), owners
 
 
 _LABELS = ("name", "namespace or tag", "summary", "description", "parameter", "parameter text", "examples")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -23,7 +24,8 @@ _LIST = "list"  # the action that one has in mind who names several things and n
 _SENTENCE = re.compile(r"(?:[^.!?\n]++|[.!?](?=\S))+[.!?]*")
 _SENTENCE_END = re.compile(r"[.!?\n]")
 _ASKING = re.compile(
-    r"\?|\b(?:(?:can|could|would|will) (?:you|i|we)|please|kindly|(?:i|we)(?:'d| would)? (?:want|need|like|require)"
+    r"\?|\b(?=[cfghiklpstw])"  # what the others begin with: most characters are passed over at once
+    r"(?:(?:can|could|would|will) (?:you|i|we)|please|kindly|(?:i|we)(?:'d| would)? (?:want|need|like|require)"
     r"|(?:i'm|i am|we're|we are) (?:looking|trying)|(?:help|tell|show|give|find|get|let) (?:me|us))\b",
     re.IGNORECASE,
 )
@@ -38,19 +40,24 @@ _QUOTED = re.compile(
 _QUOTES = re.compile("[\"'\u201c\u2018]")
 
 
-class Word(NamedTuple):
-    """A word of a query: its surface form and term, its weight (1 when it counts in full), the character it starts at.
-
-    `is_name` is whether it is written like a proper name: capitalized inside a sentence that is not all capitalized;
-    `in_capitals` is whether all of it is.
-    """
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A surface form with what the word lists say of it. `is_short` is whether it may be short for other words,
+    `in_capitals` whether it is written as an acronym is."""
 
     surface: str
     term: str
-    weight: float
-    place: int
-    is_name: bool
-    in_capitals: bool = False
+    is_stop: bool
+    is_faint: bool
+    is_short: bool
+    in_capitals: bool
+    actions: int
+    particles: Mapping[str, tuple[str, ...]]
+
+
+#: A word of a query: its form, its weight (1 when it counts in full), the character it starts at, and whether it is
+#: written like a proper name: capitalized inside a sentence that is not all capitalized.
+Word: TypeAlias = tuple[Form, float, int, bool]
 
 
 class Reading(NamedTuple):
@@ -71,29 +78,29 @@ def read(query: str, weights: Weights) -> Reading:
     leading, actions = -1, 0
     words, left_out = [], set()
     for form, share, place, is_name in said:
-        actions |= form.actions
-        if leading < 0 and (form.actions or not form.is_stop):
-            leading = form.actions
         if not form.is_stop:
-            words.append(_word(form, share, place, is_name, weights))
+            words.append((form, share * _weight(form, weights), place, is_name))
         elif not form.actions:
             left_out.add(form.surface)
+            continue
+        actions |= form.actions
+        if leading < 0:
+            leading = form.actions
     if not words:
-        words = [_word(*each, weights) for each in said]
+        words = [(form, share * _weight(form, weights), place, is_name) for form, share, place, is_name in said]
         left_out.clear()
     if weights.implied and not actions and _names_several(words, query):
-        words.append(Word(_LIST, _LIST, weights.implied, len(query), is_name=False))
+        words.append((_form(_LIST), weights.implied, len(query), False))
     for kind, start in {value.kind: value.start for value in reversed(written)}.items():
-        words.append(Word(kind, text.term(kind), weights.value, start, is_name=False))
+        words.append((_form(kind), weights.value, start, False))
     return Reading(words, max(leading, 0), actions, frozenset(left_out))
 
 
-def _word(form: _Form, share: float, place: int, is_name: bool, weights: Weights) -> Word:  # noqa: FBT001 -- a row
-    weight = weights.faint if form.is_faint else weights.action if form.actions else 1.0
-    return Word(form.surface, form.term, share * weight, place, is_name, form.in_capitals)
+def _weight(form: Form, weights: Weights) -> float:
+    return weights.faint if form.is_faint else weights.action if form.actions else 1.0
 
 
-def _with_meanings(said: list[_Said]) -> list[_Said]:
+def _with_meanings(said: list[Word]) -> list[Word]:
     """What is said, and after each verb what it means together with its particle: `call it off`, cancel."""
     verbs = [at for at, each in enumerate(said) if each[0].particles]
     for at in reversed(verbs):
@@ -111,31 +118,16 @@ def _with_meanings(said: list[_Said]) -> list[_Said]:
 def _names_several(words: list[Word], query: str) -> bool:
     """Whether a few words, one of them in the plural, are all there is: `PRs`, `open invoices`."""
     plural = any(
-        query[word.place : word.place + len(word.surface) + 1].rstrip().endswith("s") and not word.term.endswith("s")
-        for word in words
+        query[place : place + len(form.surface) + 1].rstrip().endswith("s") and not form.term.endswith("s")
+        for form, _, place, _ in words
     )
     return plural and len(words) <= _FEW_WORDS
-
-
-class _Form(NamedTuple):
-    """A surface form with what the word lists say of it."""
-
-    surface: str
-    term: str
-    is_stop: bool
-    is_faint: bool
-    actions: int
-    in_capitals: bool
-    particles: Mapping[str, tuple[str, ...]]
-
-
-_Said: TypeAlias = tuple[_Form, float, int, bool]  # a form, its share, its place, whether it looks like a name
 
 
 class _Raw(NamedTuple):
     """A raw word: its surface forms, and whether it begins with a capital letter as names do."""
 
-    forms: tuple[_Form, ...]
+    forms: tuple[Form, ...]
     is_title: bool
 
 
@@ -144,48 +136,50 @@ def _raw_word(raw: str) -> _Raw:
     return _Raw(_forms(raw), raw.istitle() and len(raw) > 1)
 
 
-def _forms(raw: str) -> tuple[_Form, ...]:
+def _forms(raw: str) -> tuple[Form, ...]:
     stop, faint, actions = wordlists.stop_words(), wordlists.faint_words(), wordlists.actions()
-    phrases = wordlists.phrases()
+    short, phrases, in_capitals = wordlists.abbreviations(), wordlists.phrases(), text.is_acronym(raw)
     return tuple(
-        _Form(surface, term := text.term(surface), surface in stop, surface in faint or surface.isdigit(),
-              actions.get(term, 0), text.is_acronym(raw), phrases.get(term, {}))
+        Form(surface, term := text.term(surface), surface in stop, surface in faint or surface.isdigit(),
+             in_capitals or term in short, in_capitals, actions.get(term, 0), phrases.get(term, {}))
         for surface in text.surface_forms(raw)
     )  # fmt: skip
 
 
-def _said(query: str, written: list[Value], weights: Weights) -> list[_Said]:
-    """The forms of a query with what the sentence makes of them."""
+def _form(word: str) -> Form:
+    """The form of a word that has one."""
+    (form,) = _raw_word(word).forms
+    return form
+
+
+def _said(query: str, written: list[Value], weights: Weights) -> list[Word]:
+    """The words of a query, weighed by what the sentence makes of them."""
     quoted = [(value.start - 1, value.end) for value in written]
     if _QUOTES.search(query):
         quoted += [match.span() for match in _QUOTED.finditer(query)]
     said = []
-    for start, sentence, share in _sentences(query, weights):
-        found = [(_raw_word(match.group()), start + match.start()) for match in text.RAW_WORD.finditer(sentence)]
+    for start, end, share in _sentences(query, weights):
+        found = [(_raw_word(match.group()), match.start()) for match in text.words_within(query, start, end)]
         names = _name_like(found)
         said += [(form, share, place, place in names) for raw, place in found for form in raw.forms]
     if quoted:
+        inside = {place for begin, end in quoted for place in range(begin + 1, end)}
         return [
-            (form, share * weights.quoted, place, is_name)
-            if any(begin < place < end for begin, end in quoted)
-            else (form, share, place, is_name)
+            (form, share * weights.quoted if place in inside else share, place, is_name)
             for form, share, place, is_name in said
         ]
     return said
 
 
-def _sentences(query: str, weights: Weights) -> list[tuple[int, str, float]]:
-    """Sentences with their starts and shares: where some ask for something, the others only tell the circumstances."""
+def _sentences(query: str, weights: Weights) -> list[tuple[int, int, float]]:
+    """Where sentences start and end, and their shares: where some ask for something, the others only tell the
+    circumstances."""
     if not _SENTENCE_END.search(query, 0, len(query) - 1):
-        return [(0, query, 1.0)]
-    found = [(match.start(), match.group()) for match in _SENTENCE.finditer(query)]
-    telling = [_tells(sentence) for _, sentence in found]
-    if all(telling):
-        return [(start, sentence, 1.0) for start, sentence in found]
-    return [
-        (start, sentence, weights.circumstance if tells else 1.0)
-        for (start, sentence), tells in zip(found, telling, strict=True)
-    ]
+        return [(0, len(query), 1.0)]
+    found = [match.span() for match in _SENTENCE.finditer(query)]
+    telling = [_tells(query[start:end]) for start, end in found]
+    circumstance = 1.0 if all(telling) else weights.circumstance
+    return [(*span, circumstance if tells else 1.0) for span, tells in zip(found, telling, strict=True)]
 
 
 def _tells(sentence: str) -> bool:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.catalog import Catalog
 
-_MAGIC = b"codemode index 3\n"
+_MAGIC = b"codemode index 4\n"
 _ALIGNMENT = 64  # bytes: arrays start where any of their types may
 _SOURCE_FIELDS = ("id", "summary", "description", "retrieval_text", "source")
 

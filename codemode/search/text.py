@@ -10,15 +10,20 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import Stemmer
 
 from codemode.normal_form import normalized
 from codemode.search.words import lines
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 # Vowel signs and accents that stand apart belong to the word, which `\w` does not know.
 _MARKS = "".join(chr(code) for code in range(0x300, 0xFFFF) if unicodedata.category(chr(code)) in ("Mn", "Mc"))
 RAW_WORD = re.compile(rf"[^\W_]+(?:[{_MARKS}]+[^\W_]*)*")
+_ASCII_WORD = re.compile(r"[A-Za-z0-9]+")  # the same where there is nothing else, and found sooner
 
 # Scripts written without spaces, and Hangul, whose particles stick to the word: indexed by pairs of characters.
 _UNSPACED = re.compile(
@@ -35,6 +40,11 @@ _STEMMED = re.compile(r"[a-z]+")
 def raw_words(text: str) -> list[str]:
     """The runs of letters and digits in `text`, as written."""
     return RAW_WORD.findall(text)
+
+
+def words_within(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    """The raw words between two places of `text`."""
+    return (_ASCII_WORD if text.isascii() else RAW_WORD).finditer(text, start, end)
 
 
 def surface_forms(raw: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from codemode.errors import SearchInvalid
 from codemode.search.index import Index
 from codemode.search.query import Query
 from codemode.search.segment import read_segment
+from codemode.testing import make_tool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,6 +105,11 @@ def test_filters_hold_for_all_hits(index: Index, filters: dict[str, object], ids
 
 def test_a_tag_narrows_to_its_tools(index: Index) -> None:
     assert found(index, "list", tag="ISSUES") == ["github.issues.list"]
+
+
+def test_a_name_of_words_that_a_query_leaves_out_is_found_by_its_other_texts() -> None:
+    index = Index.build([make_tool("a.the"), make_tool("b.of_the", summary="Open the door")])
+    assert index.search("open the door").hits[0].tool.id == "b.of_the"
 
 
 def test_pages_follow_each_other_and_know_the_total(index: Index) -> None:

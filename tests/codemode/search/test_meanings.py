@@ -98,6 +98,15 @@ def test_a_tool_is_found_by_meaning_where_no_word_is_shared(index: Index, opened
     assert first(both, "peel fruit") == "shop.peel"
     assert first(both, "map.ford") == "map.ford"
     assert both.search("limousine").note == ""
+
+
+@pytest.mark.parametrize("query", ["???", "\N{GRINNING FACE}"])
+def test_a_query_without_words_is_unsure_beside_embeddings(opened: Opened, query: str) -> None:
+    both, meanings = opened()
+    assert meanings.wait(WAIT_S)
+    answer = both.search(query)
+    assert answer.hits
+    assert answer.unsure == (0,)
     assert (meanings.progress.done, meanings.progress.total, meanings.progress.is_ready) == (3, 3, True)
 
 

@@ -19,15 +19,15 @@ from codemode.search.weights import Weights
     ],
 )
 def test_a_verb_means_something_else_beside_its_particle(query: str, meaning: str) -> None:
-    assert meaning in [word.surface for word in read(query, Weights()).words]
+    assert meaning in [form.surface for form, *_ in read(query, Weights()).words]
 
 
 @pytest.mark.parametrize("query", ["call the office", "sign the lease in town", "turn the big page of the book off"])
 def test_a_verb_without_its_particle_means_itself(query: str) -> None:
-    words = [word.surface for word in read(query, Weights()).words]
+    words = [form.surface for form, *_ in read(query, Weights()).words]
     assert not {"cancel", "login", "disable"} & set(words)
 
 
 def test_words_of_a_value_count_for_less_and_its_kind_is_added() -> None:
-    words = {word.surface: word.weight for word in read("delete report.pdf", Weights()).words}
+    words = {form.surface: weight for form, weight, *_ in read("delete report.pdf", Weights()).words}
     assert words == {"delete": 0.7, "report": 0.4, "pdf": 0.4, "file": 0.5}
