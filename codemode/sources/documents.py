@@ -17,8 +17,11 @@ from codemode.sources.loaded import Warned
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-#: libyaml's composer is recursive and knows no limit: deeper text would end the process.
-DEEPEST = 1_000
+#: libyaml's composer is recursive and knows no limit: deeper text would end the process. JSON's parser and encoder have
+#: limits that depend on the Python that runs; that of 3.11 counts the frames below, so 1,000 are too many.
+DEEPEST = 900
+
+_TOO_DEEP = f"nested deeper than {DEEPEST} levels"
 
 #: Values that a YAML text may stand for once each alias is replaced by what it names. No known document has half.
 MOST_VALUES = 2_000_000
@@ -86,7 +89,7 @@ def parse_document(text: str, *, location: str = "", warnings: list[Warned] | No
         try:
             return _with_whole_characters(_parse_json(text, warnings), text)
         except (ValueError, RecursionError) as error:
-            as_json = str(error)
+            as_json = _TOO_DEEP if isinstance(error, RecursionError) else str(error)
         try:
             return parse_yaml(text, location=location, warnings=warnings)  # YAML in flow style
         except SourceError:
@@ -106,11 +109,20 @@ def _parse_json(text: str, warnings: list[Warned] | None) -> Any:
         return made
 
     document = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=mapping)
+    if _nests_too_deep(document):
+        raise ValueError(_TOO_DEEP)
     if repeated and warnings is not None:
         pointers = _pointers(document)
         for holder, keys in repeated:
             warnings.extend(Warned(pointers.get(id(holder), ""), repetition(key)) for key in keys)
     return document
+
+
+def _nests_too_deep(document: Any) -> bool:
+    level = [document]
+    for _ in range(DEEPEST + 1):
+        level = [part for value in level if isinstance(value, (dict, list)) for part in _parts(value)]
+    return bool(level)
 
 
 def repetition(key: str) -> str:
@@ -149,8 +161,7 @@ def escaped(segment: str) -> str:
 def parse_yaml(text: str, *, location: str = "", warnings: list[Warned] | None = None) -> Any:
     """The data of a YAML text, its keys as text. Raises SourceError with the line where it is none."""
     if _is_too_deep(text):
-        message = f"nested deeper than {DEEPEST} levels"
-        raise SourceError(message, location=location)
+        raise SourceError(_TOO_DEEP, location=location)
     try:
         document = _with_text_keys(_load(text, warnings))
         return _without_bombs(document) if _ALIAS.search(text) is not None else document

@@ -89,9 +89,11 @@ def test_what_json_cannot_hold_stays_text(constant: str) -> None:
 def test_deep_nesting_is_refused_and_not_a_crash() -> None:
     for text in (
         "[" * 100_000,
+        "[" * 5_000 + "]" * 5_000,
+        '{"a":' * 901 + "1" + "}" * 901,
         "- " * 100_000,
         "a: " + "{b: " * 50_000,
         "\n".join(" " * n + "a:" for n in range(1_500)),
     ):
-        with pytest.raises(SourceError, match=r"nested deeper than 1000 levels|recursion depth"):
+        with pytest.raises(SourceError, match="nested deeper than 900 levels"):
             parse_document(text, location="deep")
