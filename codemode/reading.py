@@ -43,7 +43,7 @@ async def read_sources(
         servers=settings.servers(),
     )
     bound = {name: bind_functions(name, target) for name, target in functions.items()}
-    loaded = await _all_or_none(load_source(name, source, context) for name, source in settings.sources.items())
+    loaded = await _all_or_none(_loaded(name, settings, context) for name in settings.sources)
     found = dict(zip(settings.sources, loaded, strict=True))
     for name, source in found.items():
         if settings.sources[name].is_mcp:
@@ -63,6 +63,16 @@ async def close_after(running: Iterable[asyncio.Event], retired: Mapping[str, Lo
         await execution.wait()
     for source in retired.values():
         await source.transport.aclose()
+
+
+async def _loaded(name: str, settings: Settings, context: SourceContext) -> LoadedSource:
+    try:
+        return await load_source(name, settings.sources[name], context)
+    except ConfigurationError as error:
+        if str(error).startswith("sources."):
+            raise
+        message = f"{settings.place('sources', name)}: {error}"
+        raise ConfigurationError(message) from error
 
 
 async def _all_or_none(loading: Iterable[Awaitable[LoadedSource]]) -> list[LoadedSource]:

@@ -9,6 +9,7 @@ import time
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from codemode.errors import ConfigurationError
 from codemode.executions.journal import GOOD_UNTIL
 from codemode.gateway.caller import Caller
 from codemode.serving.keys import KeyFile
@@ -53,7 +54,11 @@ class Callers:
         """As the configuration has them. Raises ConfigurationError for a secret that is not there."""
         configured = {}
         for number, key in enumerate(settings.server.keys, 1):
-            text = key.secret.resolve().get_secret_value()
+            try:
+                text = key.secret.resolve().get_secret_value()
+            except ConfigurationError as error:
+                message = f"{settings.place('server', 'keys', number - 1)}: {error}"
+                raise ConfigurationError(message) from None
             label = key.label or f"key {number}"
             configured[text] = Caller(f"configured:{_short(text)}", key.role, label, secrets=(text,))
         tokens = None if settings.server.tokens is None else TokenCheck(settings.server.tokens)

@@ -17,6 +17,7 @@ from codemode.errors import ApprovalRefused, ConfigurationError
 from codemode.executions.journal import Decision, ExecutionStatus
 from codemode.executions.rollback import is_rollback
 from codemode.gateway.caller import Caller
+from codemode.nearest import did_you_mean
 from codemode.serving import console as show
 from codemode.serving.callers import roles_of_today
 from codemode.serving.executions import BEYOND_S, brief, gone_on, pending_json, whole
@@ -330,7 +331,7 @@ def _operator(service: CodeMode) -> Caller:
 def _status(text: str) -> ExecutionStatus | None:
     known = get_args(ExecutionStatus)
     if text and text not in known:
-        message = f"--status: {text!r} is none of {', '.join(known)}"
+        message = f"--status: {text!r} is none of {', '.join(known)}{did_you_mean(text, known)}"
         raise ConfigurationError(message)
     return next((status for status in known if status == text), None)
 

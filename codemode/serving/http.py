@@ -44,7 +44,7 @@ from codemode.serving.intake import Intake
 from codemode.serving.key_check import KeyCheck
 from codemode.serving.mcp_http import PATH, McpHttp
 from codemode.serving.problems import problem
-from codemode.serving.request_mistakes import know_query, mistake_of, place_mistake
+from codemode.serving.request_mistakes import know_query, mistake_of, place_mistake, unread_body
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -216,9 +216,8 @@ def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(StarletteHTTPException)
     async def http(request: Request, error: StarletteHTTPException) -> JSONResponse:
         codes = {404: "not_found", 405: "method_not_allowed", 413: "request_too_large"}
-        if isinstance(error.__cause__, UnicodeDecodeError):  # how FastAPI says that it could not read a body
-            said = f"body: not UTF-8 text: {error.__cause__.reason} at byte {error.__cause__.start}"
-            return problem(422, "request_invalid", said)
+        if isinstance(error.__cause__, (ValueError, RecursionError)):  # how FastAPI says that it could not read a body
+            return problem(422, "request_invalid", unread_body(error.__cause__))
         code = codes.get(error.status_code, "request_invalid")
         answer = problem(error.status_code, code, place_mistake(error, request) or str(error.detail))
         answer.headers.update(error.headers or {})

@@ -35,6 +35,17 @@ def know_query(request: Request) -> None:
         raise RequestValidationError([{"type": "extra_forbidden", "loc": ("query", name)} for name in unknown])
 
 
+def unread_body(error: ValueError | RecursionError) -> str:
+    """Why a body is no JSON that can be read."""
+    match error:
+        case UnicodeDecodeError():
+            return f"body: not UTF-8 text: {error.reason} at byte {error.start}"
+        case RecursionError():
+            return "body: nested too deeply"
+        case _:
+            return "body: it has a number of more digits than are read"
+
+
 def mistake_of(error: dict[str, Any], request: Request) -> dict[str, str]:
     """One error of a request as where it is, and what."""
     if error["type"] == "json_invalid":

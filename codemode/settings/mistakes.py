@@ -41,13 +41,18 @@ def mistakes(error: ValidationError, node: yaml.Node | None) -> list[tuple[int, 
     return [_explain(mistake, node) for mistake in found if not _is_of_another_choice(mistake, found)]
 
 
+#: What libyaml says of a tab where a line begins.
+_STRAY = "found character that cannot start any token"
+
+
 def not_yaml(error: yaml.YAMLError) -> str:
     """Why a text is no YAML, and where; nothing of the text, which may hold what is nobody's business."""
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
         return " ".join(str(error).split())
     begun = f" of line {error.context_mark.line + 1}" if error.context_mark else ""
     context = f" ({error.context}{begun})" if error.context else ""
-    return f"line {error.problem_mark.line + 1}: {error.problem}{context}"
+    hint = "; YAML is indented with spaces, not with tabs" if error.problem == _STRAY else ""
+    return f"line {error.problem_mark.line + 1}: {error.problem}{context}{hint}"
 
 
 def said_twice(node: yaml.Node | None) -> list[tuple[int, str]]:

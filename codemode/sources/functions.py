@@ -36,7 +36,10 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 async def load(name: str, settings: SourceSettings, _: SourceContext) -> tuple[Surface, FunctionTransport]:
     """Import what a location says, and take its functions. Raises SourceError."""
-    surface = load_functions(import_target(settings.location), name=name)
+    try:
+        surface = load_functions(import_target(settings.location), name=name)
+    except SourceError as error:
+        raise error if error.location else error.at(settings.location) from None
     return surface, FunctionTransport(name, timeout_s=settings.timeout_s, concurrency=settings.concurrency)
 
 

@@ -101,6 +101,11 @@ def test_what_is_no_yaml_is_told_by_its_line_without_its_text(tmp_path: Path) ->
     assert "hunter2" not in str(caught.value)
 
 
+def test_a_tab_is_said_to_be_one(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"line 3: .*; YAML is indented with spaces, not with tabs"):
+        load_settings(write(tmp_path, "sources:\n  gym:\n\tlocation: x\n"))
+
+
 @pytest.mark.parametrize("text", ["", "[]", "sources: {}", "a: [", "sources: {9: {location: x}}"])
 def test_a_file_that_is_no_configuration_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(ConfigurationError):

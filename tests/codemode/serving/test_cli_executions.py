@@ -189,6 +189,7 @@ def test_what_is_not_there_is_said(desk: Desk) -> None:
     for arguments, said in (
         (("executions", "show", "ex_none"), "there is no execution 'ex_none'"),
         (("executions", "list", "--status", "done"), "'done' is none of queued, running, paused"),
+        (("executions", "list", "--status", "complete"), "expired; did you mean 'completed'?"),
         (("executions", "decide", "x", "maybe"), "'maybe' is none of committed, failed, send_again"),
         (("executions", "decide", "x", "committed", "--value", "{"), "--value is not JSON"),
         (("executions", "resume", "ex_none"), "there is no execution 'ex_none'"),

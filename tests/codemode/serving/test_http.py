@@ -11,6 +11,7 @@ from codemode.service import CodeMode
 from codemode.serving.callers import Callers
 from codemode.serving.http import create_app
 from codemode.serving.keys import KeyFile
+from codemode.serving.request_mistakes import unread_body
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -266,6 +267,7 @@ async def test_a_place_that_is_none_is_said_with_the_nearest(
     ("body", "said"),
     [
         (b'{"queries": ["\xff"]}', "body: not UTF-8 text: invalid start byte at byte 14"),
+        (b'{"queries": ["x"], "limit": ' + b"1" * 5_000 + b"}", "body: it has a number of more digits than are read"),
         (b"", "body: send a JSON object; valid: queries, namespace, source, effect, tag, detail, limit, offset"),
         (b"[]", "body: send a JSON object; valid: queries, namespace, source, effect, tag, detail, limit, offset"),
     ],
@@ -276,3 +278,4 @@ async def test_a_body_that_is_none_is_told_what_it_should_be(
     headers = {**KEY, "Content-Type": "application/json"}
     answer = await client.post("/v1/search", content=body, headers=headers)
     assert (answer.status_code, answer.json()["code"], answer.json()["detail"]) == (422, "request_invalid", said)
+    assert unread_body(RecursionError()) == "body: nested too deeply"
