@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from codemode.search.groups import Group
     from codemode.search.postings import Postings
 
-    Worths = tuple[NDArray[np.int32], NDArray[np.float32]]
+    Worths = tuple[NDArray[np.int32], NDArray[np.float32], float]
 
-_REMEMBERED = 2_000_000  # postings of groups kept, at most 8 bytes each
+_REMEMBERED = 2_000_000  # postings of merged groups kept, 8 bytes each
 _CUTS = (0.2, 0.1, 0.0)  # of the highest sum: below the cut no document is looked at, if enough are above it
 _SORTED_AT_ONCE = 400  # documents; of more than this the best are picked out before they are sorted
 
@@ -26,7 +26,7 @@ class Scorer:
 
     def __init__(self, postings: Postings) -> None:
         self._postings = postings
-        self._known: dict[tuple[tuple[tuple[int, float], ...], float], Worths] = {}
+        self._merged: dict[tuple[tuple[int, float], ...], Worths] = {}
         self._remembered = 0
 
     def best(
@@ -48,43 +48,41 @@ class Scorer:
         """The sum of each document."""
         if not groups:
             return np.zeros(self._postings.size)
-        worths = [self._worths(group.alternatives, group.weight) for group in groups]
+        worths = [self._worths(group.alternatives) for group in groups]
         documents = np.concatenate([each[0] for each in worths])
         values = np.concatenate([each[1] for each in worths])
+        shares = np.array([each[2] * group.weight for each, group in zip(worths, groups, strict=True)], np.float32)
+        values *= shares.repeat([len(each[0]) for each in worths])
         return np.bincount(documents, values, minlength=self._postings.size).astype(np.float64, copy=False)
 
-    def _worths(self, alternatives: tuple[tuple[int, float], ...], weight: float) -> Worths:
-        """The documents that hold any of the alternatives, and what its best one is worth in each."""
-        known = self._known.get((alternatives, weight))
-        if known is None:
-            if len(alternatives) == 1:
-                ((term, worth),) = alternatives
-                known = self._one(term, worth, weight)
-            else:
-                documents, values = self._merge([self._one(term, worth) for term, worth in alternatives])
-                known = documents, values * np.float32(weight)
-            self._remembered += len(known[0])
+    def _worths(self, alternatives: tuple[tuple[int, float], ...]) -> Worths:
+        """The documents that hold any of the alternatives, what its best one is worth in each, and times how much."""
+        if len(alternatives) == 1:
+            return self._one(*alternatives[0])
+        merged = self._merged.get(alternatives)
+        if merged is None:
+            merged = self._merge([self._one(term, worth) for term, worth in alternatives])
+            self._remembered += len(merged[0])
             if self._remembered > _REMEMBERED:
-                self._known.clear()
-                self._remembered = len(known[0])
-            self._known[alternatives, weight] = known
-        return known
+                self._merged.clear()
+                self._remembered = len(merged[0])
+            self._merged[alternatives] = merged
+        return merged
 
-    def _one(self, term: int, worth: float, weight: float = 1.0) -> Worths:
+    def _one(self, term: int, worth: float) -> Worths:
         postings = self._postings
-        rows = slice(postings.starts[term], postings.starts[term + 1])
-        share = np.float32(float(postings.rarity[term]) * worth * weight)
-        return postings.documents[rows], postings.impacts[rows] * share
+        rows = slice(*postings.starts[term : term + 2].tolist())
+        return postings.documents[rows], postings.impacts[rows], float(postings.rarity[term]) * worth
 
     def _merge(self, lists: Sequence[Worths]) -> Worths:
         best = np.zeros(self._postings.size, np.float32)
         added = []
-        for documents, values in lists:
+        for documents, values, share in lists:
             before = best[documents]
             added.append(documents[before == 0])
-            best[documents] = np.maximum(before, values)
+            best[documents] = np.maximum(before, values * np.float32(share))
         held = np.concatenate(added)
-        return held, best[held]
+        return held, best[held], 1.0
 
 
 def _highest(total: NDArray[np.float64], count: int) -> NDArray[np.intp]:
