@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from abc import ABCMeta
 from enum import EnumMeta
-from types import FunctionType, MethodType
+from types import FunctionType, MemberDescriptorType, MethodType
 from typing import Any
 
+from sandbox.guest.language.attributes import DEFINABLE
+from sandbox.guest.language.variables import is_dunder
 from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.moments import is_below_datetime, let_make_its_own
 
@@ -34,8 +36,8 @@ class Mark:
         if names.get(MARK_NAME) is not self:
             return
         try:
-            if "__class__" in names:
-                raise TypeError("a class cannot have a slot for __class__, which would say that an object is any other")
+            if "__slots__" in names:
+                _check_slots(names)
             if is_below_datetime(owner):
                 let_make_its_own(owner)
         except TypeError:
@@ -46,6 +48,18 @@ class Mark:
 
     def __get__(self, instance: object, owner: type | None = None) -> Mark:
         return self
+
+
+#: Between underscores, these may be slots: what a class may define, and what decorators leave on an object.
+_SLOTS = DEFINABLE | {"__wrapped__", "__name__", "__orig_class__"}
+
+
+def _check_slots(names: Any) -> None:
+    """Refuse what a class could not define: an object may say in a slot of what class it is, and be believed."""
+    for name, item in names.items():
+        if type(item) is MemberDescriptorType and is_dunder(name) and name not in _SLOTS:
+            message = f"a class cannot have a slot {name} here"
+            raise TypeError(message)
 
 
 MARK = Mark()
