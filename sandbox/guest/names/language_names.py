@@ -308,10 +308,8 @@ def _dataclass(scene: Scene, target: Any, options: dict[str, Any]) -> Any:
     if not scene.own.is_class(target):
         message = f"dataclass() takes classes of the program, not {getattr(target, '__name__', type(target).__name__)}"
         raise TypeError(message)
-    variables = type.__getattribute__(target, "__dict__")
-    annotations = None
-    if "__annotations__" in variables:
-        annotations = dict(variables["__annotations__"])
+    annotations = _own_annotations(target)
+    if annotations is not None:
         for name in annotations:
             _check_field_name(name)
         check_fields((target,), annotations)
@@ -321,6 +319,20 @@ def _dataclass(scene: Scene, target: Any, options: dict[str, Any]) -> Any:
     if annotations is not None:
         type.__setattr__(made, "__annotations__", annotations)
     return made
+
+
+def _own_annotations(kind: type) -> dict[str, Any] | None:
+    """Return those of a class itself, as text where they name what comes later; None where there are none."""
+    variables = type.__getattribute__(kind, "__dict__")
+    if "__annotations__" in variables:
+        return dict(variables["__annotations__"])
+    if "__annotate_func__" not in variables:
+        return None
+    try:
+        return dict(vars(type)["__annotations__"].__get__(kind))
+    except NameError:
+        library: Any = vars(dataclasses)["annotationlib"]
+        return dict(library.get_annotations(kind, format=library.Format.STRING))
 
 
 def _make_dataclass(

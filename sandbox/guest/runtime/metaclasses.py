@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _COMPILED = frozenset({
     "__module__", "__qualname__", "__doc__", "__classcell__", "__annotations__", "__orig_bases__", "__slots__",
     "__firstlineno__", "__static_attributes__", "__type_params__", "__match_args__", "__classdictcell__",
-    "__annotate__", "__annotate_func__", "__conditional_annotations__", "__hash__", "__name__",
+    "__annotate_func__", "__conditional_annotations__", "__hash__", "__name__",
 })  # fmt: skip
 
 
@@ -187,10 +187,17 @@ def _check_name(name: Any, value: Any) -> None:
         raise TypeError(message)
     if name == "__match_args__" and not _are_plain(value):
         raise TypeError("__match_args__ must be a tuple of plain names")
+    if name == "__annotate_func__" and not _is_compiled(value):
+        raise TypeError("annotations are written in the class, or given as __annotations__")
 
 
 def _are_plain(names: Any) -> bool:
     return type(names) is tuple and all(type(name) is str and decide(name) is Decision.PLAIN for name in names)
+
+
+def _is_compiled(annotate: Any) -> bool:
+    """Tell whether the compiler made this function of annotations (PEP 649): no other can have its name."""
+    return type(annotate) is FunctionType and annotate.__code__.co_name == "__annotate__"
 
 
 def _is_marked(kind: type) -> bool:
