@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from codemode.errors import ConfigurationError
+from codemode.errors import ConfigurationError, SourceError
 from codemode.serving import console as show
 from codemode.serving.configuration_file import write
 from codemode.serving.doctor import Finding, State, examine
@@ -39,8 +39,9 @@ def init(
         if config.exists() and not force:
             message = f"{config} is there already: `codemode sources add NAME LOCATION` adds to it, --force replaces it"
             raise ConfigurationError(message)
-        wanted = list(locations or map(str, documents_below(config.absolute().parent))) or [_asked()]
-        sources = asyncio.run(_loaded(wanted))
+        found = [] if locations else [str(file) for file in documents_below(config.absolute().parent)]
+        sources = asyncio.run(_loaded(found, may_leave_out=True)) if found else []
+        sources = sources or asyncio.run(_loaded(locations or [_asked()]))
         write(config, written(sources, config.absolute().parent))
         if as_json:
             show.print_json([{"name": s.name, "location": location, "tools": len(s.tools)} for s, location in sources])
@@ -59,14 +60,20 @@ def _asked() -> str:
     return answer
 
 
-async def _loaded(locations: list[str]) -> list[tuple[LoadedSource, str]]:
+async def _loaded(locations: list[str], *, may_leave_out: bool = False) -> list[tuple[LoadedSource, str]]:
     found: dict[str, tuple[LoadedSource, str]] = {}
     for location in locations:
         ((name, settings),) = settings_for_document(location).sources.items()
         free = next(
             name_ for number in range(1, 100) if (name_ := name if number == 1 else f"{name}{number}") not in found
         )
-        source = await load_source(free, settings)
+        try:
+            source = await load_source(free, settings)
+        except SourceError as error:
+            if not may_leave_out:
+                raise
+            show.errors.print(f"left out: {error}", markup=False, style="yellow", soft_wrap=True)
+            continue
         await source.transport.aclose()
         found[free] = (source, location)
     return list(found.values())

@@ -192,7 +192,8 @@ def is_url(location: str) -> bool:
 
 def is_python(location: str) -> bool:
     """Whether a source is Python code: `python:package.module`, or a file that ends in `.py`; a name may follow."""
-    return location.startswith(PYTHON) or _FILE_OF_CODE.search(location) is not None
+    is_file = not is_url(location) and _FILE_OF_CODE.search(location) is not None
+    return location.startswith(PYTHON) or is_file
 
 
 def anchored(location: str, folder: Path) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.errors import ConfigurationError
-from codemode.settings import SecretReference, SourceSettings, load_settings, settings_for_document
+from codemode.settings import SecretReference, SourceSettings, is_python, load_settings, settings_for_document
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,6 +99,12 @@ def test_what_is_no_yaml_is_told_by_its_line_without_its_text(tmp_path: Path) ->
     ) as caught:
         load_settings(write(tmp_path, "sources:\n  gym: {location: hunter2\n"))
     assert "hunter2" not in str(caught.value)
+
+
+def test_an_address_is_no_python_whatever_it_ends_in() -> None:
+    assert is_python("shop.py:Shop")
+    assert is_python("python:http")
+    assert not is_python("http://127.0.0.1/shop.py")
 
 
 def test_a_tab_is_said_to_be_one(tmp_path: Path) -> None:

@@ -72,6 +72,16 @@ def test_every_commented_default_is_valid_when_its_mark_is_taken_away(folder: Pa
     load_settings(file)
 
 
+def test_init_leaves_out_what_it_found_and_cannot_read(folder: Path) -> None:
+    (folder / "broken-openapi.json").write_text('{"openapi": "3.1.0", "paths": []}', encoding="utf-8")
+    ended = codemode("init", folder=folder)
+    assert ended.returncode == 0, ended.stderr
+    assert "broken-openapi.json /paths: `paths` is not a mapping" in ended.stderr
+    assert "broken" not in (folder / "codemode.yaml").read_text(encoding="utf-8")
+    given = codemode("init", "--force", "broken-openapi.json", folder=folder)
+    assert given.returncode == 3
+
+
 def test_init_replaces_nothing_unless_it_is_told_to(folder: Path) -> None:
     (folder / "codemode.yaml").write_text("mine", encoding="utf-8")
     refused = codemode("init", folder=folder)
