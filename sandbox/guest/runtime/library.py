@@ -19,7 +19,15 @@ import json.encoder
 import re
 import traceback
 import weakref
-from types import FunctionType, MethodType
+from types import (
+    BuiltinFunctionType,
+    ClassMethodDescriptorType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    WrapperDescriptorType,
+)
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.attributes import OF_VARIABLES, Decision, decide
@@ -246,13 +254,18 @@ def _once_at_a_time(lines: Iterator[Any]) -> Iterator[Any]:
     yield from lines
 
 
+#: What C has the texts of signatures for, besides classes.
+_OF_C = (BuiltinFunctionType, ClassMethodDescriptorType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType)
+
+
 def _restrict_signatures() -> None:
     """`dataclass` asks for the signature of its class: names in a text of the program's would be evaluated."""
     library: Any = inspect
     read = library._signature_fromstr
 
     def from_text(kind: Any, value: Any, *text: Any) -> Any:
-        if _is_own(value if isinstance(value, type) else type(value)):
+        is_class = issubclass(type(value), type)
+        if _is_own(value) if is_class else type(value) not in _OF_C:
             raise ValueError("no signature found")
         return read(kind, value, *text)
 
