@@ -195,7 +195,7 @@ class NumberedFuture(asyncio.Future[Any]):
 _GATHERED: Any = vars(asyncio.tasks)["_GatheringFuture"]
 
 
-class Gathering(_GATHERED, NumberedFuture):  # type: ignore[misc]  # it is found by its name
+class _GatheringFuture(_GATHERED, NumberedFuture):  # type: ignore[misc]  # errors show its name
     """What `gather` gives. Its class is in reach, and takes the one loop as well."""
 
     def __init__(self, children: list[asyncio.Future[Any]], *, loop: Any) -> None:
@@ -203,7 +203,7 @@ class Gathering(_GATHERED, NumberedFuture):  # type: ignore[misc]  # it is found
 
 
 #: That of the library, which makes a future of ours.
-gather: Any = FunctionType(asyncio.gather.__code__, {**vars(asyncio.tasks), "_GatheringFuture": Gathering})
+gather: Any = FunctionType(asyncio.gather.__code__, {**vars(asyncio.tasks), "_GatheringFuture": _GatheringFuture})
 
 
 def _shown(future: Any, kind: str) -> str:
