@@ -6,9 +6,10 @@ program's own from its first moment, before any hook of a base class runs.
 
 from __future__ import annotations
 
+from _abc import _abc_init  # type: ignore[import-not-found]  # what ABCMeta does with a class that is made
 from abc import ABCMeta
 from enum import EnumMeta
-from types import FunctionType, MemberDescriptorType, MethodType
+from types import FunctionType, MemberDescriptorType, MethodType, SimpleNamespace
 from typing import Any
 
 from sandbox.guest.language.attributes import DEFINABLE
@@ -43,11 +44,20 @@ class Mark:
         except TypeError:
             disown(owner)  # it is still found among the subclasses of its base
             raise
+        if issubclass(type(owner), ABCMeta):
+            _remember_by_itself(owner)
         if type(owner) in _KNOWN_METACLASSES:  # others may lie when the set asks for a class
             _CLASSES[-1].add(owner)
 
     def __get__(self, instance: object, owner: type | None = None) -> Mark:
         return self
+
+
+def _remember_by_itself(owner: type) -> None:
+    """Give an abstract class a memory at once: what is caught before it has one uses that of the library's above it."""
+    made: Any = SimpleNamespace(__bases__=())
+    _abc_init(made)
+    type.__setattr__(owner, "_abc_impl", made._abc_impl)
 
 
 #: Between underscores, these may be slots: what a class may define, and what decorators leave on an object.
