@@ -86,6 +86,9 @@ def environment(folder: Path) -> dict[str, str]:
     return {"PATH": path, "HOME": str(folder), "LANG": "C.UTF-8"}
 
 
+#: What the import of langchain-core's client for traces warns of, on 3.14.
+OF_LANGSMITH = "ignore::DeprecationWarning:langsmith._internal._beta_decorator"
+
 #: The ports that the documents use; a test puts free ones in their place.
 PORTS = ("8137", "8138")
 
@@ -121,7 +124,8 @@ def test_the_python_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
     (tmp_path / "codemode.yaml").write_text(configuration, encoding="utf-8")
     for number, block in enumerate(in_page(page, "python")):
         (tmp_path / f"block_{number}.py").write_text(block.text, encoding="utf-8")
-    programs = "\n".join(f"python -W error block_{number}.py" for number in range(len(in_page(page, "python"))))
+    python = f"python -W error -W {OF_LANGSMITH}"
+    programs = "\n".join(f"{python} block_{number}.py" for number in range(len(in_page(page, "python"))))
     run_shell(service + programs, tmp_path)
 
 
