@@ -180,7 +180,7 @@ class Index:
         exact = [place for place in self.exact.find(text) if allowed is None or allowed[place]]
         if not exact:
             return ranked
-        scores = {document: ranked.score(rank) for rank, document in enumerate(ranked.documents)}
+        scores = dict(zip(ranked.documents, [*ranked.scores.tolist(), *ranked.behind.tolist()], strict=True))
         highest = max(scores.values(), default=0.0) + 1
         documents = list(dict.fromkeys((*exact, *ranked.documents)))
         ordered = np.array([scores.get(document, highest) for document in documents])
@@ -271,12 +271,16 @@ class _Found:
         tool = self.index.tools[self.documents[rank]]
         return Hit(tool, self.score(rank), search, rank, rank < self.exact, self)
 
+    @property
+    def behind(self) -> NDArray[np.floating]:
+        """The scores of those that were not looked at closely: they share what the last of the others has."""
+        shared: NDArray[np.floating] = self.scores.min(initial=np.inf) * self.sums / self.sums.max(initial=_LEAST)
+        return shared
+
     def score(self, rank: int) -> float:
-        """What a document comes to: those that were not looked at share what the last of the others has."""
-        behind = rank - len(self.scores)
-        if behind < 0:
-            return float(self.scores[rank])
-        return float(self.scores.min() * self.sums[behind] / max(float(self.sums.max()), _LEAST))
+        """What a document comes to."""
+        place = rank - len(self.scores)
+        return float(self.scores[rank] if place < 0 else self.behind[place])
 
     def matched(self, rank: int) -> tuple[str, ...]:
         """The words of the query that a tool answers, each with the fields that do."""
