@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-# In twice as many processes as there are processors: many tests wait for something.
+# In twice as many processes as there are processors: no slower, and tests that disturb each other show.
 PYTEST := $(BIN)/python -m pytest --numprocesses $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN)) --maxprocesses 8
 
 SERVERS := .venv-servers
