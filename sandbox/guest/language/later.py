@@ -1,4 +1,4 @@
-"""Names that a class looks up later, in its namespace first: a metaclass may have written there, guards, too.
+"""Names that a class looks up later, in its namespace first: a metaclass may have written guards there, or `super`.
 
 So it is with type statements and the bounds of type parameters in its body, and from Python 3.14 on with annotations.
 """
@@ -20,8 +20,9 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 def check_later(node: ast.ClassDef, refusals: Refusals) -> None:
     """Refuse what needs a guard there. The class has been visited: guards stand in it."""
-    for part in _read_later(node):
-        if part is not None and any(isinstance(each, ast.Name) and each.id.startswith(".") for each in ast.walk(part)):
+    for part in filter(None, _read_later(node)):
+        names = [each.id for each in ast.walk(part) if isinstance(each, ast.Name)]
+        if any(name.startswith(".") or name == "super" for name in names):
             refusals.add(part, "class", "a class tells types by plain names here", "give the value a name before")
 
 

@@ -375,12 +375,13 @@ class LanguagePolicy(RestrictingNodeTransformer):
             guard = ".named_bases" if has_metaclass else ".bases"
             bases = call(guard, [self.visit(base) for base in node.bases], node)
             node.bases = [located(ast.Starred(value=bases, ctx=ast.Load()), node)]
+        trusted, self._trusted = self._trusted, frozenset()  # a metaclass may write another `self` into the namespace
         self._in_class, self._class, steady, self._steady = True, node.name, self._steady, frozenset
         if "__match_args__" in self._bound:
             check_match_args(node, self.refusals)
         node.body = self._visit_all(node.body)
         check_later(node, self.refusals)
-        self._in_class, self._class, self._steady = in_class, around, steady
+        self._in_class, self._class, self._trusted, self._steady = in_class, around, trusted, steady
         mark = ast.Assign(targets=[ast.Name("_abc_.own", ast.Store())], value=load(".mark", node))
         node.body.insert(1 if ast.get_docstring(node, clean=False) is not None else 0, located(mark, node))
         return node

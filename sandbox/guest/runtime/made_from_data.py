@@ -50,14 +50,7 @@ def restrict_enums() -> None:
         return _with_repr(build(metacls, name, bases, namespace, **options), bases)
 
     library.__new__ = staticmethod(new)
-    find = library._find_new_
-
-    @functools.wraps(find)
-    def find_new(*arguments: Any) -> Any:
-        make, *rest = find(*arguments)
-        return (_of_class(make), *rest)
-
-    library._find_new_ = staticmethod(find_new)
+    library._find_new_ = staticmethod(_find_new)
     unfinished: Any = enum._proto_member  # type: ignore[attr-defined]
     finish = unfinished.__set_name__
 
@@ -68,6 +61,27 @@ def restrict_enums() -> None:
         finish(self, enum_class, member_name)
 
     unfinished.__set_name__ = set_name
+
+
+#: The library's own, with which members are made without arguments.
+_MAKE_MEMBERS = (enum.Enum.__new__, object.__new__)
+
+
+def _find_new(classdict: Any, member_type: Any, first_enum: Any) -> Any:
+    """Do what the library does by identity: it asks a `__new__` of the program's whether it equals `object.__new__`."""
+    make = classdict.get("__new__")
+    is_saved = first_enum is not None and make is not None
+    if make is None:
+        names, kinds = ("__new_member__", "__new__"), (member_type, first_enum)
+        found = (getattr(kind, name, None) for name in names for kind in kinds)
+        plain = (None, None.__new__, *_MAKE_MEMBERS)
+        make = next((each for each in found if not _is_among(each, plain)), object.__new__)
+    takes_arguments = first_enum is not None and not _is_among(make, _MAKE_MEMBERS)
+    return _of_class(make), is_saved, takes_arguments
+
+
+def _is_among(value: Any, others: tuple[Any, ...]) -> bool:
+    return any(value is each for each in others)
 
 
 def _of_class(make: Any) -> Any:
