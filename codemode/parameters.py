@@ -78,7 +78,8 @@ def _check(
 def instance(kind: type, hints: Mapping[type, str], *, is_optional: bool = False) -> Kind:
     """An object of a class, or None where it is optional."""
     taken = (kind, NoneType) if is_optional else kind
-    says = f"a {kind.__name__}{' or None' if is_optional else ''}"
+    article = "an" if kind.__name__[0] in "AEIOU" else "a"
+    says = f"{article} {kind.__name__}{' or None' if is_optional else ''}"
     return Kind(says, lambda value: isinstance(value, taken), _by_type(hints))
 
 
@@ -99,9 +100,11 @@ def are_named(value: Any) -> bool:
 
 
 def _are_texts(value: Any) -> bool:
-    if isinstance(value, str):
-        return True
-    is_many = isinstance(value, Collection) and not isinstance(value, (bytes, bytearray, Mapping))
+    return isinstance(value, str) or _are_many_texts(value)
+
+
+def _are_many_texts(value: Any) -> bool:
+    is_many = isinstance(value, Collection) and not isinstance(value, (str, bytes, bytearray, Mapping))
     return is_many and all(isinstance(each, str) for each in value)
 
 
@@ -109,7 +112,8 @@ def _are_secrets(value: Any) -> bool:
     return isinstance(value, Mapping) and all(isinstance(text, str) for pair in value.items() for text in pair)
 
 
-def _is_path(value: Any) -> bool:
+def is_path(value: Any) -> bool:
+    """Whether it may be the path of a file."""
     return isinstance(value, (str, os.PathLike)) and isinstance(os.fspath(value), str) and "\0" not in os.fspath(value)
 
 
@@ -119,6 +123,7 @@ _LEFT_OUT: dict[type, str] = {NoneType: "leave it out for none"}
 TEXT = Kind("a str", lambda value: isinstance(value, str), _by_type(_DECODED))
 MAYBE_TEXT = Kind("a str or None", lambda value: value is None or isinstance(value, str), _by_type(_DECODED))
 TEXTS = Kind("a str or a list of them", _are_texts, _by_type(_DECODED))
+LIST_OF_TEXTS = Kind("a list of texts", _are_many_texts, _by_type({str: "put it into a list", **_LEFT_OUT}))
 COUNT = Kind(
     "an int",
     lambda value: isinstance(value, Integral) and not isinstance(value, bool),
@@ -134,4 +139,4 @@ MESSAGES = Kind(
     lambda value: isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)),
     _by_type({str: "put it into a list", Mapping: "put it into a list", **_LEFT_OUT}),
 )
-PATH = Kind("the path of a file, a str or a Path", _is_path, _by_type(_DECODED))
+PATH = Kind("the path of a file, a str or a Path", is_path, _by_type(_DECODED))

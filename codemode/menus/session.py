@@ -12,6 +12,7 @@ from codemode.menus.menu import Reason
 from codemode.menus.meta_tools import META_TOOLS, MOST_ENUMERATED, NOTHING_NEW, REQUEST_MORE_TOOLS, MetaAnswer
 from codemode.menus.prompt import skills_of
 from codemode.menus.retrieval import hits_of
+from codemode.parameters import MESSAGES, TEXT, Kind, takes
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 
 #: Tools that a `request_tool` with a description loads.
 _DESCRIBED = 5
+
+_CALL = Kind(
+    "a tool call of a model, or None",
+    lambda value: not isinstance(value, (str, bytes, int, float, list, tuple)),
+    lambda value: "a name is given as name=" if isinstance(value, str) else "",
+)
 
 #: What a tool that was asked for counts among those that were not: more than any of them.
 _ASKED_FOR = 1_000.0
@@ -55,6 +62,7 @@ class MenuSession:
         self._at_hand: set[str] = set()  # ids that are offered, or loaded since
         self._found: dict[str, dict[str, Reason]] = {}  # what each call that was made asks for
 
+    @takes(message=TEXT, history=MESSAGES, summary=TEXT)
     async def offer(self, message: str = "", history: Iterable[Any] = (), summary: str = "") -> Menu:
         """The menu for a message, with what was asked for so far.
 
@@ -74,10 +82,12 @@ class MenuSession:
         return menu if self._run is None else replace(menu, run=self._run)
 
     @staticmethod
+    @takes(name=TEXT)
     def is_meta(name: str) -> bool:
         """Whether a function of that name is answered here."""
         return name in META_TOOLS
 
+    @takes(name=TEXT)
     def tool(self, name: str) -> Tool | None:
         """The tool of the caller's whole view by function name, id or exact alias, offered or not; None without one.
 
@@ -85,6 +95,7 @@ class MenuSession:
         """
         return None if self._selector is None else self._selector.tool(name)
 
+    @takes(call=_CALL, name=TEXT)
     async def handle(self, call: Any = None, *, name: str = "", arguments: Any = None) -> MetaAnswer | None:
         """Answer a call of a meta-tool, given as a model's tool call or by name and arguments; None for other calls.
 

@@ -20,6 +20,7 @@ from rapidfuzz import fuzz, process
 
 from codemode.errors import ConfigurationError
 from codemode.search import wordlists
+from codemode.yaml_text import YamlLoader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -158,7 +159,7 @@ def _entries(path: Path) -> list[Any]:
     if path.suffix in (".jsonl", ".ndjson"):
         return [_line(line, f"{path}, line {at}") for at, line in enumerate(content.splitlines(), 1) if line.strip()]
     try:
-        parsed = yaml.safe_load(content)
+        parsed = yaml.load(content, YamlLoader)  # noqa: S506 -- a safe loader
     except yaml.YAMLError as error:
         message = f"{path}: not YAML: {' '.join(str(error).split())}"
         raise ConfigurationError(message) from None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from codemode.errors import ConfigurationError
 from codemode.settings.secrets import SecretReference
-from codemode.settings.section import Section
+from codemode.settings.section import HomePath, Section
 
 #: Headers that a caller's request has for other purposes; its key for this server above all.
 _NOT_FOR_CALLERS = frozenset(
@@ -131,8 +130,8 @@ class NoCredential(Section):
 class ClientCertificate(Section):
     """A certificate and its key, PEM files, for mutual TLS (RFC 8446, section 4.4.2)."""
 
-    certificate: Path
-    key: Path
+    certificate: HomePath
+    key: HomePath
 
 
 CredentialSettings = Annotated[

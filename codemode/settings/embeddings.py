@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
 from codemode.settings.secrets import SecretReference
-from codemode.settings.section import Section
+from codemode.settings.section import HomePath, Section
 from codemode.settings.sources import is_url
 
 #: A search lets the vector of a new query take this long: a local model needs 10 ms, a service near by 50.
@@ -40,7 +39,7 @@ class LocalEmbeddings(Section):
     """A BERT model in this process: that of the extra `embeddings`, or a `folder` as sentence-transformers saves it."""
 
     kind: Literal["local"]
-    folder: Path | None = None
+    folder: HomePath | None = None
     batch: int = Field(default=64, ge=1, le=2048)
     query_wait_ms: int = Field(default=QUERY_WAIT_MS, ge=0, le=10_000)
 

@@ -14,7 +14,9 @@ from codemode.errors import ConfigurationError
 from codemode.settings.mcp_servers import servers_in
 from codemode.settings.mistakes import line_of, mistakes, not_yaml, said_twice, unknown_names
 from codemode.settings.namespace import is_namespace
+from codemode.settings.section import expanded
 from codemode.settings.sections import Settings
+from codemode.yaml_text import YamlLoader
 
 if TYPE_CHECKING:
     from codemode.settings.secrets import SecretReference
@@ -28,12 +30,14 @@ API_KEY_VARIABLE = "CODEMODE_API_KEY"
 #: File names that say what a document is and not what it is about.
 _GENERIC_NAMES = {"openapi", "swagger", "api", "spec", "index", "schema", "v1", "v2", "v3", "docs"}
 
-_LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
 
 def load_settings(path: str | Path = DEFAULT_FILE) -> Settings:
     """Read a configuration file. Raises ConfigurationError with all of its mistakes at once."""
-    file = Path(path).expanduser()
+    try:
+        file = expanded(Path(path))
+    except ValueError as error:
+        message = f"the configuration {path}: {error}"
+        raise ConfigurationError(message) from None
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -43,8 +47,8 @@ def load_settings(path: str | Path = DEFAULT_FILE) -> Settings:
             message += ", or write one with `codemode init`"
         raise ConfigurationError(message) from None
     try:
-        node = yaml.compose(text, _LOADER)
-        content = yaml.load(text, _LOADER)  # noqa: S506 -- a safe loader
+        node = yaml.compose(text, YamlLoader)
+        content = yaml.load(text, YamlLoader)  # noqa: S506 -- a safe loader
     except yaml.YAMLError as error:
         message = f"{file}: not YAML: {not_yaml(error)}"
         raise ConfigurationError(message) from None
@@ -77,9 +81,13 @@ def _with_menu(content: Any, folder: Path) -> Any:
     """The content with the menu that it names a file for. Raises ConfigurationError where that cannot be read."""
     if not isinstance(content, dict) or not isinstance(content.get("menu"), str):
         return content
-    file = folder / Path(content["menu"]).expanduser()
     try:
-        menu = yaml.load(file.read_text(encoding="utf-8"), _LOADER)  # noqa: S506 -- a safe loader
+        file = folder / expanded(Path(content["menu"]))
+    except ValueError as error:
+        message = f"menu: {error}"
+        raise ConfigurationError(message) from None
+    try:
+        menu = yaml.load(file.read_text(encoding="utf-8"), YamlLoader)  # noqa: S506 -- a safe loader
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         match error:
             case OSError():
@@ -103,7 +111,7 @@ def settings_for_document(
     content = {
         "sources": {
             name or _namespace(location): {
-                "location": location if "://" in location else str(Path(location).expanduser()),
+                "location": location,
                 "base_url": base_url or None,
                 "keep_names": False,  # another document may come under the same name next time
                 "credentials": [
@@ -135,7 +143,7 @@ def _with_servers(settings: Settings, folder: Path) -> Settings:
     """The settings with the servers of `mcp_servers` among the sources. Raises ConfigurationError."""
     sources = dict(settings.sources)
     for named in settings.mcp_servers:
-        found = servers_in(folder / named.expanduser())
+        found = servers_in(folder / named)
         twice = sorted(found.keys() & sources.keys())
         if twice:
             message = f"mcp_servers: {named}: there is a source {twice[0]!r} already"
@@ -148,7 +156,7 @@ def _anchored(settings: Settings, folder: Path) -> Settings:
     """With what stands relative to the file found from anywhere: a server started elsewhere has the same journal."""
     sources = {name: source.anchored(folder) for name, source in settings.sources.items()}
     folders = {
-        name: folder / path.expanduser()
+        name: folder / path
         for name, path in (("state_folder", settings.state_folder), ("cache_folder", settings.cache_folder))
         if path is not None
     }

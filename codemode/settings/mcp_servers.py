@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from codemode.errors import ConfigurationError
 from codemode.settings.namespace import is_namespace
+from codemode.settings.section import expanded
 from codemode.settings.sources import SourceSettings
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def servers_in(file: Path) -> dict[str, SourceSettings]:
     except OSError as error:
         message = f"mcp_servers: {file} cannot be read: {error.strerror}"
         raise ConfigurationError(message) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         message = f"mcp_servers: {file} is not JSON: {error}"
         raise ConfigurationError(message) from None
     key, servers = _servers(content if isinstance(content, dict) else {})
@@ -167,7 +168,7 @@ def _environment(server: dict[str, Any], place: _Place) -> Iterator[tuple[str, s
 
 def _folder(path: Any, place: _Place) -> Path:
     """A path as the client sees it, which works in its workspace."""
-    return place.workspace / Path(place.expanded(path or ".")).expanduser()
+    return place.workspace / expanded(Path(place.expanded(path or ".")))
 
 
 def _transport(server: dict[str, Any]) -> Any:

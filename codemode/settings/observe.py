@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Literal
 
-from codemode.settings.section import Section
+from codemode.settings.section import HomePath, Section
 
 
 class ObserveSettings(Section):
@@ -17,6 +16,6 @@ class ObserveSettings(Section):
     """
 
     log: Literal["json", "text", "off"] = "text"
-    audit_file: Path | None = None
+    audit_file: HomePath | None = None
     traces: bool = False
     metrics: bool = False

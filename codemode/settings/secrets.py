@@ -6,13 +6,16 @@ import importlib
 import os
 import signal
 import subprocess
-from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from pydantic import Field, SecretStr, model_validator
 
 from codemode.errors import ConfigurationError
-from codemode.settings.section import Section
+from codemode.settings.section import HomePath, Section
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 #: Seconds that a command may take: time for a person to unlock a password manager.
 COMMAND_S = 30.0
@@ -36,7 +39,7 @@ class SecretReference(Section):
     """
 
     env: str | None = None
-    file: Path | None = None
+    file: HomePath | None = None
     keyring: KeyringEntry | None = None
     command: tuple[str, ...] | None = Field(default=None, min_length=1)
 
@@ -93,7 +96,7 @@ class Secrets:
 
 def _from_file(file: Path) -> str:
     try:
-        return file.expanduser().read_text(encoding="utf-8").strip()
+        return file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         message = f"a secret is read from the file {file}: {reason}"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, PrivateAttr
 
@@ -16,9 +15,12 @@ from codemode.settings.namespace import Namespace
 from codemode.settings.observe import ObserveSettings
 from codemode.settings.policy import PolicySettings
 from codemode.settings.search import SearchSettings
-from codemode.settings.section import Section
+from codemode.settings.section import HomePath, Section
 from codemode.settings.server import ServerSettings
 from codemode.settings.sources import SourceSettings
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class LimitSettings(Section):
@@ -50,7 +52,7 @@ class Settings(Section):
     """The whole of `codemode.yaml`. `pins` are the ids of tools that a model is given natively too, 8 at most."""
 
     sources: dict[Namespace, SourceSettings] = Field(default_factory=dict)
-    mcp_servers: tuple[Path, ...] = ()
+    mcp_servers: tuple[HomePath, ...] = ()
     pins: tuple[str, ...] = Field(default=(), max_length=8)
     limits: LimitSettings = LimitSettings()
     sandbox: SandboxSettings = SandboxSettings()
@@ -61,8 +63,8 @@ class Settings(Section):
     server: ServerSettings = ServerSettings()
     observe: ObserveSettings = ObserveSettings()
     journal: JournalSettings = JournalSettings()
-    state_folder: Path | None = None
-    cache_folder: Path | None = None
+    state_folder: HomePath | None = None
+    cache_folder: HomePath | None = None
 
     _where: Callable[[tuple[str | int, ...]], str] | None = PrivateAttr(default=None)
 

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from codemode.nearest import did_you_mean
 from codemode.settings.credentials import ClientCertificate, CredentialSettings
 from codemode.settings.secrets import SecretReference
-from codemode.settings.section import Section
+from codemode.settings.section import HomePath, Section, expanded
 
 #: How the location of an importable module begins.
 PYTHON = "python:"
@@ -61,14 +61,14 @@ class SourceSettings(Section):
     profile: str | None = None
     command: tuple[str, ...] = ()
     env: dict[str, SecretReference | str] = Field(default_factory=dict)
-    cwd: Path | None = None
+    cwd: HomePath | None = None
     headers: dict[str, SecretReference | str] = Field(default_factory=dict)
     transport: Literal["auto", "http", "sse"] = "auto"
     base_url: str | None = None
     address: str | None = None
     credentials: tuple[CredentialSettings, ...] = ()
     client_certificate: ClientCertificate | None = None
-    ca_file: Path | None = None
+    ca_file: HomePath | None = None
     timeout_s: float = Field(default=30.0, gt=0, le=3600)
     response_limit_bytes: int = Field(default=16 * 1024 * 1024, ge=1024)
     retries: int = Field(default=2, ge=0, le=10)
@@ -171,7 +171,14 @@ class SourceSettings(Section):
         if "://" in location and not is_url(location) and others.data.get("kind") in KINDS:
             message = "give a file, or an address that begins with http:// or https://"
             raise ValueError(message)
-        return location
+        return anchored(location, Path()) if others.data.get("kind") in KINDS else location
+
+    @field_validator("bind")
+    @classmethod
+    def _at_home(cls, bind: str | dict[str, str]) -> str | dict[str, str]:
+        return (
+            anchored(bind, Path()) if isinstance(bind, str) else {n: anchored(one, Path()) for n, one in bind.items()}
+        )
 
     @field_validator("kind")
     @classmethod
@@ -197,6 +204,6 @@ def is_python(location: str) -> bool:
 
 
 def anchored(location: str, folder: Path) -> str:
-    """A location whose file is relative to a folder; a URL or a module as it is."""
+    """A location whose file is relative to a folder; a URL or a module as it is. Raises ValueError."""
     is_elsewhere = not location or is_url(location) or location.startswith(PYTHON)
-    return location if is_elsewhere else str(folder / Path(location).expanduser())
+    return location if is_elsewhere else str(folder / expanded(Path(location)))

@@ -135,7 +135,7 @@ def _member(target: Any, name: str) -> Any:
 
 def _names(target: Any) -> list[str]:
     if isinstance(target, Mapping):
-        return [str(name) for name in target]
+        return [str(name) for name, one in target.items() if _is_called(one)]
     if isinstance(target, (list, tuple)):
-        return [name_of(one) for one in target]
+        return [name_of(one) for one in target if _is_called(one)]
     return [name for name in dir(target) if not name.startswith("_")] if target is not None else []

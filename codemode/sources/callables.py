@@ -18,10 +18,11 @@ from codemode.catalog.prose import first_sentence
 from codemode.catalog.schema import Graph, Schema
 from codemode.catalog.tool import Effect, Location, Parameter, Tool
 from codemode.errors import SourceError
+from codemode.parameters import LIST_OF_TEXTS, TEXT, one_of, takes
 from codemode.transports.function import FunctionInvocation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 #: What pydantic, type hints and signatures of builtins raise where they cannot be read.
 _UNREADABLE = (
@@ -50,8 +51,9 @@ class ToolMark:
     revert: str = ""
 
 
+@takes(effect=one_of(*(effect.value for effect in Effect)), tags=LIST_OF_TEXTS, examples=LIST_OF_TEXTS, revert=TEXT)
 def tool(
-    *, effect: str = "write", tags: tuple[str, ...] = (), examples: tuple[str, ...] = (), revert: str = ""
+    *, effect: str = "write", tags: Sequence[str] = (), examples: Sequence[str] = (), revert: str = ""
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Say what calling a function does (`read`, `write`, `destructive`), how it is tagged, and examples of calls.
 
@@ -60,7 +62,7 @@ def tool(
         @tool(effect="read", examples=("shop.find_order(number=7)",))
         def find_order(number: int) -> Order: ...
 
-    Raises ValueError for an effect that there is not, and for a `revert` that is no such call.
+    Raises ValueError for a `revert` that is no such call.
     """
     if revert:
         Inverse.parse(revert)

@@ -13,6 +13,7 @@ import yaml
 
 from codemode.errors import SourceError
 from codemode.sources.loaded import Warned
+from codemode.yaml_text import YamlLoader, too_long
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,10 +27,8 @@ _TOO_DEEP = f"nested deeper than {DEEPEST} levels"
 #: Values that a YAML text may stand for once each alias is replaced by what it names. No known document has half.
 MOST_VALUES = 2_000_000
 
-_BASE: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-
-class _JsonLoader(_BASE):  # type: ignore[misc, valid-type]
+class _JsonLoader(YamlLoader):
     """YAML 1.2's core schema on PyYAML's parser: dates, `no` and `12:30` stay text, as their authors meant them.
 
     `repeated` are keys that stand twice in one mapping, with their lines.
@@ -89,13 +88,25 @@ def parse_document(text: str, *, location: str = "", warnings: list[Warned] | No
         try:
             return _with_whole_characters(_parse_json(text, warnings), text)
         except (ValueError, RecursionError) as error:
-            as_json = _TOO_DEEP if isinstance(error, RecursionError) else str(error)
+            as_json = _TOO_DEEP if isinstance(error, RecursionError) else _why_not_json(error, text)
         try:
             return parse_yaml(text, location=location, warnings=warnings)  # YAML in flow style
         except SourceError:
             message = f"not JSON: {as_json}"
             raise SourceError(message, location=location) from None
     return parse_yaml(text, location=location, warnings=warnings)
+
+
+#: A number that Python does not read, and what stands around it in JSON.
+_LONG_NUMBER = re.compile(r"(?<=[\s:,\[])-?(\d{4301,})(?=[\s,\]}]|\Z)")
+
+
+def _why_not_json(error: ValueError, text: str) -> str:
+    long = None if isinstance(error, json.JSONDecodeError) else _LONG_NUMBER.search(text)
+    if long is None:
+        return str(error)
+    line, column = text.count("\n", 0, long.start()) + 1, long.start() - text.rfind("\n", 0, long.start())
+    return f"{too_long(len(long[1]))}: line {line} column {column}"
 
 
 def _parse_json(text: str, warnings: list[Warned] | None) -> Any:

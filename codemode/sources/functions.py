@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from codemode.sources.source import SourceContext
 
 #: Data, whose methods nobody means.
-_DATA = (str, bytes, bytearray, int, float, complex, type(None))
+DATA = (str, bytes, bytearray, int, float, complex, type(None))
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -146,7 +146,7 @@ def _members(module: ModuleType) -> Iterator[tuple[str, Any]]:
 
 def _methods(target: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     """The public methods of an object; its properties are not looked at. Raises SourceError for data."""
-    if isinstance(target, _DATA):
+    if isinstance(target, DATA):
         where = f"what stands under {'.'.join(path)!r}" if path else "what was given"
         message = (
             f"{where} is of the type {type(target).__name__}: a function, module, class or object of one is wanted"

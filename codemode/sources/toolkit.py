@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.names import plain_ids
 from codemode.errors import ConfigurationError, SourceError
+from codemode.parameters import Kind, is_path, takes
 from codemode.settings import is_python, is_url
 from codemode.sources.binding import Callables
 from codemode.sources.described import Described, Descriptions, Document, tool_of
 from codemode.sources.documents import parse_document
 from codemode.sources.endpoints import Endpoints
 from codemode.sources.function_tools import is_function_list, read_functions
-from codemode.sources.functions import import_target
+from codemode.sources.functions import DATA, import_target
 from codemode.sources.loaded import Surface, Warned
 from codemode.sources.reach import authentication, fetch, http_transport
 from codemode.sources.tool_descriptions import is_tool_descriptions, read_tool_descriptions
@@ -23,7 +26,7 @@ from codemode.sources.toolkits import is_toolkits, read_toolkits
 from codemode.transports.function import FunctionTransport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from codemode.settings import SourceSettings
     from codemode.sources.described import Bound
@@ -32,6 +35,16 @@ if TYPE_CHECKING:
 
 #: Files of a folder that are read.
 _SUFFIXES = (".json", ".yaml", ".yml")
+
+_DESCRIPTIONS = Kind(
+    "a list of function tools, a toolkit, a list of these, or the path of a file or folder of them",
+    lambda value: isinstance(value, (Mapping, list, tuple)) or is_path(value),
+)
+_CALLABLES = Kind(
+    "a dict or list of functions, a module, a class or an object with methods",
+    lambda value: not isinstance(value, DATA) and not inspect.isroutine(value),
+    lambda value: "put it into a list" if inspect.isroutine(value) else "",
+)
 
 _EXPECTED = "neither toolkits (name, tasks), nor function tools (name, parameters), nor tool_descriptions"
 
@@ -76,6 +89,7 @@ class BoundTools:
         return _bound_to_python(name, found, plain_ids(name, (one.id_path for one in found.tools)), self.to)
 
 
+@takes(descriptions=_DESCRIPTIONS, to=_CALLABLES)
 def bind(descriptions: Any, *, to: object) -> BoundTools:
     """Described tools as a source: `CodeMode.from_functions(shop=bind(TOOLS, to=FUNCTIONS))`.
 

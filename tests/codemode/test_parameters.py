@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from codemode import CodeMode, Settings, SourceError
+from codemode import CodeMode, Settings, SourceError, bind, tool
 from codemode.errors import CodeModeError, WrongArgument
 from codemode.gateway.caller import Caller
+from codemode.serving.agent import Agent
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
+
+    from codemode.serving.agent import ModelAnswer, ModelRequest
 
 ID = "ex_" + "0" * 32
 
@@ -54,9 +57,66 @@ OF_EXECUTIONS: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
+#: The same of a conversation that is offered menus.
+OF_MENUS: list[tuple[str, dict[str, Any], str]] = [
+    ("offer", {"message": None}, "message is a str, not None (NoneType)"),
+    ("offer", {"message": "x", "history": {"role": "user"}}, "history is a list, not {'role': 'user'} (dict)"),
+    ("offer", {"message": "x", "summary": 3}, "summary is a str, not 3 (int)"),
+    ("handle", {"call": "request_tool"}, "not 'request_tool' (str); a name is given as name="),
+    ("handle", {"name": 3}, "name is a str, not 3 (int)"),
+    ("tool", {"name": None}, "name is a str, not None (NoneType)"),
+    ("is_meta", {"name": []}, "name is a str, not [] (list)"),
+]
+
+#: What makes an agent, and what it answers.
+OF_AGENT: list[tuple[dict[str, Any], str]] = [
+    ({"service": 3}, "service is a CodeMode, not 3 (int)"),
+    ({"settings": {}}, "settings is an AgentSettings or None, not {} (dict)"),
+    ({"settings": Settings()}, "(Settings); give its agent"),
+    ({"model": "gpt"}, "not 'gpt' (str); AgentSettings(model=…) names one"),
+    ({"caller": "ann"}, "caller is a Caller, not 'ann' (str)"),
+    (
+        {"credentials": {"X-Token": b"s3cr3t"}},
+        "credentials is a dict of texts by their names, not what was given (dict)",
+    ),
+]
+HISTORIES: list[tuple[Any, type[Exception], str]] = [
+    ("x", WrongArgument, "history is a list, not 'x' (str); put it into a list"),
+    ([3], ValueError, "history: a message is not as chat completions have it: 3 (int)"),
+    ([{"role": "assistant", "tool_calls": 3}], ValueError, "history: tool_calls is not as chat completions have it: 3"),
+    ([{"role": "assistant", "tool_calls": [3]}], ValueError, "history: a tool call is not as chat completions have it"),
+]
+
+#: What is said of a function, and what carries described tools out.
+OF_DECORATOR: list[tuple[dict[str, Any], str]] = [
+    ({"effect": "raed"}, "effect is 'read' or 'write' or 'destructive', not 'raed' (str); did you mean 'read'?"),
+    ({"tags": "orders"}, "tags is a list of texts, not 'orders' (str); put it into a list"),
+    ({"examples": None}, "examples is a list of texts, not None (NoneType); leave it out for none"),
+    ({"revert": 3}, "revert is a str, not 3 (int)"),
+]
+OF_BIND: list[tuple[dict[str, Any], str]] = [
+    ({"descriptions": None}, "or the path of a file or folder of them, not None (NoneType)"),
+    ({"descriptions": "a\0b"}, r"not 'a\x00b' (str)"),
+    (
+        {"to": None},
+        "to is a dict or list of functions, a module, a class or an object with methods, not None (NoneType)",
+    ),
+    ({"to": "double"}, "not 'double' (str)"),
+    ({"to": len}, "(builtin_function_or_method); put it into a list"),
+]
+
+
 def double(number: int) -> int:
     """Twice a number."""
     return 2 * number
+
+
+class Silent:
+    """A model that is never asked."""
+
+    async def ask(self, request: ModelRequest) -> AsyncIterator[str | ModelAnswer]:
+        raise AssertionError
+        yield ""
 
 
 @pytest.fixture
@@ -81,6 +141,44 @@ async def test_so_is_one_of_executions(service: CodeMode) -> None:
             await getattr(service.executions, method)(caller=Caller("ann"), **given)
         assert str(caught.value).startswith(f"Executions.{method}: ")
         assert says in str(caught.value)
+
+
+async def test_so_is_one_of_a_session_of_menus(service: CodeMode) -> None:
+    session = await service.menu_session()
+    for method, given, says in OF_MENUS:
+        with pytest.raises(WrongArgument) as caught:
+            answer = getattr(session, method)(**given)
+            await answer
+        assert str(caught.value).startswith(f"MenuSession.{method}: ")
+        assert says in str(caught.value)
+
+
+async def test_so_is_one_of_an_agent(service: CodeMode) -> None:
+    for given, says in OF_AGENT:
+        with pytest.raises(WrongArgument) as caught:
+            Agent(**{"service": service, "model": Silent(), **given})
+        assert says in str(caught.value)
+        assert "s3cr3t" not in str(caught.value)
+    agent = Agent(service, model=Silent())
+    with pytest.raises(WrongArgument, match=r"message is a str, not 3 \(int\)"):
+        agent.run(3)  # type: ignore[arg-type]
+    for history, kind, says in HISTORIES:
+        with pytest.raises(kind) as refused:
+            await agent.answer("x", history=history)
+        assert says in str(refused.value)
+
+
+def test_so_is_what_is_said_of_a_function() -> None:
+    for given, says in OF_DECORATOR:
+        with pytest.raises(WrongArgument) as caught:
+            tool(**given)
+        assert str(caught.value).startswith("tool: ")
+        assert says in str(caught.value)
+    for given, says in OF_BIND:
+        with pytest.raises(WrongArgument) as refused:
+            bind(**{"descriptions": [], "to": [double], **given})
+        assert str(refused.value).startswith("bind: ")
+        assert says in str(refused.value)
 
 
 def test_a_service_is_made_from_what_makes_one() -> None:

@@ -101,6 +101,79 @@ def test_what_is_no_yaml_is_told_by_its_line_without_its_text(tmp_path: Path) ->
     assert "hunter2" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("2024-13-45", "what looks like a value of the type timestamp is none; quotes around it make text of it"),
+        ("!!bool maybe", "what looks like a value of the type bool is none"),
+        ("!!timestamp soon", "what looks like a value of the type timestamp is none"),
+        ("7" * 5000, "a number of 5,000 digits, 4,300 are read; quotes around it make text of it"),
+        ("0x" + "f" * 5000, "a number of 5,002 digits, 4,300 are read"),
+    ],
+    ids=["date", "bool", "timestamp", "int", "hexadecimal"],
+)
+def test_a_value_that_cannot_be_read_is_told_by_its_line_without_its_text(
+    tmp_path: Path, value: str, said: str
+) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings(write(tmp_path, f"sources: {{gym: {{location: gym.yaml}}}}\nlimits:\n  wall_s: {value}\n"))
+    assert f"codemode.yaml: not YAML: line 3: {said}" in str(caught.value)
+    (tmp_path / "menu.yaml").write_text(f"cap: {value}")
+    with pytest.raises(ConfigurationError, match=r"menu: .*menu\.yaml cannot be read: not YAML: line 1: "):
+        load_settings(write(tmp_path, "sources: {gym: {location: gym.yaml}}\nmenu: menu.yaml\n"))
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("sources.gym.location", "sources: {gym: {location: PATH}}"),
+        ("sources.gym.bind", "sources: {gym: {location: gym.json, bind: PATH}}"),
+        ("sources.gym.ca_file", "sources: {gym: {location: gym.yaml, ca_file: PATH}}"),
+        ("mcp_servers.0", "mcp_servers: [PATH]"),
+        ("cache_folder", "cache_folder: PATH"),
+        ("observe.audit_file", "observe: {audit_file: PATH}"),
+        ("server.keys.0.secret.file", "server: {keys: [{file: PATH}]}"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("~nobody-of-that-name/x", "there is no home folder that '~nobody-of-that-name' stands for"),
+        ('"a\\0b"', "a path holds no character NUL"),
+    ],
+    ids=["home", "nul"],
+)
+def test_a_path_that_is_none_is_told_by_its_key(tmp_path: Path, key: str, text: str, path: str, said: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings(write(tmp_path, text.replace("PATH", path)))
+    assert f"  line 1: {key}: {said}" in str(caught.value)
+
+
+def test_so_is_that_of_a_menu_of_a_file_of_servers_and_of_the_configuration(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="menu: there is no home folder that '~nobody-of-that-name' stands"):
+        load_settings(write(tmp_path, "menu: ~nobody-of-that-name/x.yaml"))
+    (tmp_path / "mcp.json").write_text(
+        json.dumps({"mcpServers": {"a": {"command": "a", "cwd": "~nobody-of-that-name"}}})
+    )
+    with pytest.raises(ConfigurationError, match=r"mcp_servers: .*mcp\.json: mcpServers\.a: there is no home folder"):
+        load_settings(write(tmp_path, "mcp_servers: [mcp.json]"))
+    (tmp_path / "mcp.json").write_text("[" * 100_000)
+    with pytest.raises(ConfigurationError, match=r"mcp_servers: .*mcp\.json is not JSON"):
+        load_settings(write(tmp_path, "mcp_servers: [mcp.json]"))
+    with pytest.raises(ConfigurationError, match="there is no home folder that '~nobody-of-that-name' stands for"):
+        load_settings("~nobody-of-that-name/codemode.yaml")
+
+
+def test_the_home_folder_is_found_in_every_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    settings = load_settings(
+        write(tmp_path, "sources: {gym: {location: ~/gym.yaml, ca_file: ~/ca.pem}}\nobserve: {audit_file: ~/audit}")
+    )
+    home = tmp_path / "home"
+    assert settings.sources["gym"].location == str(home / "gym.yaml")
+    assert (settings.sources["gym"].ca_file, settings.observe.audit_file) == (home / "ca.pem", home / "audit")
+
+
 def test_an_address_is_no_python_whatever_it_ends_in() -> None:
     assert is_python("shop.py:Shop")
     assert is_python("python:http")

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from codemode.errors import ConfigurationError
 from codemode.serving.agent.agent import Agent
 from codemode.serving.model_text import failure_text
+from codemode.yaml_text import YamlLoader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -113,7 +114,7 @@ class Evaluation:
 def read_tasks(file: Path) -> TaskSet:
     """Read a file of tasks. Raises ConfigurationError with every mistake in it."""
     try:
-        tasks = TaskSet.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
+        tasks = TaskSet.model_validate(yaml.load(file.read_text(encoding="utf-8"), YamlLoader))  # noqa: S506 -- a safe loader
     except OSError as error:
         message = f"the tasks {file} cannot be read: {error.strerror}"
         raise ConfigurationError(message) from None

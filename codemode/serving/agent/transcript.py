@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,8 @@ def read_history(history: Sequence[Mapping[str, Any] | Message]) -> list[Message
         if isinstance(message, (UserMessage, AssistantMessage, ToolMessage)):
             found.append(message)
             continue
+        if not isinstance(message, Mapping):
+            raise _strange("a message", message)
         match message.get("role"):
             case "user":
                 found.append(UserMessage(_text(message.get("content"))))
@@ -131,9 +134,18 @@ def _chat(message: Message) -> dict[str, Any]:
 
 
 def _calls(message: Mapping[str, Any]) -> Iterable[ToolRequest]:
-    for call in message.get("tool_calls") or ():
-        function = call.get("function") or {}
+    calls = message.get("tool_calls") or ()
+    if not isinstance(calls, (list, tuple)):
+        raise _strange("tool_calls", calls)
+    for call in calls:
+        function = (call.get("function") or {}) if isinstance(call, Mapping) else None
+        if not isinstance(function, Mapping):
+            raise _strange("a tool call", call)
         yield ToolRequest(str(call.get("id", "")), str(function.get("name", "")), str(function.get("arguments", "")))
+
+
+def _strange(what: str, given: Any) -> ValueError:
+    return ValueError(f"history: {what} is not as chat completions have it: {given!r:.60} ({type(given).__name__})")
 
 
 def _text(content: Any) -> str:

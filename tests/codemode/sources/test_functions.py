@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field
 from codemode import CodeMode, ConfigurationError, SourceError, tool
 from codemode.catalog import stubs
 from codemode.catalog.tool import Effect
+from codemode.errors import WrongArgument
 from codemode.settings import Settings
 from codemode.sources.functions import import_target, load_functions
 
@@ -148,7 +149,7 @@ def test_the_author_says_effect_tags_and_examples_and_what_is_not_said_may_write
     order = found["shop.find_order"]
     assert (order.effect, order.tags, order.examples) == (Effect.READ, ("orders",), ("shop.find_order(number=7)",))
     assert found["shop.place"].effect is Effect.WRITE
-    with pytest.raises(ValueError, match="harmless"):
+    with pytest.raises(WrongArgument, match="harmless"):
         tool(effect="harmless")
 
 
