@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import httpx2
-import pytest
 
 from codemode.service import CodeMode
 from codemode.settings import Settings
@@ -19,6 +18,8 @@ from tests.codemode.transports.echo import echo
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    import pytest
 
     from tests.codemode.transports.recorder import Recorder
 
@@ -85,7 +86,6 @@ def _assert_unseen(text: str, where: str) -> None:
             assert form not in text, f"{where}: {form}"
 
 
-@pytest.mark.timeout(120)
 async def test_no_secret_is_seen_anywhere(
     recorder: Recorder, tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:

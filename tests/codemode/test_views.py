@@ -110,7 +110,6 @@ def _comparable(answer: Any) -> str:
     max_examples=5, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.lists(rules, min_size=1, max_size=4))
-@pytest.mark.timeout(300)
 async def test_every_answer_is_as_if_what_is_hidden_were_not_there(
     tmp_path: Path, chosen: list[dict[str, Any]]
 ) -> None:

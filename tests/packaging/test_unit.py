@@ -48,7 +48,6 @@ def test_systemd_knows_every_directive_of_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 def test_no_layer_is_lost_without_new_privileges(tmp_path: Path) -> None:
     unit = directives()
     assert (unit["NoNewPrivileges"], unit["CapabilityBoundingSet"], unit["UMask"]) == (["yes"], [""], ["0077"])

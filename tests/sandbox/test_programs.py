@@ -8,15 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.timeout(300)
 def test_every_recorded_program_gives_its_recorded_outcome(shared_data: Callable[[str], Path]) -> None:
     folder = shared_data("programs")
 

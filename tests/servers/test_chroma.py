@@ -25,7 +25,6 @@ def chroma(tmp_path: Path) -> Iterator[Running]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
 async def test_collections_are_made_filled_paged_changed_and_missing(chroma: Running, tmp_path: Path) -> None:
     secret = tmp_path / "token"
     secret.write_text("its document asks for one", encoding="utf-8")

@@ -33,7 +33,6 @@ def jupyter(tmp_path: Path) -> Iterator[Running]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 async def test_files_are_made_listed_changed_and_missing(jupyter: Running, tmp_path: Path) -> None:
     secret = tmp_path / "token"
     secret.write_text(TOKEN, encoding="utf-8")

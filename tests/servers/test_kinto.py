@@ -58,7 +58,6 @@ def kinto(tmp_path: Path) -> Iterator[Running]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 async def test_records_are_made_listed_patched_paged_and_refused(kinto: Running, tmp_path: Path) -> None:
     secret = tmp_path / "password"
     secret.write_text("for-tests", encoding="utf-8")

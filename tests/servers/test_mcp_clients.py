@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tests.conftest import Gym
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.slow
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "mcp-clients.md"
 BIN = Path(sys.executable).parent

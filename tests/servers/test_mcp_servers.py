@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from codemode.executions.ledger import LedgerEntry
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.slow
 
 COMMAND = str(Path(sys.executable).parent / "codemode")
 

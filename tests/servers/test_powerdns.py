@@ -43,7 +43,6 @@ def powerdns(tmp_path: Path) -> Iterator[Running]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 async def test_zones_are_made_changed_listed_and_refused(powerdns: Running, tmp_path: Path) -> None:
     secret = tmp_path / "key"
     secret.write_text(KEY, encoding="utf-8")

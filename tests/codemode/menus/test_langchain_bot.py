@@ -86,7 +86,6 @@ def find_john(seen: Seen) -> Say:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
 async def test_the_bot_is_refused_with_all_tools_and_works_with_a_menu(tmp_path: Path) -> None:
     async with ModelServer(find_john) as server:
         write_bot(tmp_path, BEFORE)

@@ -34,7 +34,7 @@ class EmbeddingsService:
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
 
-    def wait_for_requests(self, count: int, timeout_s: float = 10) -> bool:
+    def wait_for_requests(self, count: int, timeout_s: float = 100) -> bool:
         """Whether that many requests have come within the time."""
         with self.change:
             return self.change.wait_for(lambda: len(self.asked) >= count, timeout_s)
@@ -60,7 +60,7 @@ class EmbeddingsService:
             self.keys.append(key)
             number = len(self.asked)
             self.change.notify_all()
-        self.gate.wait(10)
+        self.gate.wait(100)
         bad = self.misbehave(number, texts)
         if bad is not None:
             return bad

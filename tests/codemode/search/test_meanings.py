@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tests.codemode.search.conftest import ToolFactory
 
-WAIT_S = 10
+WAIT_S = 100
 KEY = "sk-a-secret-key"
 
 

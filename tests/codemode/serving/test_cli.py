@@ -36,7 +36,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def codemode(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
     inherited = {name: os.environ[name] for name in ("PATH", "HOME")} | {"COLUMNS": "200"}  # noqa: TID251
     return subprocess.run(
-        [COMMAND, *arguments], input=stdin, env=inherited | environment, capture_output=True, text=True, timeout=50
+        [COMMAND, *arguments], input=stdin, env=inherited | environment, capture_output=True, text=True
     )
 
 
@@ -237,14 +237,14 @@ def test_serve_answers_reads_anew_and_ends_as_it_is_told(gym: Gym) -> None:
             line = process.stderr.readline()
         url = "http://" + line.partition("http://")[2].strip()
         body = {"code": "gym.core.get_gym_info()['name']"}
-        answer = httpx2.post(f"{url}/v1/execute", json=body, headers={"Authorization": "Bearer a-key"}, timeout=30)
+        answer = httpx2.post(f"{url}/v1/execute", json=body, headers={"Authorization": "Bearer a-key"}, timeout=120)
         assert answer.json()["status"] == "completed"
         process.send_signal(signal.SIGHUP)
         while "read anew" not in (line := process.stderr.readline()):
             assert line, "the server ended"
         assert "tools=137" in line
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=30)
+        process.wait()
 
 
 def test_the_demo_runs_six_programs_and_each_ends_as_it_is_meant_to() -> None:

@@ -56,7 +56,6 @@ async def _codemode(*arguments: str | Path, visit: bool = False) -> tuple[int, s
     return process.returncode or 0, output.decode(), (first + errors).decode()
 
 
-@pytest.mark.timeout(120)
 async def test_log_in_call_look_and_log_out(tmp_path: Path) -> None:
     async with running(AuthorizationServer()) as server:
         config = _configured(tmp_path, server)
@@ -82,7 +81,6 @@ async def test_log_in_call_look_and_log_out(tmp_path: Path) -> None:
         assert (await _codemode("auth", "logout", "api", "--config", config))[2] == "nobody was logged in at api\n"
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     ("status", "reason"),
     [(0, "the issuer names no revocation endpoint"), (503, "the revocation endpoint answered 503")],
@@ -97,7 +95,6 @@ async def test_a_log_out_of_which_the_service_is_not_told_says_so(tmp_path: Path
         assert not any(token in errors for token in (*server.access, *server.refresh))
 
 
-@pytest.mark.timeout(120)
 async def test_what_needs_no_login_is_said(tmp_path: Path) -> None:
     config = _configured(tmp_path, AuthorizationServer(url="http://127.0.0.1:1"), flow="client_credentials")
     code, _, errors = await _codemode("auth", "login", "api", "--config", config)
@@ -109,7 +106,6 @@ async def test_what_needs_no_login_is_said(tmp_path: Path) -> None:
     assert (code, errors) == (2, "there is no source 'ap'; there are: api\n")
 
 
-@pytest.mark.timeout(120)
 async def test_status_names_what_is_missing(tmp_path: Path) -> None:
     config = tmp_path / "codemode.yaml"
     credentials = [

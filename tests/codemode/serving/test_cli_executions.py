@@ -85,7 +85,7 @@ class Desk:
     def type(self, *arguments: str, stdin: str = "", columns: str = "200") -> subprocess.CompletedProcess[str]:
         env = self.environment(columns)
         return subprocess.run(
-            [COMMAND, *arguments], cwd=self.folder, input=stdin, env=env, capture_output=True, text=True, timeout=50
+            [COMMAND, *arguments], cwd=self.folder, input=stdin, env=env, capture_output=True, text=True
         )
 
     def json(self, *arguments: str, stdin: str = "") -> Any:
@@ -225,7 +225,7 @@ def test_a_program_whose_process_is_ended_has_an_end_or_is_said_to_have_none(des
     running = desk.start("run", "-", stdin="bank.wait()")
     came.read_bytes()  # until the call is under way
     running.send_signal(number)
-    assert running.wait(50) == (-number if number == signal.SIGKILL else 128 + number)
+    assert running.wait() == (-number if number == signal.SIGKILL else 128 + number)
     (listed,) = desk.json("executions", "list")
     if number != signal.SIGKILL:
         assert (listed["status"], listed["is_left"]) == ("cancelled", False)

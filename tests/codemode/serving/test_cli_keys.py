@@ -14,7 +14,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import Gym
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.slow
 COMMAND = str(Path(sys.executable).parent / "codemode")
 
 POLICY = """

@@ -67,7 +67,7 @@ def server(gym: Gym, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             said += line
         yield line.rpartition(" ")[2].strip() + "/mcp"
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=60) == -signal.SIGTERM, process.stderr.read()
+        assert process.wait() == -signal.SIGTERM, process.stderr.read()
 
 
 @asynccontextmanager

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("name", "most"),
     [

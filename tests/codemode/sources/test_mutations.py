@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(("name", "rounds"), [("notion.json", 150), ("docker-engine.yaml", 50), ("slack.json", 20)])
 def test_a_broken_part_costs_no_other(name: str, rounds: int, shared_data: Callable[[str], Path]) -> None:
     text = lzma.decompress((shared_data("specs") / f"{name}.xz").read_bytes()).decode()

@@ -37,7 +37,7 @@ async def server() -> AsyncIterator[AuthorizationServer]:
 def _login(server: AuthorizationServer, **changes: Any) -> Login:
     grant = {"token_url": "", "client_id": "robot", "issuer": server.url, "scopes": ("read",)}
     grant |= {name: changes.pop(name) for name in list(changes) if name in Grant.__slots__}
-    return Login("api", Grant(**grant), **{"patience_s": 10, **changes})  # type: ignore[arg-type]
+    return Login("api", Grant(**grant), **{"patience_s": 50, **changes})  # type: ignore[arg-type]
 
 
 class Browser:

@@ -31,7 +31,7 @@ def report(setting: str | None) -> tuple[dict[str, str], object, list[str]]:
     command = [sys.executable, "-c", REPORT, str(PROGRAMS)]
     if setting is not None:
         command = [sys.executable, str(PROGRAMS / "in_setting.py"), setting, *command]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found, value, layers = json.loads(done.stdout)
     return found, value, layers
