@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 async def sandbox() -> AsyncIterator[Sandbox]:
-    async with Sandbox(limits=Limits(wall_s=10.0)) as started:
+    async with Sandbox(limits=Limits(wall_s=40.0)) as started:
         yield started
 
 

@@ -21,11 +21,13 @@ from typing import TYPE_CHECKING, Any, cast
 from sandbox import Call, CallFailed, Limits, Sandbox, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sandbox import Outcome
     from sandbox.host.fork_server import ForkServer
 
 PROGRAMS = str(Path(__file__).resolve().parents[1] / "sandbox" / "programs")
-LIMITS = Limits(wall_s=5.0, cpu_s=2.0, memory_bytes=64 << 20, output_bytes=20_000, calls=50)
+LIMITS = Limits(wall_s=60.0, cpu_s=2.0, memory_bytes=64 << 20, output_bytes=20_000, calls=50)
 QUICK = replace(LIMITS, wall_s=0.05)
 
 _AT_A_TIME = 4
@@ -103,16 +105,12 @@ async def soak(runs: int, *, seed: int = 1) -> Levels:
         await run_all(boxes, chance, runs - int(runs * _WARM_PART))
         end = await levels(boxes)
     growth = Levels(*(getattr(end, name) - getattr(warm, name) for name in Levels.__annotations__))
-    assert (growth.descriptors, growth.processes, growth.tasks) == (0, 0, 0), growth
+    assert max(growth.descriptors, growth.processes, growth.tasks) <= 0, growth
     for name in ("host_bytes", "server_bytes"):
         most = max(_GROWTH_BYTES, _GROWTH_SHARE * getattr(warm, name))
         assert getattr(growth, name) < most, f"{name} grew from {getattr(warm, name)} by {getattr(growth, name)}"
     gc.collect()
-    for _ in range(100):
-        if descendants() <= before[0]:
-            break
-        await asyncio.sleep(0.02)
-    assert descendants() <= before[0], f"processes were left behind: {descendants() - before[0]}"
+    await until(lambda: descendants() <= before[0], "processes were left behind")
     assert open_descriptors() <= before[1] + 1  # the listing itself
     return growth
 
@@ -167,13 +165,13 @@ async def cancelled(running: Any, *, after_s: float) -> None:
 
 async def levels(boxes: tuple[Sandbox, Sandbox]) -> Levels:
     """Wait until the pools are full and nothing dies any more, and read what must not grow."""
-    for _ in range(500):
-        await asyncio.sleep(0.02)
-        if all(
+    await until(
+        lambda: all(
             box._pool and len(box._pool._idle) == box._pool._size == len(cast("ForkServer", box._server)._workers)
             for box in boxes
-        ):
-            break
+        ),
+        "a pool does not become full",
+    )
     await asyncio.sleep(0.2)
     gc.collect()
     servers = [process for process in descendants() if "start.py" in command(process)]
@@ -184,6 +182,15 @@ async def levels(boxes: tuple[Sandbox, Sandbox]) -> Levels:
         host_bytes=resident(os.getpid()),
         server_bytes=max(resident(process) for process in servers),
     )
+
+
+async def until(holds: Callable[[], bool], otherwise: str) -> None:
+    """Wait for it, for as long as a busy machine may take."""
+    for _ in range(5_000):
+        if holds():
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError(otherwise)
 
 
 def descendants() -> set[int]:

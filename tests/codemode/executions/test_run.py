@@ -72,7 +72,7 @@ def states(outcome: Any) -> Counter[tuple[str, str]]:
 
 
 async def test_a_time_out_tells_what_ran_what_may_have_and_what_never_did(tmp_path: Path) -> None:
-    limits = {"wall_s": 1.0, "calls_in_flight": 4}
+    limits = {"wall_s": 3.0, "calls_in_flight": 4}
     async with running(tmp_path, limits=limits, source={"concurrency": 3}) as (service, upstream):
         outcome = await service.execute(
             "import asyncio\nup.x.quick()\nawait asyncio.gather(*[up.x.slow(n=n) for n in range(6)])"

@@ -25,7 +25,7 @@ TIMEOUT_S = 30
 
 @pytest.fixture
 async def service(gym: Gym) -> AsyncIterator[CodeMode]:
-    limits = {"wall_s": 5, "cpu_s": 1}
+    limits = {"wall_s": 40, "cpu_s": 1}
     async with CodeMode.from_settings(gym.settings(limits=limits, server={"request_limit_bytes": 10_000})) as service:
         yield service
 

@@ -62,7 +62,7 @@ async def test_limits_of_time_end_a_program_that_catches_everything() -> None:
 async def test_a_program_that_ends_its_process_and_one_that_is_given_up_leave_nothing() -> None:
     before = asyncio.all_tasks()
     options: dict[str, Any] = {"program": "bare_program", "folders": (PROGRAMS,)}
-    async with Sandbox(insecure=True, workers=0, limits=replace(Limits(), wall_s=10), **options) as sandbox:
+    async with Sandbox(insecure=True, workers=0, limits=replace(Limits(), wall_s=40), **options) as sandbox:
         outcome = await sandbox.run("import os; os._exit(3)")
         assert outcome.status is Status.CRASHED
         assert outcome.failure is not None
