@@ -66,7 +66,7 @@ async def issuer(folder: Path, **settings: Any) -> AsyncIterator[tuple[Callers, 
 
 def token(key: Any = RSA_KEY, kid: str = "rsa", algorithm: str = "RS256", **claims: Any) -> str:
     now = time.time()
-    usual = {"iss": "https://issuer", "aud": "codemode", "sub": "ann", "exp": now + 60, "iat": now, "role": "staff"}
+    usual = {"iss": "https://issuer", "aud": "codemode", "sub": "ann", "exp": now + 3600, "iat": now, "role": "staff"}
     whole = {name: value for name, value in {**usual, **claims}.items() if value is not None}
     return "Bearer " + jwt.encode(whole, key, algorithm=algorithm, headers={"kid": kid})
 
