@@ -34,11 +34,13 @@ import logging
 import math
 import queue
 import re
+import statistics
 import string
 
 from canaries import CREDENTIAL, ENVIRONMENT_SECRET, HOST_SECRET, MARKER, Canaries  # noqa: F401
 
 from sandbox.guest.channel import Connection
+from sandbox.guest.names.traceback_names import FrameSummary
 from sandbox.limits import Limits
 from sandbox.protocol.guest_messages import Calls, Final, Sites, decode_guest_message
 from sandbox.protocol.host_messages import encode_go, encode_reply, encode_run, encode_value
@@ -252,6 +254,8 @@ def _state() -> list:
         ipaddress.ip_address("10.0.0.1").is_private,
         sorted(vars(json.dumps)),
         str(copy.deepcopy.__defaults__),
+        sorted(statistics.NormalDist.__slots__),
+        sorted(FrameSummary._field_defaults),
         [vars(node) for node in ast.walk(ast.parse("a + b")) if isinstance(node, ast.Load | ast.Add)],
         [
             kind.__name__

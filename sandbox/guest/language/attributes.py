@@ -21,7 +21,7 @@ ABC_INTERNALS = ("_abc_", "_dump_registry")
 #: `_x_` attributes of Enum that show data. Others, like `_convert_`, read modules.
 ENUM_INTERNALS = frozenset({"_member_map_", "_member_names_", "_value2member_map_"})
 #: `_x` attributes that are public by convention: of named tuples, and of members of enumerations.
-NAMED_TUPLE = frozenset({"_asdict", "_replace", "_fields", "_make", "_field_defaults"})
+NAMED_TUPLE = frozenset({"_asdict", "_replace", "_fields", "_make"})
 ENUM = frozenset({"_value_", "_name_"})  # the maps of members are the program's where the class is
 LISTED_PRIVATE = NAMED_TUPLE | ENUM
 

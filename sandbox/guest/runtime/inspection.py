@@ -72,6 +72,7 @@ class Inspection:
             "__kwdefaults__": self._of_own,
             "__orig_bases__": self._original_bases,
             "__orig_class__": self._of_own,
+            "__slots__": self._of_own,
             "__getattribute__": self._accessor,
             "__getattr__": self._accessor,
             "__setattr__": self._accessor,
