@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gc
 import os
 import sys
@@ -139,6 +140,14 @@ def _depth() -> int:
 # --- before the program comes ----------------------------------------------------------------------------------------
 
 
+#: Codecs that programs name.
+_CODECS = (
+    "ascii base64 big5 cp437 cp850 cp1250 cp1251 cp1252 euc_jp euc_kr gb2312 gb18030 gbk hex idna iso8859-1 iso8859-2 "
+    "iso8859-15 koi8-r latin-1 mac_roman punycode raw_unicode_escape rot13 shift_jis unicode_escape utf-7 utf-8-sig "
+    "utf-16 utf-16-be utf-16-le utf-32 utf-32-be utf-32-le"
+)
+
+
 def warm_up() -> None:
     """Import all that a program may need, while files are still in reach. Called once, in the fork server."""
     os.putenv("TZ", "UTC")
@@ -156,20 +165,11 @@ def warm_up() -> None:
 def _read_late_imports() -> None:
     """Do once what makes the standard library import at its first use."""
     import _strptime  # type: ignore[import-not-found]  # noqa: F401, PLC0415  # datetime.strptime imports it
-    import encodings.ascii  # noqa: PLC0415  # codecs that programs name
-    import encodings.base64_codec  # noqa: PLC0415
-    import encodings.cp1252  # noqa: PLC0415
-    import encodings.hex_codec  # noqa: PLC0415
-    import encodings.idna  # noqa: PLC0415
-    import encodings.latin_1  # noqa: PLC0415
-    import encodings.raw_unicode_escape  # noqa: PLC0415
-    import encodings.rot_13  # noqa: PLC0415
-    import encodings.unicode_escape  # noqa: PLC0415
-    import encodings.utf_8_sig  # noqa: PLC0415
-    import encodings.utf_16  # noqa: PLC0415
-    import encodings.utf_16_be  # noqa: PLC0415
-    import encodings.utf_16_le  # noqa: PLC0415
-    import encodings.utf_32  # noqa: F401, PLC0415
+
+    for codec in _CODECS.split():
+        codecs.lookup(codec)
+    if sys.version_info >= (3, 12):
+        import _pylong  # type: ignore[import-not-found]  # noqa: F401, PLC0415  # division and text of large numbers
     import unicodedata  # noqa: F401, PLC0415  # used for names of characters in literals
 
 

@@ -6,6 +6,7 @@ import contextlib
 import gc
 import random
 import re
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -175,8 +176,12 @@ class Run:
         if _WATCHES_MEMORY.search(self._program.text):
             gc.disable()  # what is freed, and when, then follows from the program alone
         install(self._loop)
+        digits = sys.get_int_max_str_digits()
         try:
-            value, has_value = self._value()
+            try:
+                value, has_value = self._value()
+            finally:
+                sys.set_int_max_str_digits(digits)  # the host reads no longer numbers
             return Ended("completed", self._encode(value) if has_value else None)
         except HostGone:
             raise

@@ -82,7 +82,6 @@ WITHHELD: dict[str, dict[str, str]] = {
         "settrace": _NO_CODE,
         "setprofile": _NO_CODE,
         "_getframe": _NO_CODE,
-        "set_int_max_str_digits": "the limit protects against text that takes minutes to convert",
     },
     "collections": {"UserString": "inherit from str"},
     "asyncio": {

@@ -57,6 +57,7 @@ def _sys(scene: Scene) -> dict[str, Any]:
         "executable": "",
         "float_repr_style": sys.float_repr_style,
         "get_int_max_str_digits": sys.get_int_max_str_digits,
+        "set_int_max_str_digits": sys.set_int_max_str_digits,
         "implementation": Table("sys.implementation", {"name": sys.implementation.name, "version": sys.version_info}),
         "argv": ["program"],
         "stdin": io.StringIO(),

@@ -47,6 +47,25 @@ _OTHERS = {
     ("uuid", "shutil"),
 }
 
+#: Prints the modules that arithmetic with large numbers and well-known codecs import.
+_BY_THE_INTERPRETER = """
+import json, sys
+from sandbox.guest import program
+
+program.warm_up()
+before = set(sys.modules)
+divmod(10**20000, 10**7000), str(7**2000), int("9" * 4000)
+sys.set_int_max_str_digits(0)
+str(7**200000), int("9" * 20000)
+for codec in sys.argv[1].split():
+    "a".encode(codec).decode(codec)
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+_CODECS = (
+    "big5 cp437 cp850 cp1250 cp1251 cp1252 euc_jp euc_kr gb2312 gb18030 gbk idna iso8859-1 iso8859-2 iso8859-15 koi8-r "
+    "mac_roman punycode raw_unicode_escape shift_jis unicode_escape utf-7 utf-8-sig utf-16 utf-16-be utf-32 utf-32-le"
+)
+
 
 def test_what_a_program_may_call_imports_nothing() -> None:
     root = str(Path(__file__).parents[4])
@@ -57,3 +76,10 @@ def test_what_a_program_may_call_imports_nothing() -> None:
         if function not in _OF_COMMANDS and (module, late) not in _OTHERS
     ]
     assert found == []
+
+
+def test_large_numbers_and_codecs_import_nothing() -> None:
+    root = str(Path(__file__).parents[4])
+    command = [sys.executable, "-c", _BY_THE_INTERPRETER, _CODECS]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == []
