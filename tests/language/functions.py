@@ -1,7 +1,8 @@
 import functools
 import itertools
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cache, lru_cache, partial, reduce, singledispatch, wraps
+from collections.abc import Mapping, Sequence, Sized
+from functools import cache, lru_cache, partial, reduce, singledispatch, singledispatchmethod, wraps
 
 
 def timer(label="t"):
@@ -120,7 +121,35 @@ def _(x: list):
     return f"list {len(x)}"
 
 
-print(show("s"), show(3), show([1]), show(True))
+@show.register(Sized)
+def _(x): return f"sized {len(x)}"
+@show.register(Mapping)
+def _(x): return f"mapping {len(x)}"
+@show.register
+def _(x: "float | complex"): return f"number {x}"
+@show.register
+def _(x: None): return "nothing"
+class Table(dict): pass
+class Bag:
+    def __len__(self): return 2
+class Kinds:
+    @singledispatchmethod
+    def name(self, x): return "other"
+    @name.register
+    def _(self, x: "Bag"): return "bag"
+    @name.register(Sized)
+    def _(self, x): return "sized"
+
+
+print(show("s"), show(3), show([1]), show(True), show({}), show(Table(a=1)), show(Bag()), show(1.5), show(None), show({1}))
+print([Kinds().name(x) for x in (Bag(), "s", 1)], show.dispatch(tuple)((1, 2)), len(show.registry))
+@show.register(Sequence)
+def _(x): return f"sequence {len(x)}"
+for x in [(1,), "s", range(3)]:
+    try: print(show(x))
+    except RuntimeError as e: print(e)
+try: show()
+except TypeError as e: print(e)
 print(list(itertools.chain.from_iterable([[1], [2]])), list(itertools.islice(itertools.count(5, 2), 3)), list(itertools.groupby("aab", key=str.upper))[0][0])
 def kwonly(*, a, b=2): return a + b
 print(kwonly(a=1), kwonly(**{"a": 5, "b": 6}))

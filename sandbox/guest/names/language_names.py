@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 from sandbox.guest.language.attributes import Decision, decide
 from sandbox.guest.names.builtin_names import seen_names
 from sandbox.guest.names.kinds import KINDS
-from sandbox.guest.names.type_hints import field_marker, type_hints
+from sandbox.guest.names.single_dispatch import SingleDispatch, SingleDispatchMethod
+from sandbox.guest.names.type_hints import field_marker, read_hint, type_hints
 from sandbox.guest.runtime.classes import ABC_META, ENUM_META, Classes
-from sandbox.guest.runtime.handed_out import handed_out
 from sandbox.guest.runtime.metaclasses import NOT_OF_METACLASSES, check_fields
 from sandbox.guest.runtime.own import MARK, MARK_NAME
 from sandbox.guest.runtime.signatures import full_argument_specification, signature_of
 from sandbox.guest.runtime.tables import Table
-from sandbox.guest.runtime.types_seen import SeenType, kind_of
+from sandbox.guest.runtime.types_seen import SeenType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -87,15 +87,13 @@ def _functools(scene: Scene) -> dict[str, Any]:
     def wraps(wrapped: Any, assigned: Any = None, updated: Any = None) -> Callable[[Any], Any]:
         return lambda wrapper: update_wrapper(wrapper, wrapped)
 
-    def singledispatch(function: Any) -> Any:
-        return SingleDispatch(function)
-
+    hint = functools.partial(read_hint, scene)
     return {
         "total_ordering": own_only(scene, functools.total_ordering),
         "update_wrapper": update_wrapper,
         "wraps": wraps,
-        "singledispatch": singledispatch,
-        "singledispatchmethod": SingleDispatchMethod,
+        "singledispatch": lambda function: SingleDispatch(function, hint),
+        "singledispatchmethod": lambda function: SingleDispatchMethod(function, hint),
         "WRAPPER_ASSIGNMENTS": _COPIED,
         "WRAPPER_UPDATES": ("__dict__",),
     }
@@ -109,77 +107,6 @@ def _try_set(target: Any, name: str, value: Any) -> None:
             setattr(target, name, value)
         except (AttributeError, TypeError):
             return
-
-
-@handed_out
-class SingleDispatch:
-    """A function that chooses by the class of its first argument. Registered by class, or by annotation."""
-
-    __slots__ = ("_choices", "_function")
-
-    def __init__(self, function: Any) -> None:
-        self._function = function
-        #: By the identity of a class: a key of the program's would be asked whether it equals any class above another.
-        self._choices: dict[int, tuple[Any, Any]] = {id(object): (object, function)}
-
-    @property
-    def registry(self) -> Any:
-        """The functions by class, as they are now."""
-        return types.MappingProxyType(dict(self._choices.values()))
-
-    def register(self, kind: Any, function: Any = None) -> Any:
-        """Register a function for a class; as a decorator with the class, or with an annotated function."""
-        if function is not None:
-            for each in typing.get_args(kind) or (kind,):
-                self._choices[id(each)] = (each, function)
-            return function
-        if isinstance(kind, type) or typing.get_args(kind):
-            return lambda function: self.register(kind, function)
-        annotations = [value for name, value in kind.__annotations__.items() if name != "return"]
-        if not annotations or isinstance(annotations[0], str):
-            raise TypeError("register() needs a class here: write @function.register(int)")
-        return self.register(annotations[0], kind)
-
-    def dispatch(self, kind: type) -> Any:
-        """Return the function for a class."""
-        for base in kind.__mro__:
-            if id(base) in self._choices:
-                return self._choices[id(base)][1]
-        for each, function in reversed(self._choices.values()):
-            if issubclass(kind, each):
-                return function
-        return self._function
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function for the class of the first argument."""
-        if not args:
-            raise TypeError("a single-dispatch function needs at least one positional argument")
-        return self.dispatch(kind_of(args[0]))(*args, **kwargs)
-
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else functools.partial(self, instance)
-
-
-@handed_out
-class SingleDispatchMethod:
-    """A method that chooses by the class of its first argument after `self`."""
-
-    __slots__ = ("_choose",)
-
-    def __init__(self, function: Any) -> None:
-        self._choose = SingleDispatch(function)
-
-    def register(self, kind: Any, function: Any = None) -> Any:
-        """Register a method for a class."""
-        return self._choose.register(kind, function)
-
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            function = self._choose.dispatch(kind_of(args[0]))
-            bind = getattr(type(function), "__get__", None)  # a class has that of its objects
-            return (function if bind is None else bind(function, instance, owner))(*args, **kwargs)
-
-        return call
 
 
 # --- operator -----------------------------------------------------------------------------------
