@@ -127,6 +127,8 @@ class _Flow:
     # --- calls ---------------------------------------------------------------------------------------------------
 
     def _in_call(self, parent: Any, node: ast.AST) -> Use:
+        if not isinstance(parent, ast.Call):  # a keyword of a class statement
+            return Use.LOOKED_AT
         func = parent.func
         if node is func:  # a call of what was called, `(lambda: ns.op())()`
             return self.follow(parent) if isinstance(node, ast.Lambda) else Use.LOOKED_AT

@@ -73,3 +73,15 @@ def test_only_a_long_chain_of_elif_is_refused() -> None:
     assert run_guest("x = 3\n" + short + "\ny").value == 2
     with pytest.raises(SourceRefused, match="more than 100 elif"):
         compile_program("x = 3\n" + long, names=(), limit_bytes=100_000, limit_depth=160)
+
+
+def test_a_call_that_is_a_keyword_of_a_class_is_made_there() -> None:
+    code = (
+        "class Base:\n    def __init_subclass__(cls, found):\n        cls.found = found['a']\n"
+        "class Kind(Base, found=ns.op(a=5)): pass\nlater = ns.op(a=6)\nclass Other(Base, found=later): pass\n"
+        "[Kind.found, Other.found]"
+    )
+
+    ended = run_guest(code, {"ns.op": lambda **arguments: arguments})
+
+    assert ended.value == [5, 6], ended.message
