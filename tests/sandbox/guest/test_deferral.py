@@ -79,9 +79,9 @@ def test_a_call_that_is_a_keyword_of_a_class_is_made_there() -> None:
     code = (
         "class Base:\n    def __init_subclass__(cls, found):\n        cls.found = found['a']\n"
         "class Kind(Base, found=ns.op(a=5)): pass\nlater = ns.op(a=6)\nclass Other(Base, found=later): pass\n"
-        "[Kind.found, Other.found]"
+        "[Kind.found, Other.found, (await later)['a']]"
     )
 
     ended = run_guest(code, {"ns.op": lambda **arguments: arguments})
 
-    assert ended.value == [5, 6], ended.message
+    assert ended.value == [5, 6, 6], ended.message
