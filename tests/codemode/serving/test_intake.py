@@ -76,7 +76,7 @@ async def test_a_longer_body_is_refused_whether_it_says_its_length_or_not(chunke
 
 
 async def test_a_body_that_does_not_come_is_refused_and_holds_nobody_up() -> None:
-    async with serving(admission(running=1), body_s=0.3) as port:
+    async with serving(admission(running=1), body_s=1) as port:
         slow = asyncio.create_task(send(port, b'{"a', ends=False))
         status, _ = await send(port, b"{}")
         assert (status, (await slow)[0]) == (200, 408)

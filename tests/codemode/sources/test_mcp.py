@@ -41,7 +41,7 @@ def offer(tmp_path: Path) -> Callable[..., Settings]:
 
     def settings(*definitions: dict[str, Any], **more: Any) -> Settings:
         (tmp_path / "offered.json").write_text(json.dumps(definitions), encoding="utf-8")
-        server = {"command": [sys.executable, str(SERVER), str(tmp_path / "offered.json")], "timeout_s": 45}
+        server = {"command": [sys.executable, str(SERVER), str(tmp_path / "offered.json")], "timeout_s": 200}
         folders = {"state_folder": tmp_path / "state", "cache_folder": tmp_path / "cache"}
         return Settings.model_validate({"sources": {"files": server, **more}, **folders})
 
@@ -175,7 +175,8 @@ def test_the_operator_sees_what_changed_and_accepts_it(offer: Callable[..., Sett
     command = json.dumps(list(settings.sources["files"].command))
     config = tmp_path / "codemode.yaml"
     config.write_text(
-        f"sources: {{files: {{command: {command}}}}}\nstate_folder: {tmp_path / 'state'}\n", encoding="utf-8"
+        f"sources: {{files: {{command: {command}, timeout_s: 200}}}}\nstate_folder: {tmp_path / 'state'}\n",
+        encoding="utf-8",
     )
     first = CliRunner().invoke(app, ["accept", "files", "--config", str(config)], input="n\n")
     assert (first.exit_code, "And more." in first.output) == (1, True), first.output

@@ -16,6 +16,7 @@ import pytest
 
 from codemode import CodeMode
 from codemode.settings import Settings
+from codemode.transports import mcp
 
 if TYPE_CHECKING:
     from codemode.executions.ledger import LedgerEntry
@@ -26,7 +27,7 @@ SERVER = Path(__file__).with_name("misbehaving_server.py")
 def settings(folder: Path, mode: str = "", **source: Any) -> Settings:
     command = [sys.executable, str(SERVER), str(folder / "log"), *([mode] if mode else [])]
     folders = {"state_folder": folder / "state", "cache_folder": folder / "cache"}
-    return Settings.model_validate({"sources": {"bad": {"command": command, "timeout_s": 45, **source}}, **folders})
+    return Settings.model_validate({"sources": {"bad": {"command": command, "timeout_s": 200, **source}}, **folders})
 
 
 def heard(folder: Path) -> list[str]:
@@ -34,7 +35,7 @@ def heard(folder: Path) -> list[str]:
 
 
 async def until_heard(folder: Path, beginning: str, times: int = 1) -> str:
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(200):
         while True:
             found = [line for line in heard(folder) if line.startswith(beginning)]
             if len(found) >= times:
@@ -44,7 +45,7 @@ async def until_heard(folder: Path, beginning: str, times: int = 1) -> str:
 
 async def until_there(service: CodeMode) -> None:
     """Wait for a server that took longer to start than one call of it may take."""
-    async with asyncio.timeout(45):
+    async with asyncio.timeout(200):
         while not len(service.catalog):  # noqa: ASYNC110 -- nothing else tells of it
             await asyncio.sleep(0.02)
 
@@ -68,6 +69,63 @@ bad.plain()
         assert ended.value == "plain", ended.failure
         assert ("3,000,0" in ended.output and "more than the 100,000" in ended.output) or tool != "huge"
         assert ended.calls[0].state == "committed", ended.calls  # nothing says that these only read
+
+
+@pytest.mark.parametrize(
+    ("tool", "says"),
+    [
+        ("digits", "the answer cannot be read"),
+        ("half", "the answer cannot be read"),
+        ("deep", "the answer cannot be read"),
+        ("many", "more than 1,000,000 lists and objects"),
+    ],
+)
+async def test_an_answer_that_cannot_be_read_is_one_and_not_awaited_for_ever(
+    tmp_path: Path, tool: str, says: str
+) -> None:
+    async with CodeMode.from_settings(settings(tmp_path)) as service:
+        ended = await service.execute(f"bad.{tool}()")
+        assert ended.failure is not None
+        assert says in ended.failure.message
+        assert ended.calls[0].state == "committed"
+
+
+@pytest.mark.parametrize(
+    ("tool", "value"),
+    [
+        ("nan", {"a": None, "b": None}),
+        ("deep_text", "[" * 600 + "]" * 600),
+        ("half_text", ["\ufffd"]),
+    ],
+)
+async def test_what_json_or_a_program_cannot_hold_is_as_in_answers_over_http(
+    tmp_path: Path, tool: str, value: object
+) -> None:
+    async with CodeMode.from_settings(settings(tmp_path)) as service:
+        ended = await service.execute(f"bad.{tool}()")
+        assert (ended.value, ended.calls[0].state) == (value, "committed"), ended.failure
+
+
+async def test_of_an_error_without_end_the_message_has_the_begin_and_the_body_all(tmp_path: Path) -> None:
+    async with CodeMode.from_settings(settings(tmp_path)) as service:
+        ended = await service.execute(
+            "try:\n    bad.rambles()\nexcept ToolError as error:\n    print(len(error.body))\n    raise"
+        )
+        assert ended.output.strip() == "1000000"
+        assert ended.failure is not None
+        assert len(ended.calls[0].error) < 3_000
+
+
+async def test_a_server_that_says_without_end_that_it_has_changed_is_asked_now_and_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each list was followed by two more, and these by four."""
+    monkeypatch.setattr(mcp, "RELISTED_EVERY_S", 3600.0)
+    async with CodeMode.from_settings(settings(tmp_path, "storm")) as service:
+        await until_heard(tmp_path, "listed", 2)
+        for _ in range(3):
+            assert (await service.execute("bad.plain()")).value == "plain"
+        assert heard(tmp_path).count("listed") == 2
 
 
 async def test_a_call_without_an_answer_is_unknown_and_the_server_is_told(tmp_path: Path) -> None:
@@ -216,7 +274,7 @@ asyncio.run(main())
         server = int(heard(tmp_path)[0].split()[1])
         assert is_alive(server)
         ours.send_signal(signal.SIGKILL)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 200
     while is_alive(server):
         assert time.monotonic() < deadline
         time.sleep(0.02)

@@ -113,7 +113,7 @@ class Handler(BaseHTTPRequestHandler):
 @contextmanager
 def serving() -> Iterator[Server]:
     with Server() as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         yield server
         server.shutdown()
@@ -127,7 +127,7 @@ def server() -> Iterator[Server]:
 
 
 def settings(folder: Path, url: str, **source: Any) -> Settings:
-    there = {"kind": "mcp", "location": url, "response_limit_bytes": 100_000, "timeout_s": 45, **source}
+    there = {"kind": "mcp", "location": url, "response_limit_bytes": 100_000, "timeout_s": 200, **source}
     return Settings.model_validate(
         {"sources": {"there": there}, "state_folder": folder / "state", "cache_folder": folder / "cache"}
     )

@@ -169,7 +169,7 @@ async def test_a_stream_that_does_not_end_gives_the_events_that_came() -> None:
         await reader.read()  # until the client gives up
 
     async with listening(serve) as port:
-        transport = HttpTransport(Reach("api", f"http://127.0.0.1:{port}", timeout_s=0.4))
+        transport = HttpTransport(Reach("api", f"http://127.0.0.1:{port}", timeout_s=3))
         assert await transport.call(TOOL, {}) == [{"data": 1}, {"data": 2}]
         await transport.aclose()
 
