@@ -13,6 +13,7 @@ from codemode.errors import ConfigurationError, SourceError
 from codemode.gateway.caller import Caller
 from codemode.service import CodeMode
 from codemode.settings import Settings
+from tests.codemode.transports.sockets import listening
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -53,7 +54,6 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
             f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
         )
         writer.write(head.encode() + body)
-    writer.close()
 
 
 @asynccontextmanager
@@ -63,17 +63,16 @@ async def bad_service(
     """A function that runs a program against the server."""
     file = folder / "bad.json"
     file.write_text(json.dumps(document()), encoding="utf-8")
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    source = {
-        "location": str(file),
-        "base_url": f"http://127.0.0.1:{port}",
-        "timeout_s": timeout_s,
-        "response_limit_bytes": 1_000_000,
-    }
-    settings = Settings.model_validate({"sources": {"bad": source}, **sections})
-    async with server, CodeMode.from_settings(settings) as service:
-        yield service.execute
+    async with listening(answer) as port:
+        source = {
+            "location": str(file),
+            "base_url": f"http://127.0.0.1:{port}",
+            "timeout_s": timeout_s,
+            "response_limit_bytes": 1_000_000,
+        }
+        settings = Settings.model_validate({"sources": {"bad": source}, **sections})
+        async with CodeMode.from_settings(settings) as service:
+            yield service.execute
 
 
 CATCH = """
@@ -209,21 +208,21 @@ async def test_a_reload_drops_nothing_and_an_execution_keeps_what_it_began_with(
     file = tmp_path / "bad.json"
     file.write_text(_pets("ok"), encoding="utf-8")
     gate = Gate()
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    source = {"location": str(file), "base_url": f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"}
-    content = {"sources": {"bad": source}, "state_folder": tmp_path / "state", "cache_folder": tmp_path / "cache"}
-    settings = Settings.model_validate(content)
-    async with server, CodeMode.from_settings(settings, functions={"gate": gate}) as service:
-        running = asyncio.create_task(service.execute("gate.wait()\nbad.things.ok()"))
-        await gate.reached.wait()
-        file.write_text(_pets("empty"), encoding="utf-8")
-        await service.reload()
-        assert {tool.id for tool in service.catalog.tools} == {"bad.things.empty", "gate.wait"}
-        assert (await service.search("empty")).hits[0].tool.id == "bad.things.empty"
-        gate.opened.set()
-        assert (await running).value == {"n": 1}
-        assert (await service.execute("bad.things.ok()")).status == "refused"
-        assert (await service.execute("bad.things.empty()")).ok
+    async with listening(answer) as port:
+        source = {"location": str(file), "base_url": f"http://127.0.0.1:{port}"}
+        folders = {"state_folder": tmp_path / "state", "cache_folder": tmp_path / "cache"}
+        settings = Settings.model_validate({"sources": {"bad": source}, **folders})
+        async with CodeMode.from_settings(settings, functions={"gate": gate}) as service:
+            running = asyncio.create_task(service.execute("gate.wait()\nbad.things.ok()"))
+            await gate.reached.wait()
+            file.write_text(_pets("empty"), encoding="utf-8")
+            await service.reload()
+            assert {tool.id for tool in service.catalog.tools} == {"bad.things.empty", "gate.wait"}
+            assert (await service.search("empty")).hits[0].tool.id == "bad.things.empty"
+            gate.opened.set()
+            assert (await running).value == {"n": 1}
+            assert (await service.execute("bad.things.ok()")).status == "refused"
+            assert (await service.execute("bad.things.empty()")).ok
 
 
 async def test_a_reload_that_fails_changes_nothing(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from codemode.gateway.caller import Caller
 from codemode.service import CodeMode
 from codemode.settings import Settings
+from tests.codemode.transports.sockets import listening
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -37,7 +38,6 @@ class Upstream:
         writer.write(
             b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1\r\nConnection: close\r\n\r\n1"
         )
-        writer.close()
 
 
 def document() -> dict[str, Any]:
@@ -55,16 +55,13 @@ def document() -> dict[str, Any]:
 async def running(folder: Path, **sections: Any) -> AsyncIterator[tuple[CodeMode, Upstream]]:
     (folder / "x.json").write_text(json.dumps(document()), encoding="utf-8")
     upstream = Upstream()
-    server = await asyncio.start_server(upstream.answer, "127.0.0.1", 0)
-    source = {
-        "location": str(folder / "x.json"),
-        "base_url": f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}",
-        **sections.pop("source", {}),
-    }
+    source = {"location": str(folder / "x.json"), **sections.pop("source", {})}
     folders = {"state_folder": str(folder / "state"), "cache_folder": str(folder / "cache")}
-    settings = Settings.model_validate({"sources": {"up": source}, **folders, **sections})
-    async with server, CodeMode.from_settings(settings) as service:
-        yield service, upstream
+    async with listening(upstream.answer) as port:
+        source["base_url"] = f"http://127.0.0.1:{port}"
+        settings = Settings.model_validate({"sources": {"up": source}, **folders, **sections})
+        async with CodeMode.from_settings(settings) as service:
+            yield service, upstream
 
 
 def states(outcome: Any) -> Counter[tuple[str, str]]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from codemode.gateway.caller import Caller
 from codemode.service import CodeMode
 from codemode.settings import Settings
+from tests.codemode.transports.sockets import listening
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -35,7 +36,6 @@ class Upstream:
         self.broken: set[str] = set()
         self.puzzling: set[str] = set()
         self.came = asyncio.Condition()
-        self._answering: set[asyncio.Task[None]] = set()
 
     def hold(self, path: str) -> asyncio.Event:
         """Let requests of a path wait for the event."""
@@ -46,20 +46,8 @@ class Upstream:
         async with self.came:
             await self.came.wait_for(lambda: len(self.seen) >= count)
 
-    def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one request, and close."""
-        task = asyncio.get_running_loop().create_task(self._answer(reader, writer))
-        self._answering.add(task)
-        task.add_done_callback(self._answering.discard)
-
-    async def aclose(self) -> None:
-        """Let go of what is held, and wait until all is answered."""
-        for event in self.held.values():
-            event.set()
-        if self._answering:
-            await asyncio.wait(self._answering)
-
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one request."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         method, target, *_ = head.split()
         headers = dict(line.lower().split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
@@ -80,9 +68,6 @@ class Upstream:
         body = b"<p>thank you" if path in self.puzzling else json.dumps(answer).encode()
         header = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
         writer.write(f"{header}Connection: close\r\n\r\n".encode() + body)
-        writer.close()
-        with suppress(ConnectionError):
-            await writer.wait_closed()
 
 
 def document(*, extra: bool = False) -> dict[str, Any]:
@@ -145,7 +130,5 @@ class Place:
 async def place(folder: Path) -> AsyncIterator[Place]:
     """Serve the upstream."""
     upstream = Upstream()
-    server = await asyncio.start_server(upstream.answer, "127.0.0.1", 0)
-    async with server:
-        yield Place(folder, upstream, server.sockets[0].getsockname()[1])
-        await upstream.aclose()
+    async with listening(upstream.answer) as port:
+        yield Place(folder, upstream, port)

@@ -34,8 +34,10 @@ async def listening(
 
     server = await asyncio.start_server(begin, host, port, ssl=tls)
     async with server:
-        yield server.sockets[0].getsockname()[1]
-        server.close()
-        for one in connections:
-            one.cancel()
-        await asyncio.gather(*connections, return_exceptions=True)
+        try:
+            yield server.sockets[0].getsockname()[1]
+        finally:
+            server.close()
+            for one in connections:
+                one.cancel()
+            await asyncio.gather(*connections, return_exceptions=True)
