@@ -17,7 +17,7 @@ from sandbox.guest.runtime.traces import program_lines
 from sandbox.guest.values import ValueInvalid
 
 if TYPE_CHECKING:
-    from sandbox.guest.hints.errors import Roots
+    from sandbox.guest.hints.situation import Roots
     from sandbox.guest.language.compilation import Program
     from sandbox.guest.language.source import SourceRefused
     from sandbox.outcome import Refusal

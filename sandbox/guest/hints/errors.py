@@ -7,39 +7,20 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.hints.idioms import ATTRIBUTES, NAMES
-from sandbox.guest.hints.values import UNKNOWN, first_none, keys_of, known_names, source, value_of
-from sandbox.guest.names.modules import OFFERED
+from sandbox.guest.hints.idioms import ATTRIBUTES
+from sandbox.guest.hints.message_texts import hint_for_text
+from sandbox.guest.hints.missing_names import imported, module_or_class, undefined
+from sandbox.guest.hints.situation import Situation
+from sandbox.guest.hints.values import UNKNOWN, first_none, keys_of, source
 from sandbox.guest.names.zones import zones
 from sandbox.guest.runtime.tables import Table, explain_missing
 from sandbox.guest.tools import PendingCall, Record, Tool, ToolError, ToolRejected, tool_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from sandbox.guest.hints.place import Place
-
-    #: The names that tools are bound under; with what they take where they are functions.
-    Roots = Mapping[str, tuple[str, ...]]
-
-
-class Situation:
-    """An error, where it arose, and what was there."""
-
-    def __init__(
-        self, error: BaseException, message: str, place: Place | None, variables: dict[str, Any], roots: Roots
-    ) -> None:
-        self.error = error
-        self.message = message
-        self.node = place.node if place is not None else None
-        self.tree = place.tree if place is not None else None
-        self.variables = {**variables, **place.local} if place is not None else variables
-        self.names = sorted(roots)
-        self.namespaces = [name for name in self.names if not roots[name]]
-
-    def value(self, node: ast.AST | None) -> Any:
-        """Return the value of an expression, or UNKNOWN."""
-        return value_of(node, self.variables)
+    from sandbox.guest.hints.situation import Roots
 
 
 def hint_for(error: BaseException, message: str, place: Place | None, variables: dict[str, Any], roots: Roots) -> str:
@@ -50,38 +31,6 @@ def hint_for(error: BaseException, message: str, place: Place | None, variables:
             hint = rule(situation)
             if hint:
                 return hint
-    return ""
-
-
-# --- names and modules ---------------------------------------------------------------------------------------------
-
-
-def _name(at: Situation) -> str:
-    found = re.search(r"(?:name|variable) '(\w+)'", at.message)
-    if found is None:
-        return ""
-    name = found[1]
-    if isinstance(at.error, UnboundLocalError):
-        return (
-            f"{name} is assigned in this function, so it is local there: "
-            f"write `global {name}` (or `nonlocal {name}`) first, or pass it in"
-        )
-    if name in NAMES:
-        return NAMES[name]
-    if name in OFFERED:
-        return f"write `import {name}` first"
-    near = get_close_matches(name, [*known_names(at.variables), *at.names], n=3, cutoff=0.7)
-    hints = [f"did you mean {', '.join(near)}?"] if near else []
-    if at.namespaces:
-        first, shown = at.namespaces[0], ", ".join(at.namespaces[:12])
-        hints.append(f"The tools are bound as {shown}: call them as {first}.group.operation(name=value)")
-    return " ".join(hints)
-
-
-def _import(at: Situation) -> str:
-    root = (getattr(at.error, "name", None) or "").partition(".")[0]
-    if root in at.names:
-        return f"{root} is bound already: leave the import out"
     return ""
 
 
@@ -100,6 +49,8 @@ def _attribute(at: Situation) -> str:
         return ""
     if isinstance(value, dict) and name in value:
         return f'write {text}["{name}"]'
+    if meant := module_or_class(at, name):
+        return meant
     if isinstance(value, Table):
         return explain_missing(value, name)
     asked = getattr(at.error, "obj", None) if value is UNKNOWN else value
@@ -108,18 +59,20 @@ def _attribute(at: Situation) -> str:
     idiom = ATTRIBUTES.get(name)
     if idiom is not None:
         return idiom.replace("{x}", text)
+    return _other_attribute(at, value, name, text)
+
+
+def _other_attribute(at: Situation, value: Any, name: str, text: str) -> str:
     if isinstance(value, dict) or "'dict'" in at.message:
         return _no_field(value, name, text)
     if isinstance(value, list) or "'list'" in at.message:
         return _is_list(value, text)
     if _is_unawaited(value):
         return f"{text} was not awaited: write `await` in front of the call"
+    if value is UNKNOWN:
+        return ""
     kind = value if isinstance(value, type) else type(value)
-    near = (
-        []
-        if value is UNKNOWN
-        else get_close_matches(name, [each for each in dir(kind) if not each.startswith("_")], n=3)
-    )
+    near = get_close_matches(name, [each for each in dir(kind) if not each.startswith("_")], n=3)
     return f"did you mean {', '.join(near)}?" if near else ""
 
 
@@ -242,7 +195,7 @@ def _type(at: Situation) -> str:
             hint = rule(at)
             if hint:
                 return hint
-    return ""
+    return hint_for_text(at)
 
 
 def _awaited(at: Situation) -> str:
@@ -253,9 +206,24 @@ def _awaited(at: Situation) -> str:
 
 
 def _none_used(at: Situation) -> str:
-    node = at.node
+    node = at.node.iter if isinstance(at.node, ast.For) else at.node  # all that Python 3.11 tells of a loop
     inner = node.value if isinstance(node, ast.Subscript | ast.Attribute) else node
-    return _is_none(at, source(inner) if isinstance(node, ast.Subscript | ast.Attribute) else "a value")
+    is_named = isinstance(node, ast.Subscript | ast.Attribute) or at.value(node) is None
+    return _not_got(at) or _is_none(at, source(inner) if is_named else "a value")
+
+
+def _not_got(at: Situation) -> str:
+    """`r.get("data")`, where r has other keys."""
+    for node in _parts(at.node):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get"):
+            continue
+        owner, key = at.value(node.func.value), node.args[0] if node.args else None
+        if isinstance(owner, dict) and isinstance(key, ast.Constant) and key.value not in owner:
+            text = source(node.func.value)
+            near = _near_keys(key.value, owner)
+            also = f"; nearest: {text}[{near[0]!r}]" if near else ""
+            return f"{text} has no {key.value!r}: it has the keys {keys_of(owner)}{also}"
+    return ""
 
 
 def _method_used(at: Situation) -> str:
@@ -376,6 +344,7 @@ def _caught(at: Situation) -> str:
 
 _TYPE_RULES: list[tuple[str, Callable[[Situation], str]]] = [
     (r"the JSON object must be str", _loads),
+    (r"unsupported format string passed to NoneType", _none_used),
     (r"^(call|call_tool|invoke|run|execute)\(\) takes keyword arguments only", _tool_by_text),
     (r"catching classes that do not inherit from BaseException", _caught),
     (
@@ -419,8 +388,8 @@ def _value(at: Situation) -> str:
     if "not enough values to unpack" in at.message or "too many values to unpack" in at.message:
         return "count the names on the left; a loop over a dict gives keys, over .items() pairs"
     if "empty" in at.message and ("max()" in at.message or "min()" in at.message):
-        return "give a default: max(values, default=0)"
-    return ""
+        return _not_got(at) or "give a default: max(values, default=0)"
+    return hint_for_text(at)
 
 
 def _tool_error(at: Situation) -> str:
@@ -480,8 +449,8 @@ def _quoted(message: str) -> str | None:
 _RULES: list[tuple[type[BaseException], Callable[[Situation], str]]] = [
     (ToolRejected, _tool_rejected),
     (ToolError, _tool_error),
-    (NameError, _name),
-    (ImportError, _import),
+    (NameError, undefined),
+    (ImportError, imported),
     (AttributeError, _attribute),
     (KeyError, _key),
     (IndexError, _index),

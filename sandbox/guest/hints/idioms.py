@@ -25,19 +25,11 @@ NAMES: dict[str, str] = {
     "require": "write import",
     "fetch": "there is no network: call the bound operations",
     "this": "write self, as the first parameter of a method",
-    "datetime": "write `from datetime import datetime` first (or `import datetime`, for datetime.datetime)",
     "call_tool": "call the operation itself: namespace.group.operation(name=value)",
     "callTool": "call the operation itself: namespace.group.operation(name=value)",
+    "execute": "the program runs already: write its statements",
     "pd": "there is no pandas: use lists of dicts, collections and statistics",
     "np": "there is no numpy: use math and statistics",
-    "timedelta": "write `from datetime import timedelta` first",
-    "defaultdict": "write `from collections import defaultdict` first",
-    "Counter": "write `from collections import Counter` first",
-    "dataclass": "write `from dataclasses import dataclass` first",
-    "timezone": "write `from datetime import timezone` first",
-    "date": "write `from datetime import date` first",
-    "Decimal": "write `from decimal import Decimal` first",
-    "ThreadPoolExecutor": "write `from concurrent.futures import ThreadPoolExecutor` first",
 }
 
 #: Attributes that are missing; {x} is what they were asked of.

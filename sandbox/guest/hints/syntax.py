@@ -71,6 +71,8 @@ def _general(message: str, code: str) -> str:
         return "close the bracket or quote that is named; long text goes into triple quotes"
     if "perhaps you forgot a comma" in message.lower():
         return "put a comma between the items"
+    if "multiple exception types must be parenthesized" in message:
+        return "write `except Kind as name:`, and several kinds as `except (A, B):`"
     if "expected ':'" in message:
         return "put a colon at the end of the line"
     return ""

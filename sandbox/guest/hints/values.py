@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from typing import Any
 
 from sandbox.guest.tools import Record, Tool
@@ -77,5 +76,5 @@ def keys_of(mapping: dict[Any, Any]) -> str:
 
 def known_names(variables: dict[str, Any]) -> list[str]:
     """Return the names that a program may mean: its own, and builtins."""
-    own = [name for name in variables if not name.startswith((".", "_"))]
-    return own + [name for name in dir(builtins) if not name.startswith("_")]
+    offered = variables.get("__builtins__", {})
+    return [name for name in (*variables, *offered) if not name.startswith((".", "_"))]

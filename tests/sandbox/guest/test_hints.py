@@ -84,6 +84,29 @@ HINTS = {
     "async def f(): return 'a'\n', '.join([f()])": ["not awaited"],
     "import asyncio\nasync with asyncio.TaskGroup() as g:\n    g.create_task(ns.gone())": ["return_exceptions=True"],
     "ns.wrong()": ["nothing was sent"],
+    "r = ns.list()\nfor x in r.get('data'): print(x)": ["r has no 'data'", "items, total"],
+    "r = ns.list()\nmax(x['n'] for x in r.get('item', []))": ["r has no 'item'", "r['items']"],
+    "r = ns.list()\nsum(r.get('totl'))": ["r has no 'totl'", "r['total']"],
+    "f'{ns.list()[\"due\"]:.2f}'": ["a value is None"],
+    "r = ns.list()['due']\nfor x in r: pass": ["r is None"],
+    "f\"{ns.list()['text']:.2f}\"": ["float(x)"],
+    "from datetime import date\n'2025-01-01' < date(2025, 1, 1)": ["date.fromisoformat(text)"],
+    "from datetime import date, datetime\ndatetime(2025, 1, 1) < date(2025, 1, 1)": ["x.date()"],
+    "import datetime\ndatetime.now()": ["datetime.datetime.now"],
+    "from datetime import datetime\ndatetime.timedelta(days=1)": ["from datetime import timedelta"],
+    "from time import time\ntime.sleep(1)": ["from time import sleep"],
+    "sleep(1)": ["from time import sleep"],
+    "mean([1])": ["from statistics import mean"],
+    "deepcopy([1])": ["from copy import deepcopy"],
+    "import pprint\npprint([1])": ["from name import name"],
+    "field(default=1)": ["from dataclasses import field"],
+    "execute('1')": ["runs already"],
+    "round('3.1')": ["round(float(x), 2)"],
+    "float('12 EUR')": ["re.sub"],
+    "int('3.0')": ["int(float(text))"],
+    "class A:\n    def f(): pass\nA().f()": ["self"],
+    "async for x in ns.list(): pass": ["plain `for`"],
+    "str(10 ** 5000)": ["set_int_max_str_digits(0)"],
 }
 
 
@@ -105,6 +128,7 @@ SYNTAX = {
     "print(\u201chello\u201d)": ["straight quotes"],
     "x = [1, 2": ["close"],
     "if x\n    y = 1": ["colon"],
+    "try:\n    x = 1\nexcept ValueError, e:\n    x = 2": ["except Kind as name:"],
 }
 
 

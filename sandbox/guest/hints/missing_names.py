@@ -1,0 +1,86 @@
+"""Hints for names that nobody defined, and for modules and classes of one name that were taken for each other."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from sandbox.guest.hints.idioms import NAMES
+from sandbox.guest.hints.values import known_names, source
+from sandbox.guest.names.modules import OFFERED
+from sandbox.guest.runtime.tables import Table
+
+if TYPE_CHECKING:
+    from sandbox.guest.hints.situation import Situation
+
+#: Modules whose names are written without them, those that are meant most often first.
+_NAMED_ALONE = """
+    datetime collections time math itertools functools dataclasses typing enum decimal statistics zoneinfo contextlib
+    abc concurrent.futures copy random string textwrap pprint fractions json re urllib.parse operator heapq bisect
+    asyncio io base64 hashlib uuid html threading queue types warnings traceback
+"""
+
+
+def undefined(at: Situation) -> str:
+    """Say what a name may have been meant to be."""
+    found = re.search(r"(?:name|variable) '(\w+)'", at.message)
+    if found is None:
+        return ""
+    name = found[1]
+    if isinstance(at.error, UnboundLocalError):
+        return (
+            f"{name} is assigned in this function, so it is local there: "
+            f"write `global {name}` (or `nonlocal {name}`) first, or pass it in"
+        )
+    if name in NAMES:
+        return NAMES[name]
+    if imported := _import_of(name):
+        return imported
+    near = get_close_matches(name, [*known_names(at.variables), *at.names], n=3, cutoff=0.7)
+    hints = [f"did you mean {', '.join(near)}?"] if near else []
+    if at.namespaces:
+        first, shown = at.namespaces[0], ", ".join(at.namespaces[:12])
+        hints.append(f"The tools are bound as {shown}: call them as {first}.group.operation(name=value)")
+    return " ".join(hints)
+
+
+def _import_of(name: str) -> str:
+    module = next((each for each in _NAMED_ALONE.split() if _has(each, name)), None)
+    if name not in OFFERED:
+        return f"write `from {module} import {name}` first" if module else ""
+    if module != name:
+        return f"write `import {name}` first"
+    return f"write `from {name} import {name}` first (or `import {name}`, for {name}.{name})"
+
+
+def _has(module: str, name: str) -> bool:
+    held = sys.modules.get(module)
+    names = getattr(held, "__all__", None)
+    return hasattr(held, name) and (
+        name in names if names is not None else not hasattr(sys.modules.get(name), "__name__")
+    )
+
+
+def imported(at: Situation) -> str:
+    """Say that a namespace of tools needs no import."""
+    root = (getattr(at.error, "name", None) or "").partition(".")[0]
+    if root in at.names:
+        return f"{root} is bound already: leave the import out"
+    return ""
+
+
+def module_or_class(at: Situation, name: str) -> str:
+    """`datetime.now()` where datetime is the module, `datetime.timedelta` where it is the class."""
+    owner = at.node.value if isinstance(at.node, ast.Attribute) else None
+    text = source(owner)
+    module = sys.modules.get(text) if text in OFFERED else None
+    if module is None:
+        return ""
+    if not isinstance(at.value(owner), Table):
+        return f"{text} is not the module here: write `from {text} import {name}`" if hasattr(module, name) else ""
+    if hasattr(getattr(module, text, None), name):
+        return f"{text} is the module here: write {text}.{text}.{name}, or import it by `from {text} import {text}`"
+    return ""
