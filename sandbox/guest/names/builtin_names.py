@@ -79,9 +79,9 @@ def seen_id(value: object, /) -> int:
 
 #: What C code imports by itself when a program calls it (`strftime` does), through the builtins of that program.
 _IMPORTED_BY_C = frozenset({
-    "_io", "_strptime", "abc", "collections", "collections.abc", "contextvars", "copyreg", "datetime", "decimal",
-    "enum", "functools", "io", "math", "numbers", "operator", "re", "string", "time", "types", "typing", "warnings",
-    "zoneinfo",
+    "_io", "_pylong", "_strptime", "abc", "collections", "collections.abc", "contextvars", "copyreg", "datetime",
+    "decimal", "enum", "functools", "io", "math", "numbers", "operator", "re", "string", "time", "types", "typing",
+    "unicodedata", "warnings", "zoneinfo",
 })  # fmt: skip
 
 

@@ -59,7 +59,12 @@ VALUES = {
         {"a": 1},
     ],
     "getattr(getattr(tools, 'ns'), 'op')(a=2).a": 2,
-    "import sys\nsys.set_int_max_str_digits(0)\nlen(str(10 ** 5000))": 5001,
+    "import sys\nsys.set_int_max_str_digits(0)\n[len(str(10**99_999)), int('9' * 50_000) % 7, 10**20_000 // 10**19_999]": [
+        100_000,
+        1,
+        10,
+    ],
+    "'\u2603'.encode('ascii', 'namereplace').decode()": "\\N{SNOWMAN}",
 }
 
 
