@@ -131,6 +131,7 @@ class CodeMode:
         self._executions: Executions | None = None
         self._adopting = asyncio.Lock()
         self._renewals: set[asyncio.Task[None]] = set()
+        self._changed: dict[str, Definitions] = {}  # of MCP servers, until they are taken over
         self._contents = ContentStore()
 
     @classmethod
@@ -472,12 +473,16 @@ class CodeMode:
 
     def _definitions_changed(self, name: str, definitions: Definitions) -> None:
         """An MCP server has other tools than before: take them over beside what is going on."""
-        task = asyncio.create_task(self._renew(name, definitions))
-        self._renewals.add(task)
-        task.add_done_callback(self._renewals.discard)
+        is_waiting = name in self._changed
+        self._changed[name] = definitions
+        if not is_waiting:
+            task = asyncio.create_task(self._renew(name))
+            self._renewals.add(task)
+            task.add_done_callback(self._renewals.discard)
 
-    async def _renew(self, name: str, definitions: Definitions) -> None:
+    async def _renew(self, name: str) -> None:
         async with self._adopting:
+            definitions = self._changed.pop(name)
             settings = self.settings.sources.get(name)
             if settings is None or name not in self.sources:
                 return  # it was taken out meanwhile

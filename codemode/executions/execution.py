@@ -74,6 +74,17 @@ class ExecutionOutcome:
         )
 
 
+def unasked(outcome: Any) -> Any:
+    """The outcome of an execution that was paused, as JSON data, once it has ended: nobody is asked any more."""
+    if not outcome or not outcome.get("pending"):
+        return outcome
+    calls = [{**call, "state": _UNASKED.get(call["state"], call["state"]), "question": ""} for call in outcome["calls"]]
+    return {**outcome, "calls": calls, "pending": []}
+
+
+_UNASKED = {CallState.PENDING: CallState.NOT_STARTED}
+
+
 def _fields_of(record: ExecutionOutcome | LedgerEntry | PendingCall) -> dict[str, Any]:
     """The fields as they are: `asdict` copies each value, which takes longer than the call that it tells of."""
     return {name: getattr(record, name) for name in record.__slots__}

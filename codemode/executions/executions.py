@@ -35,6 +35,7 @@ from codemode.executions.attempts import (
     ring,
     to_their_end,
 )
+from codemode.executions.execution import unasked
 from codemode.executions.executor import may_be_execution, new_execution, new_seed, nothing
 from codemode.executions.journal import FRESH_READS, GOOD_UNTIL, OPEN, ExecutionStatus, NewExecution, Retention
 from codemode.executions.ledger import unwatched
@@ -403,7 +404,7 @@ class Executions:
             await asyncio.wait((attempt.task,))
         else:
             await self._to_its_end(self._cancelled(stored))
-        return await self._journal.get(execution)
+        return await self._stored(execution)
 
     async def _cancelled(self, stored: StoredExecution) -> None:
         execution = stored.given.id
@@ -456,7 +457,8 @@ class Executions:
         await self.open()
         if not may_be_execution(execution):
             raise ExecutionNotFound(execution)
-        return await self._journal.get(execution)
+        stored = await self._journal.get(execution)
+        return stored if stored.status in OPEN else replace(stored, outcome=unasked(stored.outcome))
 
     # --- chores --------------------------------------------------------------------------------------------------
 

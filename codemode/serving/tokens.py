@@ -71,7 +71,7 @@ class TokenCheck:
         except (self._jwt.PyJWTError, TypeError, ValueError, AttributeError) as error:
             raise TokenRefused(_reason(error)) from None
         id_ = f"token:{settings.issuer}#{claims['sub']}"
-        return Caller(id_, self._role(claims), secrets=(presented,), good_until=float(claims["exp"]))
+        return Caller(id_, self._role(claims), secrets=(presented,), good_until=claims["exp"] + settings.leeway_s)
 
     def gives(self, owner: str, role: str) -> bool:
         """Whether a token of the issuer can have given somebody of that id the role."""
@@ -115,7 +115,7 @@ class TokenCheck:
         try:
             text = await fetch_text(self._settings.jwks_url, timeout_s=_FETCH_S, limit_bytes=_LARGEST_BYTES)
             found = self._jwt.PyJWKSet.from_dict(json.loads(text)).keys
-        except (SourceError, ValueError, AttributeError, TypeError, self._jwt.PyJWTError):
+        except (SourceError, ValueError, RecursionError, AttributeError, TypeError, self._jwt.PyJWTError):
             if self._keys:
                 return
             raise TokenRefused("the issuer's keys cannot be had") from None

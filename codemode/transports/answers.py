@@ -113,7 +113,7 @@ def events(text: str) -> list[dict[str, Any]]:
             if data == "[DONE]":
                 break
             if data:
-                found.append({**fields, "data": _json_or_text(data)})
+                found.append({**fields, "data": json_or_text(data)})
             fields = {}
     return found
 
@@ -122,7 +122,7 @@ def error_of(body: bytes, headers: Mapping[str, str], status: int, source: str) 
     """The error that an answer with an error status stands for."""
     reason = HTTPStatus(status).phrase if status in _STATUSES else ""
     name, charset = media_type_of(headers)
-    data: Any = _json_or_text(_text(body, charset)) if body else None
+    data: Any = json_or_text(_text(body, charset)) if body else None
     if isinstance(data, str):
         data = shorten(plain(data[:_READ]) if "html" in name else data, 2000)
     said = _said(data)
@@ -180,7 +180,7 @@ def _json(body: bytes, charset: str, status: int) -> Any:
     except (LookupError, UnicodeDecodeError):
         text = body  # the name is unknown or wrong: JSON is UTF-8 (RFC 8259, 8.1)
     try:
-        data = _loads(text)
+        data = loaded(text)
     except (ValueError, RecursionError) as error:
         excerpt = shorten(_text(body[:4000], "utf-8"), EXCERPT)
         message = f"answered {status} with what is not JSON ({str(error)[:100]}): {excerpt!r}"
@@ -188,8 +188,8 @@ def _json(body: bytes, charset: str, status: int) -> Any:
     return _without_surrogates(data) if _LONE_SURROGATE.search(body) else data
 
 
-def _loads(text: str | bytes) -> Any:
-    """The data of a text. Raises ValueError, RecursionError."""
+def loaded(text: str | bytes) -> Any:
+    """The data of a JSON text, as far as programs may get it. Raises ValueError, RecursionError."""
     data = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     level = [data]
     for _ in range(DEEPEST + 1):
@@ -220,12 +220,12 @@ def _finite(text: str) -> float:
 
 
 def _check_parts(body: bytes, status: int) -> None:
-    if _has_too_many_parts(body, b"[", b"{"):
+    if has_too_many_parts(body, b"[", b"{"):
         message = f"answered {status} with more than {MOST_PARTS:,} lists and objects: ask for less of it"
         raise AnswerInvalid(message, status=status)
 
 
-def _has_too_many_parts(text: AnyStr, *signs: AnyStr) -> bool:
+def has_too_many_parts(text: AnyStr, *signs: AnyStr) -> bool:
     """Whether it would take many times its size as data; what stands in strings counts, too."""
     parts = sum(map(text.count, signs))
     return parts > MOST_PARTS and parts * _SHORT > len(text)
@@ -254,11 +254,12 @@ def _text(body: bytes, charset: str) -> str:
         return body.decode("utf-8", "replace")
 
 
-def _json_or_text(text: str) -> Any:
-    if _has_too_many_parts(text, "[", "{"):
+def json_or_text(text: str) -> Any:
+    """The data of a text that is JSON, else the text."""
+    if has_too_many_parts(text, "[", "{"):
         return text
     try:
-        data = _loads(text)
+        data = loaded(text)
     except (ValueError, RecursionError):
         return text
     return _without_surrogates(data) if "\\u" in text else data

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 import secrets
 from collections import OrderedDict
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from codemode.catalog.content import INLINE_KEY, REFERENCE_KEY
@@ -20,12 +21,17 @@ KEPT_BYTES = 64 * 1024 * 1024
 LEAST_BYTES = 1024
 
 
+#: What content is where nobody says it, or in what is no media type (RFC 9110, 8.3.1) and would break out of a header.
+_ANY_BYTES = "application/octet-stream"
+_MEDIA_TYPE = re.compile(r"[\w!#$&^.+*-]+/[\w!#$&^.+*-]+(\s*;[ -~]*)?", re.ASCII)
+
+
 @dataclass(frozen=True, slots=True)
 class Content:
     """Bytes, what they are, and what they were called."""
 
     data: bytes
-    media_type: str = "application/octet-stream"
+    media_type: str = _ANY_BYTES
     name: str = ""
 
 
@@ -46,6 +52,8 @@ class ContentStore:
 
     def put(self, content: Content) -> dict[str, Any]:
         """Keep content; returns the JSON that a program gets for it."""
+        if _MEDIA_TYPE.fullmatch(content.media_type) is None:
+            content = replace(content, media_type=_ANY_BYTES)
         key = f"c_{secrets.token_hex(16)}"
         self._kept[key] = (OWNER.get(), content)
         self._size_bytes += _weight(content)

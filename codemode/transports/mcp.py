@@ -23,9 +23,11 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST, PARSE_ERROR, REQUEST_TIMEOUT
 
+from codemode.catalog.prose import shorten
 from codemode.catalog.tool import Effect
 from codemode.errors import AnswerInvalid, CallError, SourceError, UpstreamError, UpstreamTimeout, UpstreamUnreachable
 from codemode.transports.addresses import Permitted, origin
+from codemode.transports.answers import json_or_text, loaded
 from codemode.transports.content import Content, ContentStore
 from codemode.transports.credentials import NOBODY, CallerCredentials
 from codemode.transports.mcp_process import ANSWER_TOO_LARGE
@@ -35,7 +37,7 @@ from codemode.transports.progress import PROGRESS
 from codemode.transports.redaction import Redactor
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
     from contextlib import AbstractAsyncContextManager
 
     from mcp.shared.dispatcher import ProgressFnT
@@ -53,8 +55,14 @@ _HTTP_TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 #: Waits between attempts to connect again: the first, and the longest.
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 30.0
 
+#: Between two readings of the list of a server that says again and again that it has changed.
+RELISTED_EVERY_S = 1.0
+
 #: Tools that one server may have, and pages of its list: more is a server that never ends it.
 MOST_TOOLS, MOST_PAGES = 10_000, 1_000
+
+#: Characters of an error of a server that its message has; its body has all of it.
+_LONGEST_ERROR = 2_000
 
 #: Characters of what a server says of its progress.
 _SAID_CHARACTERS = 200
@@ -132,6 +140,7 @@ class McpTransport:
         self._settled = asyncio.Event()  # connected, or known not to be there
         self._tried = asyncio.Event()
         self._lost = asyncio.Event()
+        self._changed = asyncio.Event()  # the server has said so, and its list was not read since
         self._failure = ""
         self._owner: asyncio.Task[None] | None = None
 
@@ -170,9 +179,14 @@ class McpTransport:
                 raise self._unreachable() from None
             message = f"{self._source} gave no answer within {self._timeout_s:g} s"
             raise UpstreamTimeout(message) from None
-        value = self._value(result)
+        try:
+            value = self._value(result)
+        except (ValueError, RecursionError) as error:
+            message = f"{self._source} gave a result that cannot be used: {_reason(error)}"
+            raise AnswerInvalid(message) from None
         if result.is_error:
-            message = f"{self._source}: {value if isinstance(value, str) else json.dumps(value)}"
+            said = value if isinstance(value, str) else json.dumps(value)
+            message = f"{self._source}: {shorten(said, _LONGEST_ERROR)}"
             raise UpstreamError(self._redactor.text(message), body=self._redactor.value(value))
         return self._redactor.value(value)
 
@@ -229,7 +243,7 @@ class McpTransport:
         self._lost.set()
 
     def _failed(self, error: MCPError) -> CallError:
-        message = self._redactor.text(f"{self._source}: {error.message}")
+        message = self._redactor.text(f"{self._source}: {shorten(error.message, _LONGEST_ERROR)}")
         if error.code == REQUEST_TIMEOUT:
             return UpstreamTimeout(message)
         if error.code in (ANSWER_TOO_LARGE, PARSE_ERROR):
@@ -280,15 +294,17 @@ class McpTransport:
             Client(
                 self._connect(self._lose), read_timeout_seconds=timeout_s, message_handler=self._heard, cache=None
             ) as client,
-            _listening(client, self._relist),
+            _beside(_listen(client, self._changed)),
         ):
+            self._changed.clear()
             await self._list(client)
             self._client = client
             self._connections += 1
             self._failure = ""
             self._settled.set()
             self._tried.set()
-            await self._lost.wait()
+            async with _beside(self._relist(client)):
+                await self._lost.wait()
 
     def _report(self, failure: str) -> None:
         if failure != self._failure and self._tried.is_set():  # the first is raised; the same again is not said
@@ -317,20 +333,23 @@ class McpTransport:
     async def _heard(self, message: object) -> None:
         """A notification of the era with sessions."""
         if isinstance(message, mcp_types.ToolListChangedNotification):
-            self._relisting = asyncio.create_task(self._relist())
+            self._changed.set()
 
-    async def _relist(self) -> None:
-        """Read the list again, beside the calls."""
-        if self._client is not None:
+    async def _relist(self, client: Client) -> None:
+        """Read the list again whenever it has changed, beside the calls: a server may say so without end."""
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
             try:
-                await self._list(self._client)
+                await self._list(client)
             except (MCPError, ValueError) as error:
                 reason = self._redactor.text(_reason(error))
                 log.warning("the MCP server of %s gave no list after a change: %s", self._source, reason)
+            await asyncio.sleep(RELISTED_EVERY_S)
 
     def _value(self, result: mcp_types.CallToolResult) -> Any:
         if result.structured_content is not None:
-            return result.structured_content
+            return loaded(json.dumps(result.structured_content))
         values = [self._block(block) for block in result.content]
         if len(values) == 1:
             return _data(values[0])
@@ -351,30 +370,28 @@ class McpTransport:
                 return block.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
+async def _listen(client: Client, changed: asyncio.Event) -> None:
+    """Listen for changes of the list of tools, in the era without sessions."""
+    with suppress(MCPError, ListenNotSupportedError, SubscriptionLost):
+        async with client.listen(tools_list_changed=True) as events:
+            async for _ in events:
+                changed.set()
+
+
 @asynccontextmanager
-async def _listening(client: Client, changed: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
-    """Listen for changes of the list of tools, in the era without sessions, while the block runs."""
-
-    async def listen() -> None:
-        with suppress(MCPError, ListenNotSupportedError, SubscriptionLost):
-            async with client.listen(tools_list_changed=True) as events:
-                async for _ in events:
-                    await changed()
-
-    listening = asyncio.create_task(listen())
+async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Have it done while the block runs."""
+    task = asyncio.create_task(work)
     try:
         yield
     finally:
-        listening.cancel()
-        await asyncio.gather(listening, return_exceptions=True)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 def _data(value: Any) -> Any:
     """A text that is a JSON object or array as what it says; any other value as it is."""
-    if isinstance(value, str) and value[:1] in ("{", "["):
-        with suppress(ValueError, RecursionError):
-            return json.loads(value)
-    return value
+    return json_or_text(value) if isinstance(value, str) and value[:1] in ("{", "[") else value
 
 
 def _bytes(text: str) -> bytes:

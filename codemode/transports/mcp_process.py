@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 import anyio
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
-from mcp_types import ErrorData, JSONRPCError, jsonrpc_message_adapter
+from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
+
+from codemode.transports.answers import MOST_PARTS, has_too_many_parts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -179,20 +181,25 @@ class _Line:
             return self._too_large(text)
         if not text.strip():
             return None
+        if has_too_many_parts(text, b"[", b"{"):
+            return _in_its_place(text, ANSWER_TOO_LARGE, f"the answer has more than {MOST_PARTS:,} lists and objects")
         try:
             return SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False))
         except ValueError:
             log.debug("an MCP server wrote a line that is no message: %r", text[:100])
-            return None
+            return _in_its_place(text, PARSE_ERROR, "the answer cannot be read") if b'"result"' in text else None
 
     def _too_large(self, text: bytes) -> SessionMessage | None:
-        found = _ID_FIRST.match(text) or _ID_LAST.search(text)
-        if found is None:
-            return None
         message = f"the answer has {self._size:,} bytes, more than the {self._limit_bytes:,} that are read"
-        return SessionMessage(
-            JSONRPCError(jsonrpc="2.0", id=int(found[1]), error=ErrorData(code=ANSWER_TOO_LARGE, message=message))
-        )
+        return _in_its_place(text, ANSWER_TOO_LARGE, message)
+
+
+def _in_its_place(text: bytes, code: int, message: str) -> SessionMessage | None:
+    """The error that whoever waits for an answer gets for it, where its id can be seen."""
+    found = _ID_FIRST.match(text) or _ID_LAST.search(text)
+    if found is None:
+        return None
+    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=int(found[1]), error=ErrorData(code=code, message=message)))
 
 
 async def _say(

@@ -17,7 +17,10 @@ from codemode.errors import (
     ExecutionWaiting,
     LeaseHeld,
 )
-from codemode.executions.journal import Decision
+from codemode.executions.execution import ExecutionOutcome
+from codemode.executions.journal import Decision, Retention
+from codemode.executions.journals.configured import journal_of
+from codemode.settings import Secrets
 from tests.codemode.executions.upstream import APPROVER, OTHER, OWNER, Place, place
 from tests.sandbox.host.test_cancellation import GivenUp
 
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal import StoredExecution, Verdict
     from codemode.service import CodeMode
 
@@ -389,6 +391,30 @@ async def test_cancelling_tells_calls_in_flight_apart(here: Place) -> None:
         assert (await service.executions.cancel(paused.id, OWNER)).status == "cancelled"
         assert await service.executions.approvals(APPROVER) == ()
     hold.set()
+
+
+async def test_who_is_asked_no_more_waits_for_nothing(here: Place) -> None:
+    """A paused execution that was cancelled, or has expired, has not started what it waited for."""
+    async with here.service() as service:
+        cancelled, expired = [
+            (await service.execute("up.x.get(n=1)\nup.x.drop(n=1)", caller=OWNER)).id for _ in range(2)
+        ]
+        shown = await service.executions.cancel(cancelled, OWNER)
+        settings = service.settings
+    journal = journal_of(settings, Secrets())
+    assert journal is not None
+    await journal.open()
+    assert (await journal.prune(Retention(3600, 100, 0))).expired == (expired,)
+    await journal.aclose()
+    async with here.service() as service:
+        for stored in (shown, *[await service.executions.get(each, OWNER) for each in (cancelled, expired)]):
+            assert [(call["state"], call["question"]) for call in stored.outcome["calls"]] == [
+                ("committed", ""),
+                ("not started", ""),
+            ]
+            assert stored.outcome["pending"] == []
+            outcome = ExecutionOutcome.from_json(stored.outcome)
+            assert [str(call.state) for call in outcome.calls] == ["committed", "not started"]
 
 
 async def test_events_tell_what_happens_and_go_on_after_the_last_one(here: Place) -> None:

@@ -19,6 +19,7 @@ from codemode.serving.callers import Callers
 from codemode.serving.keys import KeyFile
 from codemode.serving.tokens import TokenCheck
 from codemode.settings import Settings, TokenSettings
+from tests.codemode.transports.sockets import listening
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -50,17 +51,15 @@ class Issuer:
         self.asked += 1
         head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(self.body)}\r\n"
         writer.write(f"{head}Connection: close\r\n\r\n".encode() + self.body)
-        writer.close()
 
 
 @asynccontextmanager
 async def issuer(folder: Path, **settings: Any) -> AsyncIterator[tuple[Callers, Issuer]]:
     serving = Issuer(jwks(rsa=RSA_KEY, ec=EC_KEY))
-    server = await asyncio.start_server(serving.answer, "127.0.0.1", 0)
-    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/keys"
-    given = {"issuer": "https://issuer", "audience": "codemode", "jwks_url": url, "roles": {"staff": "support"}}
-    check = TokenCheck(TokenSettings.model_validate({**given, **settings}))
-    async with server:
+    async with listening(serving.answer) as port:
+        url = f"http://127.0.0.1:{port}/keys"
+        given = {"issuer": "https://issuer", "audience": "codemode", "jwks_url": url, "roles": {"staff": "support"}}
+        check = TokenCheck(TokenSettings.model_validate({**given, **settings}))
         yield Callers({}, KeyFile(folder / "keys.json"), tokens=check, roles=("default", "support")), serving
 
 
@@ -108,6 +107,14 @@ async def test_a_token_that_is_wrong_in_any_way_opens_nothing(tmp_path: Path, pr
         assert await callers.identify(presented) is None
 
 
+async def test_a_token_that_is_let_in_by_its_leeway_is_good_for_as_long(tmp_path: Path) -> None:
+    async with issuer(tmp_path, leeway_s=300) as (callers, _):
+        found = await callers.identify(token(exp=time.time() - 100))
+        assert found is not None
+        assert found.is_still_good()
+        assert callers.role_of(started_by(found.id, found.role, good_until=found.good_until)) == "support"
+
+
 async def test_a_signature_that_was_changed_opens_nothing(tmp_path: Path) -> None:
     async with issuer(tmp_path) as (callers, _):
         head, body, signature = token().split(".")
@@ -123,7 +130,8 @@ async def test_keys_are_asked_for_once_and_not_for_every_unknown_name(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"[]", b"{", b'{"keys": []}', b'{"keys": [{"kty": "oct", "k": "eA"}]}', b'{"keys": 5}']
+    "body",
+    [b"", b"[]", b"{", b'{"keys": []}', b'{"keys": [{"kty": "oct", "k": "eA"}]}', b'{"keys": 5}', b"[" * 100_000],
 )
 async def test_an_issuer_that_answers_nonsense_opens_nothing(tmp_path: Path, body: bytes) -> None:
     async with issuer(tmp_path) as (callers, serving):

@@ -4,7 +4,7 @@
 
 The file LOG has a line for each thing that it heard. MODE is about the list of tools: `endless` (new pages for ever),
 `circle` (the same page again), `twice` (two tools of one name), `changing` (another text each time), `deaf` (no answer
-to anything), `stubborn` (ends neither with its input nor when asked to).
+to anything), `stubborn` (ends neither with its input nor when asked to), `storm` (says each time that it has changed).
 """
 
 from __future__ import annotations
@@ -20,6 +20,18 @@ from typing import Any
 LOG = Path(sys.argv[1])
 MODE = sys.argv[2] if len(sys.argv) > 2 else ""
 NAMES = ("garbage", "silent", "huge", "wrong_id", "progress", "dies", "no_result", "talks", "plain")
+
+#: What is answered as it stands here.
+RESULTS = {
+    "digits": '{"content":[],"structuredContent":{"a":' + "7" * 5_000 + "}}",
+    "half": '{"content":[],"structuredContent":{"a":"\\ud800"}}',
+    "deep": '{"content":[],"structuredContent":{"a":' + "[" * 600 + "]" * 600 + "}}",
+    "many": '{"content":[{"type":"text","text":"[' + "[]," * 1_100_000 + '1]"}]}',
+    "nan": '{"content":[],"structuredContent":{"a":NaN,"b":1e999}}',
+    "deep_text": '{"content":[{"type":"text","text":"' + "[" * 600 + "]" * 600 + '"}]}',
+    "half_text": '{"content":[{"type":"text","text":"[\\"\\\\ud800\\"]"}]}',
+    "rambles": '{"isError":true,"content":[{"type":"text","text":"' + "e" * 1_000_000 + '"}]}',
+}
 LISTED = 0
 
 
@@ -30,6 +42,11 @@ def note(what: str) -> None:
 
 def say(message: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")) + "\n")
+    sys.stdout.flush()
+
+
+def say_raw(id_: object, result: str) -> None:
+    sys.stdout.write(f'{{"jsonrpc":"2.0","id":{id_},"result":{result}}}\n')
     sys.stdout.flush()
 
 
@@ -54,7 +71,12 @@ def listed(params: dict[str, Any]) -> dict[str, Any]:
         case "changing":
             return {"tools": [tool("one", f"Text {os.getpid()} {LISTED}.")]}
         case _:
-            return {"tools": [tool(name) for name in NAMES]}
+            return {"tools": [tool(name) for name in (*NAMES, *RESULTS)]}
+
+
+def say_changed(times: int) -> None:
+    for _ in range(times):
+        say({"method": "notifications/tools/list_changed"})
 
 
 def call(id_: object, params: dict[str, Any]) -> None:
@@ -86,7 +108,7 @@ def call(id_: object, params: dict[str, Any]) -> None:
             sys.stderr.write("a secret-of-the-test and more\n" * 100_000)
             answer(id_, "talked")
         case name:
-            answer(id_, name)
+            say_raw(id_, RESULTS[name]) if name in RESULTS else answer(id_, name)
 
 
 def main() -> None:
@@ -104,6 +126,8 @@ def main() -> None:
                 say({"id": message["id"], "result": {**offered, "serverInfo": {"name": "bad", "version": "1"}}})
             case "tools/list":
                 say({"id": message["id"], "result": listed(message.get("params", {}))})
+                note("listed")
+                say_changed(2 if MODE == "storm" else 0)
             case "tools/call":
                 call(message["id"], message["params"])
             case "notifications/cancelled":

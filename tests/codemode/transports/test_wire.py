@@ -188,6 +188,35 @@ async def test_fields_of_a_form(
     assert read  # an independent reader takes it
 
 
+@pytest.mark.parametrize(
+    "media_type",
+    [
+        'text/plain\r\nContent-Disposition: form-data; name="role"',
+        "text/plain\n",
+        "text/plain; charset=\r\nX-Evil: 1",
+        "text",
+        "té/xt",
+        "",
+    ],
+)
+async def test_a_media_type_that_is_none_does_not_break_out_of_its_header(recorder: Recorder, media_type: str) -> None:
+    """An MCP server says of an image what it likes; the next service got it as a header of an upload."""
+    contents = ContentStore()
+    value = contents.put(Content(b"hello", media_type, 'a"\r\nX-Evil: 1'))
+    assert value["media_type"] == "application/octet-stream"
+    schema = {"type": "object", "properties": {"picture": {"type": "string", "format": "binary"}}}
+    received = await _sent(
+        recorder, _body("multipart/form-data", schema), {"picture": value}, method="post", contents=contents
+    )
+    environ = EnvironBuilder(
+        method="POST", data=received.body, content_type=received.headers["Content-Type"]
+    ).get_environ()
+    _, form, files = parse_form_data(environ)
+    with closing(files["picture"].stream):
+        assert {name.lower() for name, _ in files["picture"].headers} == {"content-disposition", "content-type"}
+    assert (dict(form), [*files]) == ({}, ["picture"])
+
+
 async def test_parts_of_a_multipart_body(recorder: Recorder) -> None:
     binary = {"type": "string", "format": "binary"}
     properties = {
