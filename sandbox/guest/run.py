@@ -30,7 +30,7 @@ from sandbox.guest.runtime.classes import Classes
 from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.loose import loose
 from sandbox.guest.runtime.metaclasses import hook
-from sandbox.guest.runtime.own import MARK, OwnClasses
+from sandbox.guest.runtime.own import OwnClasses, mark_namespace
 from sandbox.guest.runtime.types_seen import kind_reader
 from sandbox.guest.tools import Tool, ToolCalls, ToolError, ToolRejected
 from sandbox.guest.values import ValueInvalid, encode_result
@@ -151,7 +151,7 @@ class Run:
                 ".super": classes.above,
                 ".hook": hook,
                 ".setter": access.setter,
-                ".mark": MARK,
+                ".mark": mark_namespace,
                 ".import": self._modules.import_module,
                 ".from": self._modules.import_from,
                 ".star": self._modules.import_all,

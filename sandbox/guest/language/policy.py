@@ -382,8 +382,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         node.body = self._visit_all(node.body)
         check_later(node, self.refusals)
         self._in_class, self._class, self._trusted, self._steady = in_class, around, trusted, steady
-        mark = ast.Assign(targets=[ast.Name("_abc_.own", ast.Store())], value=load(".mark", node))
-        node.body.insert(1 if ast.get_docstring(node, clean=False) is not None else 0, located(mark, node))
+        node.body.append(located(ast.Expr(call(".mark", [], node)), node))
         return node
 
     # --- statements and patterns that bind names --------------------------------------------------------------

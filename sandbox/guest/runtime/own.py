@@ -6,6 +6,7 @@ program's own from its first moment, before any hook of a base class runs.
 
 from __future__ import annotations
 
+import sys
 from _abc import _abc_init  # type: ignore[import-not-found]  # what ABCMeta does with a class that is made
 from abc import ABCMeta
 from enum import EnumMeta
@@ -73,6 +74,16 @@ def _check_slots(names: Any) -> None:
 
 
 MARK = Mark()
+
+
+def mark_namespace() -> None:
+    """Put the mark into the namespace of the class whose body ends with this: first, so that it is told first."""
+    names: Any = sys._getframe(1).f_locals
+    rest = dict(names)
+    dict.clear(names)
+    dict.update(names, {MARK_NAME: MARK, **rest})
+
+
 #: The classes that the program of this process defined: one runs at a time.
 _CLASSES: list[set[type]] = [set()]
 _NUMBERS = IDENTITIES.known
