@@ -174,7 +174,7 @@ async def test_no_more_is_asked_for_than_a_program_reads(tmp_path: Path, *, is_r
 
     settings = Settings.model_validate(
         {
-            "limits": {"calls_in_flight": 4, "cpu_s": 1},
+            "limits": {"calls_in_flight": 4, "cpu_s": 1, "wall_s": 100},
             "journal": {"enabled": is_recorded},
             "policy": {"default": {"write": "allow"}},
             "state_folder": str(tmp_path),
