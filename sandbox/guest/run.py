@@ -82,7 +82,7 @@ class Run:
         self._loop = Loop(self._hub, self._note)
         self._calls = ToolCalls(self._hub, self._loop, channel, self._note)
         self._roots: dict[str, tuple[str, ...]] = {}
-        self._variables: dict[str, Any] = {"__name__": "__main__"}
+        self._variables: dict[str, Any] = {"__name__": "__main__", "__doc__": None}
         own = OwnClasses(self._variables)
         access = Access(own, clock_now(self._clock))
         self._scene = Scene(

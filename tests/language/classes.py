@@ -1,4 +1,5 @@
 import functools
+import typing
 from abc import ABC, abstractmethod
 
 
@@ -240,3 +241,25 @@ try:
     raise MyError(7)
 except MyError as e:
     print(e, e.code, e.args, repr(e))
+
+
+class Countdown(typing.Iterator):
+    def __init__(self, n): self.n = n
+    def __next__(self):
+        if self.n == 0: raise StopIteration
+        self.n -= 1
+        return self.n
+
+
+class Managed(typing.ContextManager):
+    def __exit__(self, *error): print("left", error[0])
+
+
+class Sizes(typing.Mapping):
+    def __getitem__(self, key): return len(key)
+    def __iter__(self): return iter(["a", "bb"])
+    def __len__(self): return 2
+
+
+with Managed():
+    print(list(Countdown(3)), dict(Sizes()), "c" in Sizes(), Countdown.__mro__[1], isinstance(Sizes(), typing.Mapping))

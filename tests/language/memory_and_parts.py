@@ -94,3 +94,12 @@ def reads(text: TextIO, data: BinaryIO, either: IO[str]) -> None: ...
 
 
 print(reads.__annotations__["text"] is TextIO)
+
+from collections import defaultdict
+import textwrap
+d = defaultdict(list); d["a"].append(1); d.default_factory = None
+try: d["b"]
+except KeyError as e: print(d, e)
+d.default_factory = int; d["b"] += 1; print(d)
+w = textwrap.TextWrapper(width=20); w.initial_indent = "* "; w.subsequent_indent = "  "; w.width = 15; print(w.fill("the quick brown fox jumps"))
+r = reprlib.Repr(); r.maxlist = 2; r.maxstring = 10; print(r.repr([1, 2, 3, 4]), r.repr("x" * 50))

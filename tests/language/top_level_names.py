@@ -82,3 +82,4 @@ print(max(3, 4))
 
 print(sorted(n for n in globals() if n in ("i", "root", "total", "fresh")))
 print(locals()["i"], "value" in vars())
+print(__doc__, (lambda: __doc__)(), __name__)

@@ -48,6 +48,8 @@ def undefined(at: Situation) -> str:
 
 
 def _import_of(name: str) -> str:
+    if name.startswith("_"):
+        return ""
     module = next((each for each in _NAMED_ALONE.split() if _has(each, name)), None)
     if name not in OFFERED:
         return f"write `from {module} import {name}` first" if module else ""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import decimal
+import reprlib
+import textwrap
 import types
 from abc import ABCMeta
+from collections import defaultdict
 from datetime import date
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from sandbox.guest.runtime.own import OwnClasses
 
 #: Kinds besides the program's own whose attributes may be written; `names` adds those of vetted modules.
-WRITABLE: set[type] = {types.SimpleNamespace, decimal.Context}
+WRITABLE: set[type] = {types.SimpleNamespace, decimal.Context, defaultdict, textwrap.TextWrapper, reprlib.Repr}
 #: Kinds that answer to any attribute name by themselves: tools, and what they return.
 OPEN: set[type] = set()
 #: Those of them that are nothing but data.

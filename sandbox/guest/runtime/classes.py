@@ -160,4 +160,4 @@ def _bases_of_class(*bases: Any) -> tuple[Any, ...]:
 
 _ANY_CLASSES = Classes(OwnClasses({}))
 ProgramType._sandbox_bases = staticmethod(_bases_of_class)
-_ALIASES = (types.GenericAlias, type(typing.List[int]), type(typing.Callable[[], int]))  # noqa: UP006
+_ALIASES = (types.GenericAlias, type(typing.List), type(typing.List[int]), type(typing.Callable[[], int]))  # noqa: UP006
