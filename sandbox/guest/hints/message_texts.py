@@ -25,6 +25,7 @@ _TEXTS: list[tuple[str, str]] = [
         r"Unknown format code '\w' for object of type 'str'",
         "the value is text: write float(x) in the braces for a number",
     ),
+    (r"for >>: 'function'", "print is a function: print(..., file=sys.stderr)"),
     (r"doesn't define __round__", "round takes numbers: round(float(x), 2)"),
     (r"could not convert string to float", 'text with other signs: float(re.sub(r"[^0-9.-]", "", text))'),
     (r"invalid literal for int\(\) with base 10: '-?\d+\.\d+'", "the text is a decimal number: int(float(text))"),

@@ -101,6 +101,7 @@ HINTS = {
     "import pprint\npprint([1])": ["from name import name"],
     "field(default=1)": ["from dataclasses import field"],
     "execute('1')": ["runs already"],
+    "import sys\nprint >>sys.stderr, 'x'": ["file=sys.stderr"],
     "round('3.1')": ["round(float(x), 2)"],
     "float('12 EUR')": ["re.sub"],
     "int('3.0')": ["int(float(text))"],
