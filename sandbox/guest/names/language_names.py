@@ -92,8 +92,8 @@ def _functools(scene: Scene) -> dict[str, Any]:
         "total_ordering": own_only(scene, functools.total_ordering),
         "update_wrapper": update_wrapper,
         "wraps": wraps,
-        "singledispatch": lambda function: SingleDispatch(function, hint),
-        "singledispatchmethod": lambda function: SingleDispatchMethod(function, hint),
+        "singledispatch": lambda function: SingleDispatch(function, scene.access.get, hint),
+        "singledispatchmethod": lambda function: SingleDispatchMethod(function, scene.access.get, hint),
         "WRAPPER_ASSIGNMENTS": _COPIED,
         "WRAPPER_UPDATES": ("__dict__",),
     }

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 class SingleDispatch:
     """A function that chooses by the class of its first argument. Registered by class, or by annotation."""
 
-    __slots__ = ("_choices", "_function", "_hint")
+    __slots__ = ("_choices", "_function", "_get", "_hint")
 
-    def __init__(self, function: Any, hint: Callable[[str], Any]) -> None:
+    def __init__(self, function: Any, get: Callable[[Any, str], Any], hint: Callable[[str], Any]) -> None:
         self._function = function
+        #: Shows of the classes above another what a program may see: it is asked about them.
+        self._get = get
         #: Reads an annotation that is text.
         self._hint = hint
         #: By the identity of a class: a key of the program's would be asked whether it equals any class above another.
@@ -53,7 +55,7 @@ class SingleDispatch:
 
     def dispatch(self, kind: type) -> Any:
         """Return the function for a class: that of the nearest class above it, or of what that is counted below."""
-        for base in kind.__mro__[:-1]:
+        for base in self._get(kind, "__mro__")[:-1]:
             if id(base) in self._choices:
                 return self._choices[id(base)][1]
             if (found := self._counted_above(base)) is not None:
@@ -63,8 +65,9 @@ class SingleDispatch:
     def _counted_above(self, kind: type) -> type | None:
         """Return the lowest of the abstract classes that a class, and none that it inherits from, is counted below."""
         lowest: type | None = None
+        bases = self._get(kind, "__bases__")
         for each, _ in list(self._choices.values()):
-            begins = issubclass(kind, each) and not any(issubclass(base, each) for base in kind.__bases__)
+            begins = issubclass(kind, each) and not any(issubclass(base, each) for base in bases)
             if begins and (lowest is None or not issubclass(lowest, each)):
                 if lowest is not None and not issubclass(each, lowest):
                     message = f"Ambiguous dispatch: {lowest} or {each}"
@@ -90,8 +93,8 @@ class SingleDispatchMethod:
 
     __slots__ = ("_choose",)
 
-    def __init__(self, function: Any, hint: Callable[[str], Any]) -> None:
-        self._choose = SingleDispatch(function, hint)
+    def __init__(self, function: Any, get: Callable[[Any, str], Any], hint: Callable[[str], Any]) -> None:
+        self._choose = SingleDispatch(function, get, hint)
 
     def register(self, kind: Any, function: Any = None) -> Any:
         """Register a method for a class."""
