@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderHook
 from rich.panel import Panel
+from rich.segment import Segment
 from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
@@ -18,7 +19,7 @@ from codemode.serving.model_text import failure_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rich.console import RenderableType
+    from rich.console import ConsoleOptions, ConsoleRenderable, RenderableType
 
     from codemode.catalog.cost import CostReport
     from codemode.executions.execution import ExecutionOutcome
@@ -45,11 +46,35 @@ _STATE_STYLE = {
     "pending": "yellow",
 }
 
-#: Control characters of a terminal, as text: an answer or a program's output must not move its cursor or its title.
-_VISIBLE = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+#: What a terminal obeys, and what makes it show letters in another order than they stand in (UAX 9): texts of others
+#: must not move its cursor, set its title, or make one call look like another.
+_OBEYED = tuple(code for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t")
+_REORDERING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_IN_JSON = {code: f"\\u{code:04x}" for code in (*_OBEYED, *_REORDERING)}
+_VISIBLE = _IN_JSON | {code: f"\\x{code:02x}" for code in _OBEYED}
+
+
+class _Visibly(RenderHook):
+    """Whatever is printed is printed as text, also where nobody thought of it."""
+
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        """The same, each made visible."""
+        return [_MadeVisible(each) for each in renderables]
+
+
+class _MadeVisible:
+    def __init__(self, shown: ConsoleRenderable) -> None:
+        self._shown = shown
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        for segment in console.render(self._shown, options):
+            yield segment if segment.control else Segment(segment.text.translate(_VISIBLE), segment.style)
+
 
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)
+console.push_render_hook(_Visibly())
+errors.push_render_hook(_Visibly())
 
 
 def program(code: str) -> RenderableType:
@@ -162,7 +187,8 @@ def plain(text: str, style: str = "") -> Text:
 
 def print_json(data: Any) -> None:
     """Data for another program: one JSON document on standard output."""
-    console.print(json.dumps(data, indent=2, ensure_ascii=False), soft_wrap=True, markup=False)
+    text = json.dumps(data, indent=2, ensure_ascii=False).translate(_IN_JSON)
+    console.print(text, soft_wrap=True, markup=False)
 
 
 def _titled(title: str, text: str) -> RenderableType:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+
+import pytest
 
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.ledger import LedgerEntry
 from codemode.gateway.call import CallState
 from codemode.serving import console as show
 from sandbox import Failure, Usage
-
-if TYPE_CHECKING:
-    import pytest
 
 HOSTILE = "a\x1b]0;title\x07b\x9b31m [bold]c[/bold]\x7f"
 HARMLESS = "a\\x1b]0;title\\x07b\\x9b31m [bold]c[/bold]\\x7f"
@@ -36,6 +35,19 @@ def test_an_outcome_of_others_moves_no_cursor_and_has_no_markup(capsys: pytest.C
     shown = capsys.readouterr().out
     assert shown.count(HARMLESS) >= 3
     assert not {"\x1b", "\x07", "\x9b", "\x7f", "\r"} & set(shown)
+
+
+@pytest.mark.parametrize("given", [HOSTILE, "pay \u202e1000\u202c to ann", "\u2066a\u2069"])
+def test_what_nobody_thought_of_moves_no_cursor_and_reorders_nothing(
+    capsys: pytest.CaptureFixture[str], given: str
+) -> None:
+    """Also in a title of a document, a name of a file, and what goes to another program as JSON."""
+    show.console.print(f"s  1 tools  {given}", markup=False, soft_wrap=True)
+    show.errors.print(show.plain(given), soft_wrap=True)
+    show.print_json({given: [given]})
+    printed, told = capsys.readouterr()
+    assert not {*map(chr, (0x1B, 7, 0x9B, 0x7F, 0x202E, 0x202C, 0x2066, 0x2069))} & set(printed + told)
+    assert json.loads(printed.partition("\n")[2]) == {given: [given]}
 
 
 def test_a_few_warnings_are_shown_and_the_others_counted(capsys: pytest.CaptureFixture[str]) -> None:
