@@ -155,6 +155,9 @@ def _restrict_field_readers() -> None:
                 raise TypeError("replace() takes objects whose fields are those of their class")
             return replace(obj, **changes)
 
+        replaced.__module__ = (
+            replace.__module__
+        )  # from Python 3.13 on it stands in classes of the program, which are not ours
         return replaced
 
     library.fields = fields

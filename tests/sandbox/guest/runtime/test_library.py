@@ -107,6 +107,12 @@ ORDINARY: list[tuple[str, Any]] = [
         "getattr.__name__, [getattr('a', 'upper')(), getattr(1, 'none', 2), hasattr(1, 'real'), str.format('{}', 1)]",
         ["getattr", ["A", 2, True, "1"]],
     ),
+    (
+        "from dataclasses import dataclass, replace\nfrom functools import singledispatch\n@dataclass\nclass A: x: int\n"
+        "@dataclass\nclass B(A): y: int = 0\n@singledispatch\ndef f(v): return 'other'\n@f.register\ndef _(v: A): return 'a'\n"
+        "[[kind.__name__ for kind in B.__mro__], B.__bases__[0].__name__, B.__base__ is A, f(B(1)), replace(B(1), y=2)]",
+        [["B", "A", "object"], "A", True, "a", {"x": 1, "y": 2}],
+    ),
 ]
 
 
