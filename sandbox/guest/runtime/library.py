@@ -155,9 +155,7 @@ def _restrict_field_readers() -> None:
                 raise TypeError("replace() takes objects whose fields are those of their class")
             return replace(obj, **changes)
 
-        replaced.__module__ = (
-            replace.__module__
-        )  # from Python 3.13 on it stands in classes of the program, which are not ours
+        replaced.__module__ = replace.__module__  # Python 3.13 puts it into classes of the program, which are not ours
         return replaced
 
     library.fields = fields
