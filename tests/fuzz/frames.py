@@ -131,13 +131,13 @@ def check_depth(chance: random.Random) -> None:
 
 
 def fuzz(seconds: float, seed: int) -> int:
-    """Fuzz for this long. Returns how many conversations were heard."""
-    deadline = time.monotonic() + seconds
+    """Fuzz for this long, of the processor's time. Returns how many conversations were heard."""
+    deadline = time.process_time() + seconds
     count = 0
-    while time.monotonic() < deadline:
+    while time.process_time() < deadline:
         chance = random.Random(seed * 1_000_003 + count)  # noqa: S311 - repeatable on purpose
         data = mutated(conversation_of(chance), chance)
-        started = time.monotonic()
+        started = time.process_time()
         try:
             check_depth(chance)
             listen(data, chance)
@@ -146,7 +146,7 @@ def fuzz(seconds: float, seed: int) -> int:
         except BaseException:
             sys.stderr.write(f"seed {seed}, conversation {count}: {data!r}\n")
             raise
-        assert time.monotonic() - started < 5, f"seed {seed}, conversation {count} took too long: {data!r}"
+        assert time.process_time() - started < 5, f"seed {seed}, conversation {count} took too long: {data!r}"
         count += 1
     return count
 

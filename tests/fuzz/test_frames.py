@@ -15,4 +15,4 @@ SEEDS = [1, 2, 3]
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_whatever_a_guest_sends_is_admitted_or_refused(seed: int) -> None:
-    assert fuzz(1.0, seed) > 100
+    assert fuzz(0.5, seed) > 100
