@@ -25,6 +25,8 @@ _FOREIGN: list[tuple[str, str]] = [
     (r"^\s*catch\b|\}\s*catch\b", "`catch` is written `except Exception as e:`"),
     (r"^\s*[!%]\w+", "commands of a notebook do not exist here: leave the line out"),
     (r"^\s*print\s+[^(\s=]", "print is a function: print(...)"),
+    (r"^\s*>>> ", "`>>>` is the prompt of an interpreter: leave it out, and what it printed"),
+    (r"<>", "`<>` is written !="),
 ]
 _CURLY_QUOTES = re.compile("[\u2018\u2019\u201c\u201d]")
 
@@ -61,6 +63,8 @@ def _foreign(code: str) -> list[str]:
 def _general(message: str, code: str) -> str:
     if _CURLY_QUOTES.search(code):
         return "use straight quotes (\" or ') instead of typographic ones"
+    if "invalid non-printable character" in message:
+        return "the line holds an invisible character: write it anew, with a plain space in its place"
     if "f-string" in message:
         return (
             'inside of f"..." use the other kind of quotes and no backslashes; or compute the value in a variable first'

@@ -67,6 +67,7 @@ def parse(code: str, *, limit_bytes: int, limit_depth: int) -> Source:
 
     Raises SourceRefused for a text over its budgets, SyntaxError for one that is not Python.
     """
+    code = code.removeprefix("\ufeff")  # files begin with it
     _check_text(code, limit_bytes)
     failure: SyntaxError | None = None
     for text in _readings(code):
@@ -113,15 +114,16 @@ def _dedented(text: str) -> str:
 
 
 def _fenced(code: str) -> str | None:
-    """Blank all lines but those between markdown fences. An opening fence without a closing one reaches to the end."""
-    inside, found, kept = False, False, []
-    for line in code.split("\n"):
-        if _FENCE.match(line):
-            inside, found = not inside, True
-            kept.append("")
-        else:
-            kept.append(line if inside else "")
-    return "\n".join(kept) if found else None
+    """Blank all lines but those between markdown fences. One alone reaches to the end, or ends what is before it."""
+    lines = code.split("\n")
+    are_fences = [_FENCE.match(line) is not None for line in lines]
+    count, inside, kept = sum(are_fences), False, []
+    if count == 1:
+        inside = not any(map(str.strip, lines[are_fences.index(True) + 1 :]))
+    for line, is_fence in zip(lines, are_fences, strict=True):
+        inside = inside is not is_fence
+        kept.append(line if inside and not is_fence else "")
+    return "\n".join(kept) if count else None
 
 
 def _parse_one(text: str, limit_depth: int) -> ast.Module:

@@ -129,6 +129,9 @@ SYNTAX = {
     "print(\u201chello\u201d)": ["straight quotes"],
     "x = [1, 2": ["close"],
     "if x\n    y = 1": ["colon"],
+    ">>> x = 1\n>>> x": ["prompt"],
+    "x = 1 <> 2": ["!="],
+    "x =\u00a01": ["invisible", "plain space"],
     "try:\n    x = 1\nexcept ValueError, e:\n    x = 2": ["except Kind as name:"],
 }
 

@@ -95,6 +95,8 @@ FENCED = {
     "a fence": "Here it is:\n```python\nx = 2\nx * 21\n```\nDone.",
     "a fence without an end": "```python\nx = 2\nx * 21",
     "indented": "    x = 2\n    x * 21\n",
+    "a fence at the end alone": "x = 2\nx * 21\n```\n",
+    "a byte order mark": "\ufeffx = 2\nx * 21",
     "two fences": "```python\nx = 2\n```\nand then\n```\nx * 21\n```",
 }
 
