@@ -148,6 +148,7 @@ def own_named_tuples() -> None:
         return made
 
     library._make_nmtuple = make_own
+    library._special |= {MARK_NAME}  # which a class statement does not set on it again
 
 
 def restrict_fields() -> None:

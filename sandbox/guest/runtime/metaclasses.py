@@ -24,7 +24,7 @@ from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.language.variables import is_dunder, is_reserved
 from sandbox.guest.runtime.loose import loose
 from sandbox.guest.runtime.moments import is_below_datetime
-from sandbox.guest.runtime.own import MARK, MARK_NAME
+from sandbox.guest.runtime.own import MARK, MARK_NAME, UNMADE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -158,7 +158,7 @@ def make_class(name: Any, bases: Any, namespace: Any, options: dict[str, Any]) -
 
 def checked_namespace(namespace: Any) -> dict[str, Any]:
     """Return a plain copy of a class's namespace with our mark, which is told of the class first. Raises TypeError."""
-    names = {MARK_NAME: MARK, **dict(namespace)}
+    names = {MARK_NAME: UNMADE, **dict(namespace)}
     for name, value in names.items():
         _check_name(name, value)
     annotations = names.get("__annotations__")
@@ -167,7 +167,7 @@ def checked_namespace(namespace: Any) -> dict[str, Any]:
     slots = names.get("__slots__")
     if slots is not None and not isinstance(slots, str):
         names["__slots__"] = tuple(slots)  # code of the program: not to be run in the middle of making the class
-    names[MARK_NAME] = MARK
+    names[MARK_NAME] = UNMADE
     names.pop("__classdictcell__", None)  # CPython would put the dict of the class in there, which the program holds
     return names
 

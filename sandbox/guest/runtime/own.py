@@ -1,7 +1,7 @@
 """The program's own classes: how they are told from all others, and what stands between them and `object`.
 
 A class statement leaves a mark in the class (under a name that no program can spell), so a class is known as the
-program's own from its first moment, before any hook of a base class runs.
+program's own as soon as it was looked at, before any hook of a base class runs.
 """
 
 from __future__ import annotations
@@ -37,16 +37,13 @@ class Mark:
         names = type.__getattribute__(owner, "__dict__")
         if names.get(MARK_NAME) is not self:
             return
-        try:
-            if "__slots__" in names:
-                _check_slots(names)
-            if is_below_datetime(owner):
-                let_make_its_own(owner)
-        except TypeError:
-            disown(owner)  # it is still found among the subclasses of its base
-            raise
+        if "__slots__" in names:
+            _check_slots(names)
+        if is_below_datetime(owner):
+            let_make_its_own(owner)
         if issubclass(type(owner), ABCMeta):
             _remember_by_itself(owner)
+        type.__setattr__(owner, MARK_NAME, MARK)
         if type(owner) in _KNOWN_METACLASSES:  # others may lie when the set asks for a class
             _CLASSES[-1].add(owner)
 
@@ -74,6 +71,8 @@ def _check_slots(names: Any) -> None:
 
 
 MARK = Mark()
+#: In the namespace of a class that is not made yet: code that the collector runs is not to take it for a program's.
+UNMADE = Mark()
 
 
 def mark_namespace() -> None:
@@ -81,7 +80,7 @@ def mark_namespace() -> None:
     names: Any = sys._getframe(1).f_locals
     rest = dict(names)
     dict.clear(names)
-    dict.update(names, {MARK_NAME: MARK, **rest})
+    dict.update(names, {MARK_NAME: UNMADE, **rest})
 
 
 #: The classes that the program of this process defined: one runs at a time.
