@@ -33,7 +33,7 @@ DIFFERENT = {
     "module type": "are good for `isinstance` only",
     "pickle": "`pickle`",
     "reduce": "`__reduce__`",
-    "globals locals": "`locals()`, `globals()`, `vars(cls)` | live in part | copies",
+    "globals locals": "`locals()`, `globals()`, `vars(cls)`, `f.__dict__` of a function | live in part | copies",
     "sys modules": "no `modules`",
     "os path": "files and the system (`os`",
     "pathlib pure": "`pathlib`",
