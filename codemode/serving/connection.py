@@ -27,11 +27,13 @@ _AGAIN_S = 1
 class _Connection(HttpToolsProtocol):
     most: ClassVar[int]
     head_s: ClassVar[float]
+    last_s: ClassVar[float]
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._head_bytes = 0
         self._in_head = True
+        self._has_ended = False
         self._late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -46,8 +48,12 @@ class _Connection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if not self._in_head or self.transport.is_closing():
+        if not self._has_ended:
+            super().data_received(data)
+            self._count_head(data)
+
+    def _count_head(self, data: bytes) -> None:
+        if not self._in_head or self._has_ended or self.transport.is_closing():
             return
         self._head_bytes += len(data)
         if self._head_bytes > LARGEST_HEAD:
@@ -82,6 +88,8 @@ class _Connection(HttpToolsProtocol):
 
     def _end(self, status: int, code: str, detail: str) -> None:
         """Answer at once, and hang up; only that, where it would be taken for the answer to a request before."""
+        self._is_on_time()
+        self._has_ended = True
         if self._is_answering():
             self.transport.close()
             return
@@ -89,12 +97,21 @@ class _Connection(HttpToolsProtocol):
         again = f"retry-after: {_AGAIN_S}\r\n" if status == HTTPStatus.TOO_MANY_REQUESTS else ""
         head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\ncontent-type: application/problem+json\r\n{again}"
         self.transport.write(f"{head}content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode() + body)
-        self.transport.close()
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        """Close for writing, and later for reading: what nobody reads is answered with a reset (RFC 9112, 9.6)."""
+        if self.transport.can_write_eof() and len(self.connections) <= 2 * self.most:
+            self.transport.write_eof()
+            self._late = self.loop.call_later(self.last_s, self.transport.close)
+        else:
+            self.transport.close()
 
 
-def bounded(*, connections: int, head_s: float) -> type[asyncio.Protocol]:
+def bounded(*, connections: int, head_s: float, last_s: float = 1.0) -> type[asyncio.Protocol]:
     """The protocol of a server: so many connections at one time, each with so many seconds for the head of a request.
 
-    What goes beyond is answered with 429, 408, or 431 and a problem document, and hung up on.
+    What goes beyond is answered with 429, 408, or 431 and a problem document, and hung up on: after `last_s` seconds,
+    in which the client may take note of it.
     """
-    return type("Connection", (_Connection,), {"most": connections, "head_s": head_s})
+    return type("Connection", (_Connection,), {"most": connections, "head_s": head_s, "last_s": last_s})

@@ -79,7 +79,9 @@ def _dump(value: Any) -> bytes:
     try:
         return encode(value)
     except InvalidJson as error:
-        message = f"the result cannot be given back: {error}"
+        is_long = str(error).startswith("Exceeds the limit")
+        why = "a number in it has more than 4,300 digits: give it as text, with str()" if is_long else error
+        message = f"the result cannot be given back: {why}"
         raise ValueInvalid(message) from None
 
 

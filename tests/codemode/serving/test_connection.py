@@ -7,6 +7,7 @@ import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+import pytest
 import uvicorn
 
 from codemode.serving.connection import LARGEST_HEAD, bounded
@@ -28,10 +29,10 @@ async def hello(_: Scope, receive: Receive, send: Send) -> None:
 
 
 @asynccontextmanager
-async def serving(*, most: int = 100, head_s: float = 30.0) -> AsyncIterator[int]:
+async def serving(*, most: int = 100, head_s: float = 30.0, last_s: float = 60.0) -> AsyncIterator[int]:
     with bind(ServerSettings(port=0)) as listener:
         listener.listen()
-        http = bounded(connections=most, head_s=head_s)
+        http = bounded(connections=most, head_s=head_s, last_s=last_s)
         server = uvicorn.Server(uvicorn.Config(hello, log_level="critical", lifespan="off", http=http))
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         yield listener.getsockname()[1]
@@ -80,6 +81,31 @@ async def test_a_head_without_an_end_is_refused() -> None:
     async with serving() as port:
         status, told = await answer(port, GET, b"X-Long: ", b"x" * (LARGEST_HEAD + 1))
     assert (status, told["code"]) == (431, "request_too_large")
+
+
+async def test_who_goes_on_after_the_answer_reads_it_all_the_same() -> None:
+    async with serving() as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(GET + b"X-Long: " + b"x" * LARGEST_HEAD)
+        head = await reader.readuntil(b"\r\n\r\n")
+        for _ in range(20):
+            writer.write(b"x" * LARGEST_HEAD)
+            await asyncio.sleep(0.01)
+        rest = await reader.read()  # to the end: no reset
+        writer.close()
+    assert head[9:12] == b"431"
+    assert json.loads(rest)["code"] == "request_too_large"
+
+
+async def test_who_does_not_stop_is_hung_up_on() -> None:
+    async with serving(last_s=0.1) as port:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(GET + b"X-Long: ")
+        with pytest.raises(ConnectionError):
+            while True:
+                writer.write(b"x" * 1024)
+                await writer.drain()
+                await asyncio.sleep(0.01)
 
 
 async def test_what_is_no_http_is_told_so() -> None:
