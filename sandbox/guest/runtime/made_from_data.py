@@ -166,7 +166,10 @@ def restrict_fields() -> None:
 
 
 def restrict_forward_references() -> None:
-    """Look at the text of a reference such as `List["Row"]` before it is compiled. Again is no error."""
+    """Look at the text of a reference such as `List["Row"]` before it is compiled, and let none evaluate itself.
+
+    Again is no error.
+    """
     reference: Any = typing.ForwardRef
     make = vars(reference).get("__init__")
     if make is None or hasattr(make, "__wrapped__"):
@@ -186,3 +189,17 @@ def restrict_forward_references() -> None:
         make(self, arg, *arguments, **options)
 
     reference.__init__ = initialize
+    if hasattr(reference, "evaluate"):
+        reference.evaluate = _of_library(reference.evaluate)
+
+
+def _of_library(evaluate: Any) -> Any:
+    """From Python 3.14 on a reference evaluates its text. The library asks those for it that it made, of code."""
+
+    @functools.wraps(evaluate)
+    def of_library(self: Any, **options: Any) -> Any:
+        if options.keys() != {"format"} or type(self.__globals__) is not dict:
+            raise TypeError("a forward reference does not evaluate itself here: write typing.get_type_hints(...)")
+        return evaluate(self, **options)
+
+    return of_library
