@@ -27,6 +27,8 @@ _MAPPED_BYTES = 4 << 20
 
 #: The heap of malloc is farther than this from what is mapped.
 _FAR = 1 << 36
+#: Objects that fill 16 MiB, more than there is to fill: this interpreter has no arenas, or no heap.
+_MOST_FILLING = 1 << 15
 
 # Parameters of mallopt(3), and what the last two are by themselves.
 _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3
@@ -81,20 +83,24 @@ def take_arenas_from_malloc() -> None:
     arenas.context = _POOL_BYTES  # the alignment, for aligned_alloc in the place of allocate(context, size)
     arenas.allocate, arenas.free = cast(libc.aligned_alloc, c_void_p), raw.free
     pythonapi.PyObject_SetArenaAllocator(byref(arenas))
-    libc.malloc.restype = c_size_t
-    near = libc.malloc(c_size_t(1))
-    libc.mallopt(_M_MMAP_THRESHOLD, _MAPPED_BYTES)  # so that the first arena is where it can be told from the others
-    while not _FILLING or abs(id(_FILLING[-1]) - near) > _FAR:
+    libc.mallopt(_M_MMAP_THRESHOLD, _MAPPED_BYTES)  # so that the next arena is where it can be told from the others
+    while len(_FILLING) < _MOST_FILLING and not _is_in_heap(libc):
         _FILLING.append(bytes(_POOLED_BYTES - sys.getsizeof(b"")))
     libc.mallopt(_M_MMAP_THRESHOLD, _DEFAULT_BYTES)
+
+
+def _is_in_heap(libc: CDLL) -> bool:
+    """Tell whether what came last is in the heap of malloc, and so all arenas are full that are elsewhere."""
+    libc.sbrk.restype = c_size_t
+    return len(_FILLING) > 0 and abs(id(_FILLING[-1]) - libc.sbrk(0)) < _FAR
 
 
 def make_room() -> Room:
     """Enlarge the heap of malloc by room for what programs make; of no size where arenas are not taken from malloc."""
     libc = CDLL(None)
-    if not _FILLING:
+    if not _is_in_heap(libc):
         return NO_ROOM
-    libc.malloc.restype = libc.sbrk.restype = c_size_t
+    libc.malloc.restype = c_size_t
     libc.mallopt(_M_TRIM_THRESHOLD, _NEVER)
     libc.mallopt(_M_MMAP_THRESHOLD, _MAPPED_BYTES)
     libc.mallopt(_M_TOP_PAD, _ROOM_BYTES)
@@ -103,8 +109,9 @@ def make_room() -> Room:
     libc.mallopt(_M_TOP_PAD, _DEFAULT_BYTES)
     start, end = _up(first, _PAGE), libc.sbrk(0)
     huge = _up(first + _ORDINARY_BYTES + _PAGE, _HUGE_PAGE)
-    if not first < huge < end or libc.madvise(c_size_t(huge), c_size_t(end - huge), _MADV_HUGEPAGE):
+    if not first < huge < end:
         return NO_ROOM
+    libc.madvise(c_size_t(huge), c_size_t(end - huge), _MADV_HUGEPAGE)  # where there are none, these are ordinary pages
     return Room(start, end - start)
 
 
