@@ -62,8 +62,8 @@ for codec in sys.argv[1].split():
 print(json.dumps(sorted(set(sys.modules) - before)))
 """
 _CODECS = (
-    "big5 cp437 cp850 cp1250 cp1251 cp1252 euc_jp euc_kr gb2312 gb18030 gbk idna iso8859-1 iso8859-2 iso8859-15 koi8-r "
-    "mac_roman punycode raw_unicode_escape shift_jis unicode_escape utf-7 utf-8-sig utf-16 utf-16-be utf-32 utf-32-le"
+    "cp437 cp850 cp1250 cp1251 cp1252 idna iso8859-1 iso8859-2 iso8859-15 koi8-r mac_roman punycode "
+    "raw_unicode_escape unicode_escape utf-7 utf-8-sig utf-16 utf-16-be utf-32 utf-32-le"
 )
 
 
