@@ -17,10 +17,9 @@ from array import array
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
-from traceback import format_exception, print_exc
+from traceback import format_exception
 from typing import TYPE_CHECKING, Protocol, cast
 
-from sandbox.guest.arenas import NO_ROOM, Room, make_room, take_arenas_from_malloc
 from sandbox.guest.dense_code import make_dense
 from sandbox.guest.heap import HeapFile
 from sandbox.guest.immortal import make_immortal
@@ -69,22 +68,12 @@ class Program(Protocol):
 
 
 def main(channel: int, program_name: str) -> None:
-    """Run until the host goes away. `channel` is the descriptor of the socket to it. Never returns."""
-    take_arenas_from_malloc()
-    try:
-        _prepare_and_run(channel, program_name)
-    except Exception:  # noqa: BLE001 - what goes wrong while importing is told to the host, which reads standard error
-        print_exc()
-    finally:
-        os._exit(1)  # never in order: see `take_arenas_from_malloc`
-
-
-def _prepare_and_run(channel: int, program_name: str) -> None:
+    """Run until the host goes away. `channel` is the descriptor of the socket to it."""
     os.environ.clear()  # noqa: TID251 - emptied, not read
     keep_only(channel)
     program = cast("Program", import_module(program_name))
     program.warm_up()
-    silence()  # so far standard error was a pipe to the host
+    silence()  # so far standard error was a pipe to the host, for what goes wrong while importing
     codes = make_dense(program.rehearse, _IN_EACH_WORKER)
     for _ in range(_REHEARSALS):
         program.rehearse()
@@ -138,7 +127,6 @@ def _pages_in_use(program: Program, heap: HeapFile) -> set[int]:
     host, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server = _Server(program, Lock(os.getpid(), rlimits.measure(), None), control)
     frames = encode_run("1 + 1", names=["name"], seed=bytes(32), now=0, limits=Limits(), inputs={}, asks=False)
-    server.room = make_room()
     heap.take_over_page_by_page()  # nothing but what a server does until the entries are read: all of it is seen
     of_worker = server.rehearse(host, frames, heap)
     of_server = heap.entries(os.getpid())
@@ -161,7 +149,6 @@ class _Server:
     control: socket.socket
     #: Until it has ended, workers that wait for programs are not made: they would keep the heap as it was.
     rehearsal: _DressRehearsal | None = None
-    room: Room = NO_ROOM
     postponed: list[tuple[bytes, int]] = field(default_factory=list)
     poll: select.poll = field(default_factory=select.poll)
     #: pidfd of each living worker: its number in the records, its process
@@ -171,8 +158,6 @@ class _Server:
         self.poll.register(self.control, select.POLLIN)
         if self.rehearsal is not None:
             self.poll.register(self.rehearsal.told, select.POLLIN)
-        else:
-            self.room = make_room()
         while True:
             for descriptor, _ in self.poll.poll():
                 if self.rehearsal is not None and descriptor == self.rehearsal.told:
@@ -186,7 +171,6 @@ class _Server:
         self.poll.unregister(rehearsal.told)
         self.rehearsal = None
         rehearsal.end()
-        self.room = make_room()  # from here on this process needs no memory itself that it did not have
         for datagram, channel in self.postponed:
             self._fork(datagram, channel)
         self.postponed.clear()
@@ -226,7 +210,7 @@ class _Server:
             self.control.send(pack_report(Kind.FAILED, number, errno=error.errno or 0))
         else:
             if not process:
-                _work(self.program, self.lock, self.room, datagram, channel)
+                _work(self.program, self.lock, datagram, channel)
             self._announce(number, process)
         os.close(channel)
 
@@ -246,7 +230,7 @@ class _Server:
         self.control.send(pack_report(Kind.EXITED, worker, status=status, cpu_s=cpu_s, peak_memory_bytes=peak))
 
 
-def _work(program: Program, lock: Lock, room: Room, datagram: bytes, channel: int) -> None:
+def _work(program: Program, lock: Lock, datagram: bytes, channel: int) -> None:
     """Be a worker: never returns."""
     try:
         request = Fork.unpack(datagram)
@@ -255,7 +239,6 @@ def _work(program: Program, lock: Lock, room: Room, datagram: bytes, channel: in
             found = probe(lock, channel=channel, memory_bytes=memory_bytes, cpu_s=cpu_s)
             os.write(CHANNEL, frame(json.dumps(found).encode()))
             os._exit(0)
-        room.cut(request[1])
         _prepare_and_serve(program, lock, request, channel)
         with suppress(OSError):
             os.read(CHANNEL, 1)  # stay until the host has read what this process used; it kills, or hangs up
