@@ -113,3 +113,7 @@ import sys
 print(sys.version_info >= (3, 11), sys.maxsize > 2**31)
 if __name__ == "__main__":
     print("main")
+noted = ValueError("noted")
+noted.__notes__ = ["first"]
+noted.add_note("second")
+print(noted.__notes__)

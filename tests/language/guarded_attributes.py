@@ -60,3 +60,18 @@ print("{} {0._key}".format(1) if False else "{0._key} {1[0]} {2.real}".format(ro
 text = "{name:>{width}} {node.mark}"
 for width in (6, 8):
     print(text.format(name="n", width=width, node=root), "{a}".format_map({"a": width}))
+
+
+class Stack(list):
+    def print_stack(self):
+        print(self.get_stack())
+
+    def get_stack(self):
+        return list(self)
+
+    def get_coro(self):
+        return "core"
+
+
+Stack("ab").print_stack()
+print(Stack().get_coro(), getattr(Stack("c"), "get_stack")())

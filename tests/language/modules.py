@@ -57,3 +57,5 @@ print("x", "y", sep="-", end="!\n"); print("err", file=sys.stdout); sys.stdout.w
 random.seed(1); a = random.random(); random.seed(1); print(a == random.random(), random.Random(5).randint(1, 100), random.Random(5).sample(range(100), 3))
 def plain(*a, **k): return sorted(locals())
 print(plain(1, b=2), callable(plain), types.FunctionType is type(plain) or isinstance(plain, types.FunctionType))
+import time
+started = time.process_time(), time.thread_time_ns(); time.sleep(0.05); print(time.process_time() - started[0] < 0.04, time.thread_time_ns() - started[1] < 40_000_000)

@@ -18,12 +18,12 @@ class Clock:
     nothing but watch the clock is put to sleep for a moment now and then (`tired`), so that its loop ends.
     """
 
-    __slots__ = ("_readings", "now_us", "started_us", "tired")
+    __slots__ = ("_readings", "_readings_before", "now_us", "started_us", "tired")
 
     def __init__(self) -> None:
         self.now_us = self.started_us = 0
         self.tired: Callable[[], None] = lambda: None
-        self._readings = 0
+        self._readings = self._readings_before = 0
 
     def start(self, now_us: int) -> None:
         """Set the time at which the program begins."""
@@ -45,8 +45,14 @@ class Clock:
         """Return the seconds since the program began, more than at the last reading."""
         return (self.read_us() - self.started_us + self._readings) / 1e6
 
+    def worked(self) -> float:
+        """Return the seconds that computing took: none but those that reading adds."""
+        self.read_us()
+        return (self._readings_before + self._readings) / 1e6
+
     def advance(self, now_us: int) -> None:
         """Take over the time of a frame. It never goes back."""
         if now_us > self.now_us:
             self.now_us = max(now_us, self.now_us + self._readings)
+            self._readings_before += self._readings
             self._readings = 0

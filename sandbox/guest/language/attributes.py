@@ -69,7 +69,7 @@ REFUSED = _names("""
     f_back f_builtins f_code f_generator f_globals f_locals f_trace f_trace_lines f_trace_opcodes f_lasti
     co_code co_consts co_lines co_positions co_linetable co_lnotab co_exceptiontable
     gi_frame gi_code gi_yieldfrom cr_frame cr_code cr_await cr_origin ag_frame ag_code ag_await
-    gr_frame gr_context get_stack print_stack get_coro from_callable getbuffer
+    gr_frame gr_context from_callable getbuffer
     """)
 
 #: Names that are ordinary on the program's own objects and on data, and that do something else elsewhere.
@@ -84,6 +84,9 @@ GUARDED = {
     "get_loop": "the loop of a future is the scheduler",
     "get_context": "the context of a task holds the scheduler's place",
     "set_loop": "as get_loop",
+    "get_coro": "a coroutine of a task may be ours",
+    "get_stack": "gives frames of a task",
+    "print_stack": "as get_stack",
     "mro": "the list of a class, as `__mro__` shows it",
     "groupindex": "a view of the dict of a pattern that others use: comparing a view hands over what is behind it",
     "with_traceback": "takes the token that `__traceback__` gives",
@@ -96,7 +99,9 @@ DUNDERS = _names("""
     __bases__ __base__ __mro__ __subclasses__ __members__ __fields__ __match_args__ __dataclass_fields__ __args__
     __origin__ __metadata__ __total__ __required_keys__ __optional_keys__ __type_params__ __value__ __bound__
     __constraints__ __default__ __supertype__ __parameters__ __orig_bases__ __orig_class__ __defaults__ __kwdefaults__
-    __isabstractmethod__ __version__ __func__
+    __isabstractmethod__ __version__ __func__ __covariant__ __contravariant__ __infer_variance__ __final__ __override__
+    __deprecated__ __firstlineno__ __static_attributes__ __readonly_keys__ __mutable_keys__ __unpacked__
+    __dataclass_params__
     __self__ __cause__ __context__ __suppress_context__ __notes__ __traceback__
     __new__ __init__ __del__ __post_init__ __init_subclass__ __set_name__ __class_getitem__
     __setattr__ __delattr__ __getattribute__ __getattr__ __get__ __set__ __delete__
@@ -120,7 +125,9 @@ _FACTS = _names("""
     __args__ __origin__ __metadata__ __total__ __required_keys__ __optional_keys__ __type_params__ __value__ __bound__
     __constraints__ __default__ __supertype__ __parameters__ __orig_bases__ __orig_class__ __defaults__ __kwdefaults__
     __name__
-    __abstractmethods__ __code__ __stdout__ __stderr__
+    __abstractmethods__ __code__ __stdout__ __stderr__ __covariant__ __contravariant__ __infer_variance__ __final__
+    __override__ __deprecated__ __firstlineno__ __static_attributes__ __readonly_keys__ __mutable_keys__ __unpacked__
+    __dataclass_params__
     """)
 
 #: Methods that are wrapped where they are defined: the interpreter calls them with what a program may not see.
@@ -128,7 +135,7 @@ HOOKS = frozenset({"__getattribute__", "__getattr__", "__subclasshook__", "__sub
 #: What may be assigned on the program's own objects, besides what a class of the program may define.
 ASSIGNABLE = _names("""
     __class__ __dict__ __name__ __qualname__ __module__ __wrapped__ __cause__ __context__ __suppress_context__
-    __traceback__
+    __traceback__ __notes__
     """)
 
 #: What a class of the program may define between two underscores.

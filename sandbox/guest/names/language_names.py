@@ -160,25 +160,31 @@ def _operator(scene: Scene) -> dict[str, Any]:
 
 _TYPING = """
     AbstractSet Annotated Any AnyStr AsyncContextManager AsyncGenerator AsyncIterable AsyncIterator Awaitable
-    BinaryIO IO TextIO
-    ByteString Callable ChainMap ClassVar Collection Concatenate Container ContextManager Coroutine Counter
-    DefaultDict Deque Dict Final ForwardRef FrozenSet Generator Generic Hashable ItemsView Iterable Iterator
-    KeysView List Literal LiteralString Mapping MappingView Match MutableMapping MutableSequence MutableSet
-    NamedTuple Never NewType NoReturn NotRequired Optional OrderedDict ParamSpec ParamSpecArgs ParamSpecKwargs
-    Pattern Protocol ReadOnly Required Reversible Self Sequence Set Sized SupportsAbs SupportsBytes SupportsComplex
-    SupportsFloat SupportsIndex SupportsInt SupportsRound Text Tuple Type TypeAlias TypeAliasType TypedDict
-    TypeGuard TypeIs TypeVar TypeVarTuple Union Unpack ValuesView assert_never assert_type cast dataclass_transform
-    final get_args get_origin is_typeddict no_type_check overload override reveal_type runtime_checkable
+    BinaryIO IO TextIO ByteString Callable ChainMap ClassVar Collection Concatenate Container ContextManager
+    Coroutine Counter DefaultDict Deque Dict Final ForwardRef FrozenSet Generator Generic Hashable ItemsView
+    Iterable Iterator KeysView List Literal LiteralString Mapping MappingView Match MutableMapping MutableSequence
+    MutableSet NamedTuple Never NewType NoReturn NotRequired Optional OrderedDict ParamSpec ParamSpecArgs
+    ParamSpecKwargs Pattern Protocol ReadOnly Required Reversible Self Sequence Set Sized SupportsAbs SupportsBytes
+    SupportsComplex SupportsFloat SupportsIndex SupportsInt SupportsRound Text Tuple Type TypeAlias TypeAliasType
+    TypedDict TypeGuard TypeIs TypeVar TypeVarTuple Union Unpack ValuesView assert_never assert_type cast
+    dataclass_transform NoDefault final get_args get_origin get_protocol_members is_protocol is_typeddict
+    no_type_check overload override reveal_type runtime_checkable
 """
 
 
 def _typing(scene: Scene) -> dict[str, Any]:
     names = {name: getattr(typing, name) for name in _TYPING.split() if hasattr(typing, name)}
-    names["override"] = lambda function: function
+
+    def override(function: Any) -> Any:
+        if scene.own.is_function(function):
+            function.__override__ = True
+        return function
+
     for name in ("dataclass_transform", "final", "no_type_check", "runtime_checkable"):
         names[name] = own_only(scene, names[name])
     return {
         **names,
+        "override": override,
         "TYPE_CHECKING": False,
         "Type": SeenType,  # the library's is made of `type` itself
         "get_type_hints": type_hints(scene),

@@ -49,7 +49,7 @@ def clock_now(clock: Clock) -> Callable[[type, str], Callable[..., Any]]:
 
 def _time(scene: Scene) -> dict[str, Any]:
     clock = scene.clock
-    elapsed = loose(clock.elapsed)
+    elapsed, worked = loose(clock.elapsed), loose(clock.worked)
 
     def sleep(seconds: float, /) -> None:
         if seconds < 0:
@@ -62,6 +62,9 @@ def _time(scene: Scene) -> dict[str, Any]:
 
     def gmtime(seconds: float | None = None, /) -> time.struct_time:
         return time.gmtime(seconds_or_now(seconds))
+
+    def localtime(seconds: float | None = None, /) -> time.struct_time:
+        return time.struct_time((*gmtime(seconds), "UTC", 0))
 
     def ctime(seconds: float | None = None, /) -> str:
         return time.asctime(gmtime(seconds))
@@ -79,12 +82,11 @@ def _time(scene: Scene) -> dict[str, Any]:
         "perf_counter_ns": lambda: int(clock.elapsed() * 1e9),
         "monotonic": elapsed,
         "monotonic_ns": lambda: int(clock.elapsed() * 1e9),
-        "process_time": elapsed,
-        "process_time_ns": lambda: int(clock.elapsed() * 1e9),
-        "thread_time": elapsed,
+        **dict.fromkeys(("process_time", "thread_time"), worked),
+        **dict.fromkeys(("process_time_ns", "thread_time_ns"), lambda: int(worked() * 1e9)),
         "sleep": sleep,
         "gmtime": gmtime,
-        "localtime": gmtime,
+        "localtime": localtime,
         "mktime": lambda moment: float(calendar.timegm(moment)),
         "ctime": ctime,
         "asctime": asctime,

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
+import operator
 import re
 import types
 import typing
@@ -38,7 +40,7 @@ def type_hints(scene: Scene) -> Callable[..., dict[str, Any]]:
         for kind in kinds:
             if kind in scene.own:
                 hints |= scene.access.get(kind, "__annotations__", {})
-        found = {name: read_hint(scene, hint) if isinstance(hint, str) else hint for name, hint in hints.items()}
+        found = {name: _read(scene, hint) for name, hint in hints.items()}
         return {name: _hint(hint, include_extras=include_extras) for name, hint in found.items()}
 
     return get_type_hints
@@ -54,6 +56,20 @@ def read_hint(scene: Scene, text: str) -> Any:
         return _type(scene, ast.parse(text.strip(), mode="eval").body)
     except (_NoType, SourceRefused, SyntaxError, ValueError, TypeError, AttributeError, LookupError, RecursionError):
         return text
+
+
+def _read(scene: Scene, hint: Any) -> Any:
+    """Return a type in whose parts text is read as well: `Optional["Row"]`."""
+    if isinstance(hint, str):
+        return read_hint(scene, hint)
+    if type(hint) is typing.ForwardRef:
+        found = read_hint(scene, hint.__forward_arg__)
+        return hint if isinstance(found, str) else found
+    put_together = _MADE_OF_PARTS.get(type(hint))
+    parts = hint.__args__ if put_together is not None else ()
+    read = tuple(_read(scene, each) for each in parts)
+    is_same = all(map(operator.is_, read, parts))
+    return hint if put_together is None or is_same else put_together(hint, read)
 
 
 def field_marker(scene: Scene, hint: Any) -> Any:
@@ -110,6 +126,17 @@ def _subscript(scene: Scene, node: Any) -> Any:
     return origin[_type(scene, node.slice)]
 
 
+def _copy(hint: Any, parts: tuple[Any, ...]) -> Any:
+    return hint.copy_with(parts)
+
+
+#: What a type of several parts is put together again with. Not the words of a Literal.
+_MADE_OF_PARTS: dict[Any, Callable[[Any, tuple[Any, ...]], Any]] = {
+    **{type(each): _copy for each in (typing.List[int], typing.Callable[[int], int], typing.Annotated[int, 0])},  # noqa: UP006
+    types.GenericAlias: lambda hint, parts: types.GenericAlias(hint.__origin__, parts),
+    types.UnionType: lambda hint, parts: functools.reduce(operator.or_, parts),
+    type(typing.Optional[int]): lambda hint, parts: typing.Union[parts],  # noqa: UP007, UP045
+}
 _MISSING: Any = object()
 _RULES: dict[type, Callable[[Scene, Any], Any]] = {
     ast.Name: _name,

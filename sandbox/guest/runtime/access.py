@@ -37,7 +37,7 @@ DATA: set[type] = set()
 
 _SETTABLE = DEFINABLE - {"__match_args__", "__slots__", "__init_subclass__", "__class_getitem__", "__set_name__"}
 #: Names that only the program's own objects, and answers of tools, show.
-_WITHHELD = frozenset({"obj", "get_loop", "get_context", "set_loop"})
+_WITHHELD = frozenset({"obj", "get_loop", "get_context", "set_loop", "get_coro", "get_stack", "print_stack"})
 _THROUGH_SUPER = frozenset({"__new__", "__setattr__", "__delattr__"})
 #: Methods that a class of the program hands over as they stand, and the attributes of an object.
 _AT_ONCE = frozenset({"__init__", "__repr__", "__str__", "__eq__", "__len__", "__getitem__", "__setitem__", "__dict__"})

@@ -127,5 +127,5 @@ _RULES: dict[str, Any] = {
     "__module__": _set_module,
     "__wrapped__": _set_wrapped,
     **{name: _set_name(name) for name in ("__name__", "__qualname__")},
-    **{name: _set_of_error(name) for name in ("__cause__", "__context__", "__suppress_context__")},
+    **{name: _set_of_error(name) for name in ("__cause__", "__context__", "__suppress_context__", "__notes__")},
 }
