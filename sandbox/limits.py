@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 MIB = 1024 * 1024
 
@@ -42,3 +42,10 @@ class Limits:
     #: All replies together. The host keeps those of a recorded run, and sends them all again when it is taken up; no
     #: call is started once there are so many.
     replies_bytes: int = 256 * MIB
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            value = getattr(self, limit.name)
+            if not (isinstance(value, (int, float)) and value >= 0):
+                message = f"{limit.name}={value!r}: a number is expected, 0 or more"
+                raise ValueError(message)

@@ -24,7 +24,7 @@ def bind(server: ServerSettings) -> socket.socket:
     except OSError as error:
         listener.close()
         is_taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
-        other = "--port" if is_taken else "`server.host` of the configuration"
+        other = "--port" if is_taken else "--host, or `server.host` of the configuration"
         message = f"cannot listen on {server.host}:{server.port}: {error.strerror}; choose another with {other}"
         raise ConfigurationError(message) from None
     return listener

@@ -123,6 +123,8 @@ def _said(mistake: dict[str, Any], location: tuple[Any, ...]) -> str:
             return f"{context['tag']!r} is no {kind}{_choice(context['tag'], valid)}"
         case "model_type" if context["class_name"] in _SECRETS:
             return "a secret is never written here: say where it is kept, as {env: NAME} or {file: PATH}"
+        case "model_type" if context["class_name"] == "SourceSettings":
+            return "a mapping is expected: {location: FILE_OR_URL}"
         case "missing":
             return "is missing"
         case kind if kind in _EXPECTED:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from codemode.catalog.inverse import Inverse, InverseInvalid
 from codemode.catalog.names import identifier
 from codemode.errors import ConfigurationError
+from codemode.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -77,12 +78,17 @@ class _Pattern:
         self._compiled = re.compile(translate(text))
 
     def fits(self, tool: Tool) -> bool:
-        return any(self._compiled.match(name) for name in (tool.path, tool.key, *tool.aliases))
+        return any(self._compiled.match(name) for name in _names(tool))
 
     def require(self, tools: Iterable[Tool], source: str, section: str) -> None:
         if not any(self.fits(tool) for tool in tools):
-            message = f"sources.{source}.{section}: {self.text!r} fits no operation"
+            near = did_you_mean(self.text, (name for tool in tools for name in _names(tool)))
+            message = f"sources.{source}.{section}: {self.text!r} fits no operation{near}"
             raise ConfigurationError(message)
+
+
+def _names(tool: Tool) -> tuple[str, ...]:
+    return tool.path, tool.key, *tool.aliases
 
 
 def _chosen(tools: tuple[Tool, ...], overrides: Overrides, source: str) -> list[Tool]:
@@ -103,9 +109,11 @@ def _chosen(tools: tuple[Tool, ...], overrides: Overrides, source: str) -> list[
 def _single(changes: Mapping[str, _Value], tools: tuple[Tool, ...], source: str, section: str) -> dict[str, _Value]:
     found: dict[str, _Value] = {}
     for text, value in changes.items():
-        fitting = [tool for tool in tools if _Pattern(text).fits(tool)]
+        pattern = _Pattern(text)
+        pattern.require(tools, source, section)
+        fitting = [tool for tool in tools if pattern.fits(tool)]
         if len(fitting) != 1:
-            fits = ", ".join(tool.path for tool in fitting[:3]) or "none"
+            fits = ", ".join(tool.path for tool in fitting[:3])
             message = f"sources.{source}.{section}: {text!r} must fit one operation; it fits {len(fitting)} ({fits})"
             raise ConfigurationError(message)
         found[fitting[0].id] = value

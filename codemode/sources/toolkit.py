@@ -56,7 +56,7 @@ async def load(
     if not settings.bind and not settings.base_url:
         message = (
             f"sources.{name}: what carries its tools out? bind: python:package.module for Python callables of their"
-            " names, or base_url: for a service"
+            " names, or base_url: for a service (with --source, --base-url)"
         )
         raise ConfigurationError(message)
     documents = await _documents(settings)

@@ -257,6 +257,7 @@ def test_an_address_that_is_not_fetched_over_http_is_refused(location: str) -> N
             "journal: {url: {enw: X}}",
             ["journal.url.enw: no such key; did you mean 'env'? valid: command, env, file, keyring"],
         ),
+        ("sources: {a: x.json}", ["sources.a: a mapping is expected: {location: FILE_OR_URL}"]),
         ("sources: {a: {command: [x], env: {A: 3}}}", ["sources.a.env.A: text is expected"]),
         (
             "sources: {a: {location: x.py, bind: 3}}",

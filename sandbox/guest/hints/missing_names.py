@@ -39,7 +39,7 @@ def undefined(at: Situation) -> str:
         return NAMES[name]
     if imported := _import_of(name):
         return imported
-    near = get_close_matches(name, [*known_names(at.variables), *at.names], n=3, cutoff=0.7)
+    near = get_close_matches(name, set(known_names(at.variables)), n=3, cutoff=0.7)
     hints = [f"did you mean {', '.join(near)}?"] if near else []
     if at.namespaces:
         first, shown = at.namespaces[0], ", ".join(at.namespaces[:12])

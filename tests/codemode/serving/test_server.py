@@ -36,5 +36,5 @@ def test_a_port_that_is_taken_is_said_with_what_to_do() -> None:
 
 
 def test_an_address_that_this_machine_has_not_is_said_with_its_key() -> None:
-    with pytest.raises(ConfigurationError, match=r"Cannot assign .* choose another with `server\.host`"):
+    with pytest.raises(ConfigurationError, match=r"Cannot assign .* choose another with --host, or `server\.host`"):
         bind(ServerSettings(host="192.0.2.1", port=0))  # of documentation, RFC 5737

@@ -96,6 +96,8 @@ def test_effect_description_and_examples_are_the_operators() -> None:
     [
         (Overrides(include=("nope.*",)), "sources.shop.include: 'nope.*' fits no operation"),
         (Overrides(exclude=("nope",)), "sources.shop.exclude: 'nope' fits no operation"),
+        (Overrides(include=("order.list_*",)), "'order.list_*' fits no operation; did you mean 'orders.list_orders'?"),
+        (Overrides(describe={"searchOrder": "x"}), "'searchOrder' fits no operation; did you mean 'searchOrders'?"),
         (Overrides(effect={"nope": Effect.READ}), "sources.shop.effect: 'nope' fits no operation"),
         (Overrides(rename={"orders.*": "x"}), "sources.shop.rename: 'orders.*' must fit one operation; it fits 4"),
         (Overrides(rename={"getOrder": "orders.a-b"}), "'orders.a-b' is no name that a program can call; 'orders.a_b'"),

@@ -81,6 +81,7 @@ HINTS = {
     "from decimal import Decimal\nDecimal(1) * 1.5": ["Decimal(str(x))"],
     "tools['ns.list'](a=1)": ["tools.ns.list(name=value)"],
     "ns['list'](a=1)": ["ns.list(name=value)"],
+    "nss.list()": ["did you mean ns? The tools are bound as ns:"],
     "execute_tool('ns.list')": ["bound as ns:", "ns.group.operation(name=value)"],
     "import asyncio\nasync def f(): return 1\nt = asyncio.create_task(f())\nt.result()": ["`await` it"],
     "async def f(): return 'a'\n', '.join([f()])": ["not awaited"],

@@ -126,6 +126,7 @@ def test_an_answer_tells_a_value_in_any_notation(text: str, value: Any, told: bo
 
 
 def wrong_files() -> Iterator[tuple[str, str]]:
+    yield "hello", "tasks.yaml: a mapping with a list of `tasks` is expected"
     yield "tasks: []", "tasks: Tuple should have at least 1 item"
     yield "tasks: [{id: a, message: b}]", "tasks.0: Value error, give answer, check, or both"
     yield "tasks: [{id: a, message: b, check: x}, {id: a, message: b, check: x}]", "more than one task called a"
