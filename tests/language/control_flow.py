@@ -113,6 +113,30 @@ import sys
 print(sys.version_info >= (3, 11), sys.maxsize > 2**31)
 if __name__ == "__main__":
     print("main")
+
+
+class Stop(BaseException):
+    def __init__(self, code):
+        super().__init__(code)
+        self.code = code
+
+
+class StopNow(Stop, ValueError):
+    pass
+
+
+def stopping(kind):
+    try:
+        raise kind(3)
+    except Exception as error:
+        return "an exception", error.code
+    except BaseException as error:
+        return "another", error.code, repr(error)
+    finally:
+        print("left")
+
+
+print(stopping(Stop), stopping(StopNow), StopNow.__mro__[1:3], Stop.__bases__)
 noted = ValueError("noted")
 noted.__notes__ = ["first"]
 noted.add_note("second")

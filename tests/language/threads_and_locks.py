@@ -1,6 +1,7 @@
 import asyncio
 import math
 import queue
+import sys
 import threading
 import time
 import warnings
@@ -307,3 +308,26 @@ with ThreadPoolExecutor(1) as pool:
     except TimeoutError as error:
         print(error)
     gate.set()
+
+
+def told(action):
+    try:
+        return action()
+    except Exception as error:
+        return type(error).__name__
+
+
+if sys.version_info >= (3, 13):
+    closing = queue.Queue(1)
+    closing.put(1)
+    with ThreadPoolExecutor() as pool:
+        blocked = pool.submit(told, lambda: closing.put(2))
+        time.sleep(0.01)
+        closing.shutdown()
+        print(blocked.result(), told(lambda: closing.put_nowait(3)), told(closing.get), told(closing.get), closing.is_shutdown)
+        closing = queue.PriorityQueue()
+        closing.put(1)
+        joined = pool.submit(closing.join)
+        time.sleep(0.01)
+        closing.shutdown(immediate=True)
+        print(joined.result(), told(closing.get), told(lambda: closing.get(timeout=1)))

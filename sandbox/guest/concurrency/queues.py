@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import heapq
+import queue as library
+import sys
 from collections import deque
 from queue import Empty, Full
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,6 +14,10 @@ from sandbox.guest.concurrency.locks import Gate, Lock, bound
 
 if TYPE_CHECKING:
     from sandbox.guest.concurrency.hub import Hub
+
+
+#: From Python 3.13 on.
+_ShutDown: type[Exception] = getattr(library, "ShutDown", Exception)
 
 
 class Queue:
@@ -27,6 +33,7 @@ class Queue:
         self.mutex = self._new_lock()
         self._not_empty, self._not_full = Gate(self._hub, "queue.get()"), Gate(self._hub, "queue.put()")
         self._all_done = Gate(self._hub, "queue.join()")
+        self.is_shutdown = False
 
     def _store(self) -> Any:
         return deque()
@@ -51,15 +58,19 @@ class Queue:
         return 0 < self.maxsize <= len(self._items)
 
     def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:  # noqa: FBT001, FBT002  # the library's signature
-        while self.full():
+        while self.full() and not self.is_shutdown:
             if not block or not self._not_full.wait(timeout):
                 raise Full
+        if self.is_shutdown:
+            raise _ShutDown
         self._add(item)
         self.unfinished_tasks += 1
         self._not_empty.open()
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:  # noqa: FBT001, FBT002  # the library's signature
         while not self._items:
+            if self.is_shutdown:
+                raise _ShutDown
             if not block or not self._not_empty.wait(timeout):
                 raise Empty
         item = self._take()
@@ -82,6 +93,17 @@ class Queue:
     def join(self) -> None:
         while self.unfinished_tasks:
             self._all_done.wait()
+
+    if sys.version_info >= (3, 13):
+
+        def shutdown(self, immediate: bool = False) -> None:  # noqa: FBT001, FBT002  # the library's signature
+            self.is_shutdown = True
+            if immediate:
+                self.unfinished_tasks = max(0, self.unfinished_tasks - len(self._items))
+                self._items.clear()
+                self._all_done.open_all()
+            self._not_empty.open_all()
+            self._not_full.open_all()
 
 
 class LifoQueue(Queue):
@@ -110,4 +132,5 @@ def make_queue(hub: Hub) -> dict[str, Any]:
     names = {
         kind.__name__: bound(kind, "queue", _hub=hub, _new_lock=lock) for kind in (Queue, LifoQueue, PriorityQueue)
     }
-    return {**names, "SimpleQueue": names["Queue"], "Empty": Empty, "Full": Full}
+    errors = {"ShutDown": _ShutDown} if hasattr(library, "ShutDown") else {}
+    return {**names, **errors, "SimpleQueue": names["Queue"], "Empty": Empty, "Full": Full}

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SHOW = ".show"
 
 _PROMPT = re.compile(r"^(?P<indent> *)>>>(?: |$)(?P<source>.*)$")
+_NO_CODE = re.compile(r"\s*(#|$)")
 _OPTION = re.compile(r"#\s*doctest:\s*(?P<options>[^\n'\"]*)$", re.MULTILINE)
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -76,6 +77,8 @@ def _examples(text: str, first: int, compile_one: Callable[[str], CodeType | str
         while index < len(lines) and lines[index].strip() and not _PROMPT.match(lines[index]):
             want.append(lines[index][indent:])
             index += 1
+        if all(_NO_CODE.match(line) for line in source):
+            continue
         code = compile_one("\n".join(source))
         problem, made = (code, None) if isinstance(code, str) else ("", code)
         yield Example("\n".join(source), "\n".join(want), first + start, _options(source), made, problem)

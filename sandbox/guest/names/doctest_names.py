@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sandbox.guest.language.examples import SHOW, docstring_key
 from sandbox.guest.language.variables import is_dunder
+from sandbox.guest.names.traceback_names import format_exception_only
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sized
@@ -197,9 +198,10 @@ class _Session:
             self._print(f"{_LINE}\n{_number(failed, 'item')} had failures:\n{lines}")
         total = self.results()
         if self._verbose:
+            failures = f" and {total.failed} failed" if total.failed or sys.version_info < (3, 13) else ""
             self._print(
                 f"{_number(total.attempted, 'test')} in {_number(self._counts, 'item')}.\n"
-                f"{total.attempted - total.failed} passed and {total.failed} failed.\n"
+                f"{total.attempted - total.failed} passed{failures}.\n"
             )
         if total.failed:
             self._print(f"***Test Failed*** {_number(total.failed, 'failure')}.\n")
@@ -240,12 +242,7 @@ def _failure(place: str, example: Example, got: str, error: BaseException | None
 
 
 def _last_line(error: BaseException) -> str:
-    kind = type(error)
-    name = (
-        kind.__qualname__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__qualname__}"
-    )
-    text = str(error)
-    return f"{name}: {text}" if text else name
+    return format_exception_only(error)[-1 if isinstance(error, SyntaxError) else 0].rstrip("\n")
 
 
 def _is_as_wanted(want: str, got: str, error: BaseException | None, flags: int) -> bool:

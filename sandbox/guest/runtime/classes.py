@@ -72,10 +72,14 @@ _OF_OURS = (Object, *_INSTEAD.values())
 
 
 class Classes:
-    """Answers what a class statement asks before the class is made."""
+    """Answers what a class statement asks before the class is made.
 
-    def __init__(self, own: OwnClasses) -> None:
+    Errors that `except Exception` does not catch are written out: `type(name, (BaseException,), {})` makes none.
+    """
+
+    def __init__(self, own: OwnClasses, written_out: frozenset[Any] = frozenset({BaseException})) -> None:
         self._own = own
+        self._written_out = written_out
 
     def bases(self, *bases: Any) -> tuple[Any, ...]:
         """Return the bases to use. Raises TypeError for one that may not be inherited from."""
@@ -112,6 +116,8 @@ class Classes:
     def _check(self, base: Any) -> None:
         origin = _origin(base)
         if self._own.is_class(origin) or is_vetted(origin) or any(origin is each for each in _OF_OURS):
+            return
+        if any(origin is each for each in self._written_out):
             return
         name = origin.__name__ if isinstance(origin, type) else repr(origin)
         message = f"{name} cannot be inherited from here; hold one in an attribute instead"
@@ -158,6 +164,6 @@ def _bases_of_class(*bases: Any) -> tuple[Any, ...]:
     return with_object(_ANY_CLASSES.named_bases(*bases))
 
 
-_ANY_CLASSES = Classes(OwnClasses({}))
+_ANY_CLASSES = Classes(OwnClasses({}), written_out=frozenset())
 ProgramType._sandbox_bases = staticmethod(_bases_of_class)
 _ALIASES = (types.GenericAlias, type(typing.List), type(typing.List[int]), type(typing.Callable[[], int]))  # noqa: UP006

@@ -40,6 +40,9 @@ def double(x):
      2}
     >>> "a" * 99 # doctest: +ELLIPSIS
     'aaa...a'
+    >>> # double(4)
+    # 16
+    >>>
     """
     return x * 2
 class Counter:
@@ -102,6 +105,24 @@ def test_examples_that_fail_are_shown_with_what_was_wanted_and_what_came() -> No
 @pytest.mark.parametrize("name", sorted(FLAGS))
 def test_a_flag_has_the_value_of_the_library(name: str) -> None:
     assert FLAGS[name] == getattr(doctest, name)
+
+
+def test_an_error_of_an_example_is_told_with_the_name_that_may_be_meant() -> None:
+    code = '''
+class Point:
+    """
+    >>> Point().sizes
+    Traceback (most recent call last):
+    AttributeError: 'Point' object has no attribute 'sizes'SUGGESTED
+    """
+    size = 1
+import doctest
+print(doctest.testmod(verbose=True).failed)
+'''.replace("SUGGESTED", ". Did you mean: 'size'?" if sys.version_info >= (3, 12) else "")
+    ended = run_guest(code)
+
+    assert ended.output.endswith("0\n"), ended.output
+    assert ended.output == under_cpython(code)
 
 
 def test_variables_of_examples_do_not_stay() -> None:
