@@ -35,7 +35,7 @@ _RECEIVERS = frozenset({"self", "cls"})
 Known = dict[str, int]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_SCOPES = (*_FUNCTIONS, ast.ClassDef, ast.Lambda, *_COMPREHENSIONS)
+_SCOPES = (*_FUNCTIONS, ast.ClassDef, ast.Lambda, *_COMPREHENSIONS, getattr(ast, "TypeAlias", ()))
 _BINDING_ELSEWHERE = (ast.Global, ast.Nonlocal, *_COMPREHENSIONS)
 #: Expressions whose parts are evaluated in the order in which the tree lists them.
 _IN_ORDER = (

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _DECLARED = (ast.Global, ast.Nonlocal)
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 #: Have variables of their own.
-_INNER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_INNER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, getattr(ast, "TypeAlias", ()))
 
 
 def steady_names(parameters: frozenset[str], body: Sequence[ast.AST]) -> frozenset[str]:

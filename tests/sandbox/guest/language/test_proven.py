@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 import textwrap
 
 import pytest
@@ -126,6 +127,10 @@ for p in particles:
         "x = 1\nx._a\nx.b = 1",
         "from m import *\nx = 1\nx._a\nx._b",
         "class C:\n    def f(self):\n        __x = 1\n        __x._a\n        _C__x = 2\n        __x._b",
+        pytest.param(
+            "def f():\n    type Y[x] = x\n    x._a\n    x._b",
+            marks=pytest.mark.skipif(sys.version_info < (3, 12), reason="`type X = …` is newer than this Python"),
+        ),
         "_C__x = 1\n_C__x._a\nclass C:\n    def f(self):\n        global __x\n        __x = 2\n_C__x._b",
     ],
 )

@@ -62,6 +62,7 @@ def test_a_variable_is_steady_where_its_function_alone_can_bind_it(code: str, na
         ("def f(_C__x):\n    return _C__x._y", 1),
         ("class C:\n    def f(self, y):\n        return [__x._y for __x in y]", 1),
         pytest.param("def f(x):\n    type Y = x._y", 1, marks=needs_type_statements),
+        pytest.param("def f():\n    type Y[x] = x\n    return x._y", 1, marks=needs_type_statements),
         pytest.param("def f(x):\n    def g[T: x._y](): pass", 1, marks=needs_type_statements),
     ],
 )
