@@ -9,10 +9,26 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+#: Kinds of nodes that bind a name which stands in them as text, and the field where it stands.
+_FIELDS: dict[type[ast.AST], str] = {
+    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef), "name"),
+    **dict.fromkeys((ast.ExceptHandler, ast.MatchAs, ast.MatchStar), "name"),
+    **{getattr(ast, kind): "name" for kind in ("TypeVar", "ParamSpec", "TypeVarTuple") if hasattr(ast, kind)},
+    ast.MatchMapping: "rest",
+    ast.arg: "arg",
+}
+#: Kinds of nodes that may bind a name.
+BINDING = frozenset({ast.Name, ast.alias, *_FIELDS})
 
 
-_BINDING = frozenset({ast.Name, ast.alias, ast.arg, ast.MatchMapping, *_NAMED})
+def bindings(node: ast.AST) -> tuple[str, ...]:
+    """Return the names that this one node binds or deletes."""
+    if isinstance(node, ast.Name):
+        return () if isinstance(node.ctx, ast.Load) else (node.id,)
+    if isinstance(node, ast.alias):
+        return (node.asname or node.name.partition(".")[0],)
+    name = getattr(node, _FIELDS.get(type(node), ""), None)
+    return () if name is None else (name,)
 
 
 def parameters(arguments: ast.arguments) -> list[ast.arg]:
@@ -28,19 +44,4 @@ def parameter_names(arguments: ast.arguments) -> frozenset[str]:
 
 def bound_names(nodes: Iterable[ast.AST]) -> Counter[str]:
     """Count the bindings of each name anywhere in the program: assignments, parameters, imports, definitions …"""
-    found: Counter[str] = Counter()
-    for node in nodes:
-        if type(node) not in _BINDING:
-            continue
-        if isinstance(node, ast.Name):
-            if not isinstance(node.ctx, ast.Load):
-                found[node.id] += 1
-        elif isinstance(node, ast.alias):
-            found[node.asname or node.name.partition(".")[0]] += 1
-        elif isinstance(node, ast.arg):
-            found[node.arg] += 1
-        elif isinstance(node, _NAMED) and node.name:
-            found[node.name] += 1
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            found[node.rest] += 1
-    return found
+    return Counter(name for node in nodes if type(node) in BINDING for name in bindings(node))

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.attributes import LISTED_PRIVATE, Decision, decide
-from sandbox.guest.language.bindings import parameter_names
-from sandbox.guest.language.receivers import may_bind
+from sandbox.guest.language.bindings import BINDING, bindings, parameter_names
 from sandbox.guest.language.source import children
 from sandbox.guest.language.variables import has_other_spelling
 
@@ -288,9 +287,8 @@ def _bound_here(parts: Iterable[ast.AST]) -> set[str]:
     level = list(parts)
     while level:
         for node in level:
-            kind: Any = type(node)
-            if may_bind(kind):
-                bound.update(_bindings(node))
+            if type(node) in BINDING:
+                bound.update(bindings(node))
         level = children([node for node in level if not isinstance(node, _SCOPES)])
     return bound
 
@@ -300,9 +298,8 @@ def _forget(known: Known, node: ast.AST) -> None:
     level = [node] if known else []
     while level:
         for inner in level:
-            kind: Any = type(inner)
-            if may_bind(kind):
-                for name in _bindings(inner):
+            if type(inner) in BINDING:
+                for name in bindings(inner):
                     known.pop(name, None)
         level = children(level)
 
@@ -322,15 +319,3 @@ def _shared_by(flags: int, name: str, others: list[Known]) -> int:
     for other in others:
         flags &= other.get(name, 0)
     return flags
-
-
-def _bindings(node: ast.AST) -> tuple[str, ...]:
-    """Return the names that this one node binds or deletes."""
-    if isinstance(node, ast.Name):
-        return () if isinstance(node.ctx, ast.Load) else (node.id,)
-    if isinstance(node, ast.alias):
-        return (node.asname or node.name.partition(".")[0],)
-    if isinstance(node, ast.keyword | ast.arg):
-        return ()
-    bound = [getattr(node, field, None) for field in ("name", "rest")]  # functions, classes, handlers, captures
-    return tuple(name for name in bound if isinstance(name, str))

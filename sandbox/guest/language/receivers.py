@@ -6,9 +6,9 @@ Such a receiver is looked at once, where the method begins. Afterwards `self._x`
 from __future__ import annotations
 
 import ast
-from functools import cache
 from typing import Any
 
+from sandbox.guest.language.bindings import BINDING, bindings
 from sandbox.guest.language.guards import call, is_own, load, placed
 from sandbox.guest.language.source import children
 from sandbox.guest.language.variables import has_other_spelling
@@ -43,10 +43,10 @@ def is_untouched(name: str, node: ast.FunctionDef | ast.AsyncFunctionDef) -> boo
     level: list[ast.AST] = [*node.body]
     while level:
         for child in level:
-            kind: Any = type(child)
+            kind = type(child)
             if kind is ast.Attribute:
                 guarded = guarded or _is_guarded(child, name)
-            elif may_bind(kind) and name in bindings(child):
+            elif kind in BINDING and name in bindings(child):
                 return False
         level = children(level)
     return guarded
@@ -56,27 +56,6 @@ def _is_guarded(node: Any, name: str) -> bool:
     if not isinstance(node.value, ast.Name) or node.value.id != name:
         return False
     return node.attr.startswith("_") or not isinstance(node.ctx, ast.Load)
-
-
-@cache
-def may_bind(kind: Any) -> bool:
-    """Tell whether nodes of this type hold names; that most do not is decided once for each type."""
-    return not {"id", "name", "names", "rest", "arg"}.isdisjoint(kind._fields)
-
-
-def bindings(node: ast.AST) -> tuple[str | None, ...]:
-    """Return the names that this one node binds, deletes or declares."""
-    if isinstance(node, ast.Name):
-        return () if isinstance(node.ctx, ast.Load) else (node.id,)
-    if isinstance(node, ast.Global | ast.Nonlocal):
-        return tuple(node.names)
-    if isinstance(node, ast.alias):
-        return (node.asname or node.name.partition(".")[0],)
-    for field in ("name", "rest", "arg"):  # functions, classes, handlers, captures, parameters
-        bound = getattr(node, field, None)
-        if isinstance(bound, str) and not isinstance(node, ast.keyword):
-            return (bound,)
-    return ()
 
 
 def check_receiver_first(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str, *, is_inherited: bool) -> None:

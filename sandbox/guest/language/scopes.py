@@ -6,6 +6,7 @@ import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from sandbox.guest.language.bindings import BINDING, bindings
 from sandbox.guest.language.source import children
 
 if TYPE_CHECKING:
@@ -15,9 +16,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _BLOCKS = ("body", "orelse", "finalbody")
 #: What names something.
-_NAMING = (
-    ast.Name, ast.arg, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.alias, ast.Global, ast.Nonlocal,
-)  # fmt: skip
+_NAMING = {*BINDING, ast.Global, ast.Nonlocal}
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, *_COMPREHENSIONS)
 
 
@@ -100,32 +99,27 @@ class Scopes:
             for child in children([node]):
                 self.parents[child] = node
                 self._homes[child] = inner
-                if isinstance(child, _NAMING):
+                if type(child) in _NAMING:
                     self._note(child, inner)
                 pending.append((child, inner))
 
     def _note(self, node: ast.AST, scope: ast.AST) -> None:
-        if isinstance(node, ast.Name):
-            if isinstance(node.ctx, ast.Load):
-                self._loads[node.id].append(node)
-            else:
-                statement = self.parents[node]
-                value = statement.value if _rebinds(statement, node.id) else None
-                self._bind(scope, node.id, value if isinstance(value, ast.Lambda) else None)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            self._bind(scope, node.name, node)
-        elif isinstance(node, ast.ClassDef):
-            self._bind(scope, node.name, None)
-        elif isinstance(node, ast.arg):
-            self._bind(scope, node.arg, None)
-        elif isinstance(node, ast.alias):
-            self._bind(scope, node.asname or node.name.partition(".")[0], None)
-        elif isinstance(node, ast.Global | ast.Nonlocal):
+        if isinstance(node, ast.Global | ast.Nonlocal):
             self._declared.update(node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            self._loads[node.id].append(node)
+        else:
+            for name in bindings(node):
+                self._binds[scope][name] += 1
+                self._definitions[name].append(self._function(node))
 
-    def _bind(self, scope: ast.AST, name: str, function: Function | None) -> None:
-        self._binds[scope][name] += 1
-        self._definitions[name].append(function)
+    def _function(self, node: ast.AST) -> Function | None:
+        """Return the function that a name is bound to here."""
+        if isinstance(node, ast.Name):
+            statement = self.parents[node]
+            value = statement.value if _rebinds(statement, node.id) else None
+            return value if isinstance(value, ast.Lambda) else None
+        return node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else None
 
 
 def _rebinds(statement: ast.AST, name: str) -> TypeGuard[ast.Assign]:

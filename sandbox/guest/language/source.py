@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 #: Deeper brackets than this end CPython's own parser ("too many nested parentheses" comes at 200).
 _OPENING = "([{"
@@ -25,6 +25,10 @@ _LONG_RUN = re.compile(
 _PREFIXES = ("not", "lambda", "await", "-", "+", "~", "!")
 _LEAST_PREFIXES = 60
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*[\w+.-]*[ \t]*$", re.MULTILINE)
+#: The name of the language alone in the first line: a fence without its marks.
+_LANGUAGE = re.compile(r"\s*(?:python3?|py)[ \t]*\r?\n", re.IGNORECASE)
+#: Words alone, three at least, and a mark at their end.
+_SENTENCE = re.compile(r"[A-Z][\w'\u2019-]*[,!.]?(?: [\w'\u2019`/-]+[,;!.:]?){2,}+(?<=[.!:])")
 _STRING_OR_COMMENT = re.compile(
     # What is not closed ends with the line or the text: no program, and not to be looked through again and again.
     r"\"\"\"(?:[^\\\"]|\\.|\"(?!\"\"))*+(?:\"\"\"|\"*+\\?\Z)|'''(?:[^\\']|\\.|'(?!''))*+(?:'''|'*+\\?\Z)"
@@ -67,7 +71,7 @@ def parse(code: str, *, limit_bytes: int, limit_depth: int) -> Source:
 
     Raises SourceRefused for a text over its budgets, SyntaxError for one that is not Python.
     """
-    code = code.removeprefix("\ufeff")  # files begin with it
+    code = _without_language(code.removeprefix("\ufeff"))  # files begin with it
     _check_text(code, limit_bytes)
     failure: SyntaxError | None = None
     for text in _readings(code):
@@ -98,19 +102,31 @@ def _check_text(code: str, limit_bytes: int) -> None:
         raise SourceRefused("the program holds half of a surrogate pair", "write the character itself") from None
 
 
-def _readings(code: str) -> list[str]:
-    """Return the texts that may be meant, likeliest first; each keeps the line numbers of the text as sent."""
-    readings = [code]
+def _readings(code: str) -> Iterator[str]:
+    """Yield the texts that may be meant, likeliest first; each keeps the line numbers of the text as sent."""
+    yield code
     fenced = _fenced(code) if "```" in code or "~~~" in code else None
     if fenced is not None:
-        readings += [fenced, _dedented(fenced)]
+        yield fenced
+        yield textwrap.dedent(fenced)
     if code[:1] in " \t\n":
-        readings.append(_dedented(code))
-    return readings
+        yield textwrap.dedent(code)
+    yield _without_sentences(code)
 
 
-def _dedented(text: str) -> str:
-    return textwrap.dedent(text)
+def _without_language(code: str) -> str:
+    """Blank a first line that only names the language: as an expression it would be a name that nobody has bound."""
+    found = _LANGUAGE.match(code)
+    return code if found is None else "\n" * found[0].count("\n") + code[found.end() :]
+
+
+def _without_sentences(code: str) -> str:
+    """Blank the sentences ahead of a program."""
+    lines = code.split("\n")
+    count = 0
+    while count < len(lines) and (not lines[count].strip() or _SENTENCE.fullmatch(lines[count].strip())):
+        count += 1
+    return "\n" * count + "\n".join(lines[count:])
 
 
 def _fenced(code: str) -> str | None:

@@ -8,9 +8,9 @@ of functions around it.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sandbox.guest.language.receivers import bindings, may_bind
+from sandbox.guest.language.bindings import BINDING, bindings
 from sandbox.guest.language.source import children
 from sandbox.guest.language.variables import has_other_spelling
 
@@ -39,9 +39,8 @@ def steady_names(parameters: frozenset[str], body: Sequence[ast.AST]) -> frozens
             elif isinstance(node, _INNER):
                 shared |= _bound_inside(node)
             else:
-                kind: Any = type(node)
-                if may_bind(kind):
-                    bound.update(name for name in bindings(node) if name)
+                if type(node) in BINDING:
+                    bound.update(bindings(node))
                 inside.append(node)
         level = children(inside)
     return _of_one_spelling(bound - shared)
@@ -65,7 +64,7 @@ def _bound_inside(node: ast.AST) -> set[str]:
 
 def comprehension_names(generators: Sequence[ast.comprehension]) -> frozenset[str]:
     """Return the variables of a comprehension, without those that its first iterable reads from around it."""
-    targets = {name for each in generators for node in ast.walk(each.target) for name in bindings(node) if name}
+    targets = {name for each in generators for node in ast.walk(each.target) for name in bindings(node)}
     return _of_one_spelling(targets - {node.id for node in ast.walk(generators[0].iter) if isinstance(node, ast.Name)})
 
 
