@@ -344,15 +344,18 @@ def _require_open_question(decision: Decision) -> Transaction[str]:
 
 
 def _note(execution: str, entry: JournalEntry, status: ExecutionStatus, now: int) -> Transaction[bool]:
-    """Append an entry from outside to an execution that nobody holds; whether it has that status."""
-    last = yield Statement(
-        f"UPDATE executions SET updated_us = $1 WHERE id = $2 AND status = $3 RETURNING {_LAST}",
-        (now, execution, status),
+    """Append an entry from outside to an execution that nobody holds; whether it has that status.
+
+    The first statement locks it. What another has appended meanwhile is seen by the next one alone (READ COMMITTED).
+    """
+    mine = yield Statement(
+        "UPDATE executions SET updated_us = $1 WHERE id = $2 AND status = $3 RETURNING id", (now, execution, status)
     )
-    if last:
+    if mine:
+        last = yield Statement(f"SELECT {_LAST} FROM executions WHERE id = $1", (execution,))
         kind, content, value = rows.line(entry)
         yield Statement("INSERT INTO entries VALUES ($1, $2, $3, $4, $5)", (last[0][0] + 1, kind, now, content, value))
-    return bool(last)
+    return bool(mine)
 
 
 def expire(retention: Retention) -> Transaction[tuple[str, ...]]:

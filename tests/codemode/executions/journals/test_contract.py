@@ -294,6 +294,19 @@ async def test_an_answer_is_given_once(store: Store) -> None:
     assert len(await servers[0].read("ex_1")) == 1
 
 
+async def test_answers_to_several_questions_of_one_execution_at_once_are_all_taken(store: Store) -> None:
+    servers = [await store.server() for _ in range(2)]
+    names = [f"ap_{n}" for n in range(6)]
+    for n in range(3):
+        asked = [question(f"{name}_{n}", execution=f"ex_{n}") for name in names]
+        await paused(servers[0], *asked, identity=f"ex_{n}")
+        answers = (servers[m % 2].decide([Decision(one.id, "d1", "approved", "eve")]) for m, one in enumerate(asked))
+        await asyncio.gather(*answers)
+        decided = await servers[0].read(f"ex_{n}")
+        assert [entry.sequence for entry in decided] == list(range(1, 7))
+        assert {entry.data["question"] for entry in decided} == {one.id for one in asked}
+
+
 async def test_an_answer_to_what_is_not_paused_is_refused(journal: Journal) -> None:
     await paused(journal)
     lease = await journal.claim("ex_1")
