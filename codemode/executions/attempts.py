@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from codemode.errors import CodeModeError, JournalDamaged, LeaseLost
+from codemode.errors import CodeModeError, JournalDamaged, JournalUnavailable, LeaseLost
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 #: How long what was given up may take to end: a call may not let itself be cancelled.
 _ENDING_S = 5.0
+
+_LATE = "its end is not in the record yet, which cannot be written now; it will be, and nothing more is done until then"
 
 
 @dataclass(slots=True)
@@ -54,15 +56,43 @@ async def to_their_end(given_up: Collection[asyncio.Task[Any]]) -> None:
         await asyncio.wait(given_up, timeout=_ENDING_S)
 
 
-async def put_down(journal: Journal, lease: Lease, outcome: ExecutionOutcome) -> None:
-    """Record how an attempt ended."""
-    try:
-        if outcome.status == "paused":
-            await journal.pause(lease, outcome.pending, outcome.to_json())
-        else:
-            await journal.finish(lease, outcome.status, outcome.to_json())
-    except LeaseLost:
-        log.warning("another server has taken over %s", lease.execution)
+class Endings:
+    """How attempts ended. Where the journal cannot be written now, that is recorded later, by who made the attempt.
+
+    Nobody here takes up what has ended so: its caller was told.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._late: dict[str, tuple[Lease, ExecutionOutcome]] = {}
+
+    def __contains__(self, execution: str) -> bool:
+        return execution in self._late
+
+    async def record(self, lease: Lease, outcome: ExecutionOutcome) -> ExecutionOutcome:
+        """Record one; returns it, with a note where that has to wait."""
+        try:
+            await self._put_down(lease, outcome)
+        except JournalUnavailable as error:
+            log.error("the end of %s is not recorded yet: %s", lease.execution, error)
+            self._late[lease.execution] = lease, outcome
+            return replace(outcome, notes=(*outcome.notes, _LATE))
+        return outcome
+
+    async def record_late(self) -> None:
+        """Record what could not be before. Raises JournalUnavailable."""
+        for execution, (lease, outcome) in list(self._late.items()):
+            await self._put_down(lease, outcome)
+            self._late.pop(execution, None)
+
+    async def _put_down(self, lease: Lease, outcome: ExecutionOutcome) -> None:
+        try:
+            if outcome.status == "paused":
+                await self._journal.pause(lease, outcome.pending, outcome.to_json())
+            else:
+                await self._journal.finish(lease, outcome.status, outcome.to_json())
+        except LeaseLost:
+            log.warning("another server has taken over %s", lease.execution)
 
 
 async def crash(journal: Journal, lease: Lease) -> None:
@@ -93,14 +123,15 @@ async def again_and_again(chore: Callable[[], Awaitable[None]], every_s: float, 
         await asyncio.sleep(every_s)
 
 
-async def keep_leases(journal: Journal, attempts: Mapping[str, Attempt]) -> None:
-    """Keep the leases of what runs here; what another server has taken over stops."""
+async def keep_leases(journal: Journal, attempts: Mapping[str, Attempt], endings: Endings) -> None:
+    """Keep the leases of what runs here; what another server has taken over stops. Record what has ended meanwhile."""
     running = dict(attempts)
     held = await journal.renew(attempts) if running else frozenset()
     for execution in running.keys() - held:
         if not running[execution].task.done():
             log.warning("%s was taken over by another server, and stops here", execution)
             running[execution].task.cancel()
+    await endings.record_late()
 
 
 def is_cancelled() -> bool:

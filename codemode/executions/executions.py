@@ -25,13 +25,13 @@ from codemode.errors import (
 from codemode.executions.approvals import Approvals
 from codemode.executions.attempts import (
     Attempt,
+    Endings,
     again_and_again,
     crash,
     is_cancelled,
     keep,
     keep_leases,
     never_damaged,
-    put_down,
     ring,
     to_their_end,
 )
@@ -90,6 +90,7 @@ class Executions:
         self._settings = settings
         self._approvals = Approvals(journal, approvers)
         self._attempts: dict[str, Attempt] = {}
+        self._ended = Endings(journal)
         self._watching = Watching(journal, self._attempts, self._seen)
         self._chores: set[asyncio.Task[None]] = set()
         self._endings: set[asyncio.Task[None]] = set()
@@ -108,7 +109,7 @@ class Executions:
             if not self._is_open:
                 await self._journal.open()
                 self._is_open = True
-                leases = partial(keep_leases, self._journal, self._attempts)
+                leases = partial(keep_leases, self._journal, self._attempts, self._ended)
                 self._again_and_again(leases, self._settings.lease_s / 3, "leases could not be renewed")
 
     async def aclose(self) -> None:
@@ -120,6 +121,8 @@ class Executions:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        with suppress(JournalUnavailable):
+            await self._ended.record_late()
         await self._journal.aclose()
 
     # --- run -----------------------------------------------------------------------------------------------------
@@ -224,7 +227,7 @@ class Executions:
         execution = keeping.given.id
         try:
             outcome = await self._programs.perform(caller, keeping, begun=begun, watch=watch)
-            await put_down(self._journal, keeping.lease, outcome)
+            return await self._ended.record(keeping.lease, outcome)
         except Exception:
             await crash(self._journal, keeping.lease)
             raise
@@ -232,7 +235,6 @@ class Executions:
             ended = self._attempts.pop(execution, None)
             if ended is not None:
                 ring(ended.bells)
-        return outcome
 
     # --- take up again -------------------------------------------------------------------------------------------
 
@@ -296,8 +298,8 @@ class Executions:
         """
         found = []
         for execution in await self.orphans():
-            if execution in self._attempts:
-                continue  # this server was held up for longer than its lease, and runs it still
+            if execution in self._attempts or execution in self._ended:
+                continue  # this server was held up for longer than its lease, and runs it still or has ended it
             try:
                 await self._recover(execution)
             except (LeaseHeld, ExecutionEnded, ExecutionNotFound):
