@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
@@ -18,6 +19,10 @@ _SHORTEST = 4
 
 #: Shorter secrets stay in the data of successful answers, where an ordinary word that is blanked out is a wrong value.
 _SHORTEST_IN_DATA = 8
+
+
+#: A character of ASCII as JSON may escape it: System.Text.Json does so with `+`, Go's with `&`.
+_ESCAPE = re.compile(rb"\\u00([2-7][0-9a-fA-F])")
 
 
 class Redactor:
@@ -44,7 +49,11 @@ class Redactor:
 
         `body` is what the data were read from: where no secret is in it, which is cheap to see, they stay as they are.
         """
-        return _without(self._in_data, data) if any(form in body for form in self._in_bodies) else data
+        if not isinstance(data, str) and not _is_wide(body):
+            plain = _ESCAPE.sub(lambda found: bytes((int(found[1], 16),)), body)
+            if not any(form in plain for form in self._in_bodies):
+                return data
+        return _without(self._in_data, data)
 
     def value(self, value: Any) -> Any:
         """A JSON value whose texts have no secrets."""
@@ -56,6 +65,11 @@ class Redactor:
         if hasattr(error, "body"):
             error.body = self.value(error.body)
         error.__cause__ = error.__context__ = None
+
+
+def _is_wide(body: bytes) -> bool:
+    """Whether a text is in UTF-16 or UTF-32, in which JSON may come, too: no other has this character in it."""
+    return b"\0" in body
 
 
 def _without(secrets: Sequence[str], value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -42,6 +43,33 @@ async def test_a_service_that_gives_back_what_it_was_sent_gives_no_secret(record
 )
 def test_a_secret_is_found_however_json_was_written(body: bytes) -> None:
     assert Redactor([TOKEN]).answer(json.loads(body), body) == {"a": ["[redacted]"]}
+
+
+KEY = "Zm9v+YmFy/YmF6=="
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        rb'{"a": ["Zm9v\u002BYmFy/YmF6=="]}',  # System.Text.Json
+        rb'{"a": ["Zm9v\u002bYmFy\/YmF6\u003d\u003d"]}',
+        json.dumps({"a": [KEY]}).encode("utf-16"),
+        json.dumps({"a": [KEY]}).encode("utf-32-le"),
+    ],
+)
+def test_a_secret_is_found_whatever_is_escaped_that_need_not_be_and_in_wide_characters(body: bytes) -> None:
+    assert Redactor([KEY]).answer(json.loads(body), body) == {"a": ["[redacted]"]}
+
+
+async def test_a_secret_is_found_in_a_text_in_any_charset(recorder: Recorder) -> None:
+    recorder.answer = lambda _: Answered(200, {"Content-Type": "text/plain; charset=utf-16"}, KEY.encode("utf-16"))
+    authentication = always(Credential.bearer(KEY))
+    transport = HttpTransport(Reach("api", recorder.url), authentication=authentication)
+    operation: dict[str, Any] = {"responses": {"200": {"content": {"text/plain": {}}}}}
+    tool = load_openapi({"openapi": "3.1.0", "paths": {"/things": {"get": operation}}}, name="api").tools[0]
+    answer = await transport.call(tool, {})
+    await transport.aclose()
+    assert answer.strip("\ufeff") == "[redacted]"
 
 
 def test_an_answer_without_secrets_is_left_alone() -> None:
