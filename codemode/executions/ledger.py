@@ -153,7 +153,9 @@ class Ledger:
         ruling = judged.ruling
         if ruling is not None:
             entry = self._entries[judged.call.path]
-            self._entries[judged.call.path] = replace(entry, decision=ruling.decision, rule=ruling.rule, error="")
+            self._entries[judged.call.path] = replace(
+                entry, state=judged.state, decision=ruling.decision, rule=ruling.rule, error=""
+            )
 
     def settle(self, path: str, state: CallState, **facts: Any) -> None:
         """Record what became of a call without its being sent now."""

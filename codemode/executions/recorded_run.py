@@ -341,7 +341,7 @@ class RecordedRun(Run):
 
     # --- what is written -----------------------------------------------------------------------------------------
 
-    async def _leaves(self, judged: JudgedCall) -> None:
+    async def _departs(self, judged: JudgedCall) -> None:
         path = judged.call.path
         number, tool, digest = self._identities[path]
         entry = self.ledger.entry(path)
@@ -360,6 +360,7 @@ class RecordedRun(Run):
         }
         self._left.add(path)
         await self._append([JournalEntry("started", path, data)])
+        await super()._departs(judged)
 
     async def _sent(self, judged: JudgedCall, send: Send) -> ToolOutcome:
         outcome = await super()._sent(judged, send)

@@ -11,8 +11,8 @@ from codemode.errors import CodeModeError, UpstreamError
 from codemode.executions.paging import collect, whole_list
 from codemode.gateway.call import CallState, ToolCall
 from codemode.gateway.policy import Tally
+from codemode.transports.departure import DEPARTURE, Departure
 from codemode.transports.idempotency import IDEMPOTENCY_KEY, key_of
-from codemode.transports.pace import CancelledUnsent
 from codemode.transports.progress import PROGRESS
 from sandbox import CallFailed, Failure, ProgramStopped, room
 
@@ -100,22 +100,19 @@ class Run:
         PROGRESS.set(partial(self.ledger.progress, path))
         if judged.tool is not None and self._gateway.takes_key(judged.tool):
             IDEMPOTENCY_KEY.set(key_of(self.execution, path))
+        DEPARTURE.set(Departure(partial(self._departs, judged)))
         try:
-            await self._leaves(judged)
-            self.ledger.send(path)
             outcome = await send(judged)
             self.ledger.finish(path, outcome)
-        except CancelledUnsent:
-            self.ledger.withdraw(path)
-            raise
         finally:
             self._under_way -= 1
             if not self._under_way:
                 self._all_ended.set()
         return outcome
 
-    async def _leaves(self, judged: JudgedCall) -> None:
+    async def _departs(self, judged: JudgedCall) -> None:
         """A call is about to be sent."""
+        self.ledger.send(judged.call.path)
 
     async def _ask(self, path: str) -> NoReturn:
         """End the program once the calls that were sent have ended, so that nothing is unknown for it.

@@ -23,6 +23,7 @@ from codemode.errors import (
 from codemode.gateway.call import CallState, JudgedCall, ToolOutcome
 from codemode.gateway.policy import AccessPolicy, AccessRequest, Decision, Ruling
 from codemode.transports.content import OWNER
+from codemode.transports.departure import DEPARTURE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -132,11 +133,14 @@ class Gateway:
         if judged.error is not None or tool is None:
             return ToolOutcome(tool.id if tool else judged.call.tool, judged.state, error=judged.error)
         owner = OWNER.set(judged.call.caller.id)
+        transport, departure = self._transports[tool.source], DEPARTURE.get()
         try:
-            value = await send(self._transports[tool.source], tool, judged.arguments)
+            if not getattr(transport, "has_pace", False):
+                await departure.leave()
+            value = await send(transport, tool, judged.arguments)
         except CallError as error:
             self._tell(error)
-            return ToolOutcome(tool.id, _state_after(error, tool), error=error)
+            return ToolOutcome(tool.id, _state_after(error, tool, has_left=departure.has_left), error=error)
         finally:
             OWNER.reset(owner)
         return ToolOutcome(tool.id, CallState.COMMITTED, value=value)
@@ -149,12 +153,14 @@ class Gateway:
             log.warning("%s", said)
 
 
-def _state_after(error: CallError, tool: Tool) -> CallState:
+def _state_after(error: CallError, tool: Tool, *, has_left: bool) -> CallState:
     """What is known of a call that ended in an error: of one that may have changed something, whether it did."""
     is_write = tool.effect is not Effect.READ
     match error:
-        case UpstreamTimeout():
+        case UpstreamTimeout() if has_left:
             return CallState.UNKNOWN
+        case UpstreamTimeout():
+            return CallState.NOT_STARTED
         case UpstreamUnreachable():
             return CallState.NOT_STARTED
         case AnswerInvalid() if is_write:

@@ -88,6 +88,8 @@ class AwsReach:
 class AwsTransport:
     """Calls the operations of the services of one source, in threads. `session` is botocore's, with credentials."""
 
+    has_pace = True
+
     def __init__(self, session: Any, reach: AwsReach, contents: ContentStore | None = None) -> None:
         self._session = session
         self._reach = reach

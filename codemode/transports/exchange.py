@@ -92,7 +92,7 @@ class Exchange:
     ) -> None:
         self._may_upgrade = may_upgrade
         self._source = source
-        self._timeout_s = timeout_s
+        self.timeout_s = timeout_s
         self._limit_bytes = limit_bytes
         self._connections = connections
         self._extensions = {
@@ -122,13 +122,14 @@ class Exchange:
         await self._connections.aclose()
 
     def unsent(self) -> UpstreamUnreachable:
-        """The error of a call whose time was over before its turn came."""
-        message = f"{self._source} was kept busy by other calls for {self._timeout_s:g} s; nothing was sent"
+        """The error of a call whose time was over before its turn came, or an access token for it."""
+        message = f"{self._source} was kept busy by other calls, or gave no token, for {self.timeout_s:g} s"
+        message += "; nothing was sent"
         return UpstreamUnreachable(message, source=self._source)
 
     def late(self) -> UpstreamTimeout:
         """The error of a call whose time is over."""
-        message = f"{self._source} did not answer within {self._timeout_s:g} s"
+        message = f"{self._source} did not answer within {self.timeout_s:g} s"
         return UpstreamTimeout(f"{message}; whether it did the work is unknown")
 
     def _prepared(self, request: HttpRequest, url: str, credentials: tuple[Credential, ...]) -> httpcore2.Request:

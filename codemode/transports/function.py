@@ -43,6 +43,8 @@ class FunctionInvocation:
 class FunctionTransport:
     """Calls the functions of one source: coroutines on the loop, others in threads, at most `concurrency` at once."""
 
+    has_pace = True
+
     def __init__(self, source: str, *, timeout_s: float = 30.0, concurrency: int = 32) -> None:
         self._source = source
         self._timeout_s = timeout_s
@@ -58,17 +60,10 @@ class FunctionTransport:
         positional, named = _arguments(tool, plan, arguments)
         try:
             async with asyncio.timeout(self._timeout_s), self._pace:
-                value = await _called(plan.function, positional, named)
+                value = await _result(tool, plan.function, positional, named)
         except TimeoutError:
             message = f"{self._source} gave no answer within {self._timeout_s:g} s"
             raise UpstreamTimeout(message) from None
-        except CallError:
-            raise
-        except Exception as error:
-            message = (
-                f"{tool.id} raised {type(error).__name__}: {error}" if str(error) else f"{tool.id} raised {error!r}"
-            )
-            raise UpstreamError(message) from error
         try:
             return plan.result.dump_python(value, mode="json", by_alias=True)
         except (PydanticSerializationError, ValueError, RecursionError) as error:
@@ -100,6 +95,17 @@ def _arguments(tool: Tool, plan: FunctionInvocation, given: Mapping[str, Any]) -
     values = {str(fields[name].alias): getattr(made, name) for name in fields if name in made.model_fields_set}
     values |= made.model_extra or {}
     return [values.pop(name) for name in plan.positional if name in values], values
+
+
+async def _result(tool: Tool, function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:
+    """What a function returns. Raises UpstreamError with what it raises, but for errors of calls and time-outs."""
+    try:
+        return await _called(function, positional, named)
+    except (CallError, TimeoutError):
+        raise
+    except Exception as error:
+        message = f"{tool.id} raised {type(error).__name__}: {error}" if str(error) else f"{tool.id} raised {error!r}"
+        raise UpstreamError(message) from error
 
 
 async def _called(function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:

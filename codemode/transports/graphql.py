@@ -56,6 +56,8 @@ class FieldInvocation:
 class GraphqlTransport:
     """Calls one service through `http`, at a path of the base URL. `schema` judges what programs ask for."""
 
+    has_pace = True
+
     def __init__(self, source: str, http: HttpTransport, path: str, query: tuple[tuple[str, str], ...] = ()) -> None:
         self._source = source
         self._http = http

@@ -21,7 +21,7 @@ from codemode.transports.exchange import Answer, Exchange
 from codemode.transports.idempotency import IDEMPOTENCY_KEY
 from codemode.transports.network import open_pool, resolve
 from codemode.transports.oauth import Grant, TokenSource
-from codemode.transports.pace import CancelledUnsent, Pace, wait_before_retry
+from codemode.transports.pace import Pace, wait_before_retry
 from codemode.transports.redaction import Redactor
 from codemode.transports.request import HttpRequest, RequestPlan
 from codemode.transports.security import Authentication, CallerSupply, Configured
@@ -75,6 +75,8 @@ class HttpTransport:
 
     Without `authentication` nothing of that kind is sent, whatever an operation requires.
     """
+
+    has_pace = True
 
     def __init__(
         self,
@@ -188,15 +190,13 @@ class HttpTransport:
     ) -> Answer:
         is_waiting = True
         try:
-            async with asyncio.timeout_at(deadline), self._pace:
-                is_waiting = False
-                answer = await self._authorized(request, chosen, caller, deadline)
+            async with asyncio.timeout_at(deadline):
+                given = [await self._given(one, caller) for one in chosen]
+                async with self._pace:
+                    is_waiting = False
+                    answer = await self._authorized(request, given, chosen, caller, deadline)
         except TimeoutError:
             raise (self._exchange.unsent() if is_waiting else self._exchange.late()) from None
-        except asyncio.CancelledError:
-            if is_waiting:
-                raise CancelledUnsent from None
-            raise
         if answer.status >= 400:
             error = answers.error_of(answer.body, answer.headers, answer.status, self._reach.source)
             if answer.status == _UNAUTHORIZED and not chosen and self._authentication.has_credentials:
@@ -205,17 +205,21 @@ class HttpTransport:
         return answer
 
     async def _authorized(
-        self, request: HttpRequest, chosen: tuple[Configured, ...], caller: CallerCredentials, deadline: float
+        self,
+        request: HttpRequest,
+        given: list[Credential],
+        chosen: tuple[Configured, ...],
+        caller: CallerCredentials,
+        deadline: float,
     ) -> Answer:
         """The answer to the request with credentials; a token that is refused is replaced once."""
         sources = [self._tokens[one.supply] for one in chosen if isinstance(one.supply, Grant)]
-        given = [await self._given(one, caller) for one in chosen]
         answer = await self._exchange.send(request, given, deadline=deadline)
         if answer.status != _UNAUTHORIZED or not sources:
             return answer
         for source in sources:
             for credential in given:
-                await source.reject(credential)
+                source.reject(credential)
         again = [await self._given(one, caller) for one in chosen]
         return await self._exchange.send(request, again, deadline=deadline)
 

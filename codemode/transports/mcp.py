@@ -32,7 +32,7 @@ from codemode.transports.content import Content, ContentStore
 from codemode.transports.credentials import NOBODY, CallerCredentials
 from codemode.transports.mcp_process import ANSWER_TOO_LARGE
 from codemode.transports.network import PinnedTransport, open_pool
-from codemode.transports.pace import CancelledUnsent, Pace
+from codemode.transports.pace import Pace
 from codemode.transports.progress import PROGRESS
 from codemode.transports.redaction import Redactor
 
@@ -116,6 +116,8 @@ class McpTransport:
     with others than before.
     """
 
+    has_pace = True
+
     def __init__(
         self,
         source: str,
@@ -167,13 +169,11 @@ class McpTransport:
         sent = {by_wire_name[name]: value for name, value in arguments.items()}
         has_left = asyncio.Event()
         try:
-            async with asyncio.timeout(self._timeout_s), self._pace:
-                again = tool.effect is Effect.READ
-                result = await self._sent(str(tool.invocation), sent, has_left, again=again)
-        except asyncio.CancelledError:
-            if not has_left.is_set():
-                raise CancelledUnsent from None
-            raise
+            async with asyncio.timeout(self._timeout_s):
+                await self._settled.wait()
+                async with self._pace:
+                    again = tool.effect is Effect.READ
+                    result = await self._sent(str(tool.invocation), sent, has_left, again=again)
         except TimeoutError:
             if not has_left.is_set():
                 raise self._unreachable() from None

@@ -80,7 +80,7 @@ class TokenSource:
         self._exchange = exchange
         self._source = source
         self._clock = clock
-        self._lock = asyncio.Lock()
+        self._renewal: asyncio.Task[None] | None = None
         self._tokens = Tokens("", grant.refresh_token, 0.0, grant.token_url, grant.client_id)
         self._seen: deque[str] = deque(maxlen=_REMEMBERED)
         self._refused = ""
@@ -91,23 +91,40 @@ class TokenSource:
         return (*self._grant.secrets, *self._seen)
 
     async def credential(self) -> Credential:
-        """The credential to send now. Raises UpstreamError where the token endpoint gives none, CredentialsMissing."""
-        async with self._lock:
-            if not self._is_good(self._tokens):
-                await self._renew()
-            return Credential.bearer(self._tokens.access_token)
+        """The credential to send now. Raises UpstreamError where the token endpoint gives none, CredentialsMissing.
 
-    async def reject(self, credential: Credential) -> None:
+        There is one renewal at a time, for all who wait, and it comes to its end also where they give up: a refresh
+        token may be good for one use, and the answer has the next one.
+        """
+        if not self._is_good(self._tokens):
+            if self._renewal is None:
+                self._renewal = asyncio.create_task(self._renew())
+                self._renewal.add_done_callback(self._has_ended)
+            await asyncio.shield(self._renewal)
+        return Credential.bearer(self._tokens.access_token)
+
+    def reject(self, credential: Credential) -> None:
         """Say that a service did not take a credential: the next one asked for is new."""
-        async with self._lock:
-            if credential.value == f"Bearer {self._tokens.access_token}":
-                self._refused = self._tokens.access_token
+        if credential.value == f"Bearer {self._tokens.access_token}":
+            self._refused = self._tokens.access_token
+
+    def _has_ended(self, renewal: asyncio.Task[None]) -> None:
+        self._renewal = None
+        if not renewal.cancelled():
+            renewal.exception()  # whoever waits is told; an error that nobody hears would be logged, secrets and all
 
     def _is_good(self, tokens: Tokens) -> bool:
         token = tokens.access_token
         return bool(token) and token != self._refused and self._clock() < tokens.expires_at - _MARGIN_S
 
     async def _renew(self) -> None:
+        try:
+            async with asyncio.timeout(self._exchange.timeout_s):
+                await self._renewed()
+        except TimeoutError:
+            raise self._exchange.unsent() from None
+
+    async def _renewed(self) -> None:
         if self._grant.store is None:
             self._remember(await self._asked(self._tokens))
             return
@@ -165,7 +182,7 @@ def tokens_of(data: Mapping[str, Any], before: Tokens, *, now: float) -> Tokens:
     refresh = data.get("refresh_token")
     try:
         life = float(data["expires_in"])
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         life = _USUAL_LIFE_S if refresh or before.refresh_token else _FOREVER_S
     return Tokens(
         access_token=str(data["access_token"]),

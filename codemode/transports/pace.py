@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from codemode.errors import UpstreamError
+from codemode.transports.departure import DEPARTURE
 from codemode.transports.exchange import Interrupted
 
 if TYPE_CHECKING:
@@ -32,12 +33,11 @@ _FOR_NOW = frozenset((502, 503, 504))
 _FIRST_WAIT_S = 0.25
 
 
-class CancelledUnsent(asyncio.CancelledError):
-    """Whoever wanted a call has gone before it was sent."""
-
-
 class Pace:
-    """Lets at most `concurrency` calls run at once, and starts at most `rate_per_s` in a second."""
+    """Lets at most `concurrency` calls run at once, and starts at most `rate_per_s` in a second.
+
+    A call whose turn has come departs.
+    """
 
     def __init__(
         self,
@@ -57,6 +57,7 @@ class Pace:
         await self._gate.acquire()
         try:
             await self._turn()
+            await DEPARTURE.get().leave()
         except BaseException:
             self._gate.release()
             raise

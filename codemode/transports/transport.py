@@ -22,7 +22,11 @@ class Page:
 
 
 class Transport(Protocol):
-    """How the tools of one source are reached. It alone knows the credentials."""
+    """How the tools of one source are reached. It alone knows the credentials.
+
+    One with the attribute `has_pace` lets its calls wait for their turn (`codemode.transports.pace.Pace`), with which
+    they count as sent; else they do when it is called.
+    """
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials) -> Any:
         """Send validated arguments, with the caller's own credentials where they are asked for; return JSON data.

@@ -112,12 +112,12 @@ class Place:
     def __init__(self, folder: Path, upstream: Upstream, port: int) -> None:
         self.folder = folder
         self.upstream = upstream
-        self._port = port
+        self.port = port
 
     def settings(self, *, source: dict[str, Any] | None = None, **sections: Any) -> Settings:
         """The settings, with changes."""
         (self.folder / "x.json").write_text(json.dumps(sections.pop("document", document())), encoding="utf-8")
-        up = {"location": str(self.folder / "x.json"), "base_url": f"http://127.0.0.1:{self._port}", **(source or {})}
+        up = {"location": str(self.folder / "x.json"), "base_url": f"http://127.0.0.1:{self.port}", **(source or {})}
         folders = {"state_folder": str(self.folder / "state"), "cache_folder": str(self.folder / "cache")}
         return Settings.model_validate({"sources": {"up": up}, **folders, **sections})
 
