@@ -263,3 +263,16 @@ class Sizes(typing.Mapping):
 
 with Managed():
     print(list(Countdown(3)), dict(Sizes()), "c" in Sizes(), Countdown.__mro__[1], isinstance(Sizes(), typing.Mapping))
+
+
+class Named:
+    def method(self):
+        pass
+
+
+class Below(Named):
+    pass
+
+
+Named.method.__module__ = "sandbox.guest"
+print(Below.__bases__, Below.__mro__, Below.__base__)

@@ -28,6 +28,7 @@ _FOREIGN: list[tuple[str, str]] = [
     (r"^\s*>>> ", "`>>>` is the prompt of an interpreter: leave it out, and what it printed"),
     (r"<>", "`<>` is written !="),
 ]
+_SENTENCE = re.compile(r"[A-Z*-][\w'\u2019*]*,?(?: [\w'\u2019`,.:/*-]+){3,}[.!:?)]*")
 _CURLY_QUOTES = re.compile("[\u2018\u2019\u201c\u201d]")
 
 
@@ -42,6 +43,9 @@ def hint_for_syntax(error: SyntaxError, code: str) -> str:
     foreign = _foreign(code)
     if foreign:
         return "this is not Python: " + "; ".join(foreign)
+    line = code.split("\n")[(error.lineno or 1) - 1].strip()
+    if _SENTENCE.fullmatch(line):
+        return f"line {error.lineno} is a sentence: leave it out, or put # in front of it"
     return _general(message, code)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from copy import copy
 from difflib import get_close_matches
 from importlib import import_module
@@ -24,6 +25,7 @@ from sandbox.guest.names.inheritable import inheritable
 from sandbox.guest.names.refused import NOT_OFFERED, WITHHELD
 from sandbox.guest.names.shared import freeze_shared
 from sandbox.guest.names.vetted import VETTED
+from sandbox.guest.names.zones import restrict_zones
 from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.copying import restrict_copies
 from sandbox.guest.runtime.first_use import use_for_the_first_time
@@ -97,6 +99,7 @@ def load_all() -> None:
     own_named_tuples()
     restrict_fields()
     restrict_forward_references()
+    restrict_zones()
     for module in VETTED:
         _STATELESS.setdefault(module, vetted_names(module))
     BASES.update(inheritable())
@@ -104,6 +107,8 @@ def load_all() -> None:
 
 
 _STATELESS: dict[str, dict[str, Any]] = {}
+#: What libraries call the errors that they raise.
+_OF_ERRORS = re.compile(r"[A-Z]\w*(Error|Exception)|ToolRejected")
 
 
 class Modules:
@@ -162,9 +167,22 @@ class Modules:
     def import_submember(self, module: str, name: str) -> Any:
         """Take a name out of a namespace of tools that is imported as if it were a module."""
         value = self._other(module, module)
+        if _OF_ERRORS.fullmatch(name):
+            return self._error(module, name)
         if module == "tools":
             return self._bind_root(name)
         return self._part(value, name)
+
+    def _error(self, module: str, name: str) -> Any:
+        """Return one of the errors that calls raise, the same for all namespaces, and no operation of that name."""
+        found = self._scene.program_globals["__builtins__"].get(name)
+        if isinstance(found, type):
+            return found
+        message = (
+            f"cannot import name {name!r}: {module} holds operations, and no errors. A failed call raises ToolError: "
+            "write `except ToolError as e`, and look at e.status and e.kind"
+        )
+        raise ImportError(message, name=module)
 
     def table(self, name: str) -> Table:
         """Return the table of an offered module."""

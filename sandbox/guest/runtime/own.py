@@ -152,10 +152,13 @@ def of_class(kind: type, made: Any) -> Any:
 
 
 def is_of_sandbox(kind: type) -> bool:
-    """Tell whether a class is one of ours, though it may stand under the name of a module that programs know."""
-    return any(
-        isinstance(item, FunctionType) and item.__module__.startswith("sandbox.")
-        for item in type.__getattribute__(kind, "__dict__").values()
+    """Tell whether a class is one of ours, though it may stand under the name of a module that programs know.
+
+    A program may write our module's name on its functions: its classes are none of ours.
+    """
+    names = type.__getattribute__(kind, "__dict__")
+    return names.get(MARK_NAME) is not MARK and any(
+        isinstance(item, FunctionType) and item.__module__.startswith("sandbox.") for item in names.values()
     )
 
 

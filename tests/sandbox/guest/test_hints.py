@@ -135,6 +135,7 @@ SYNTAX = {
     ">>> x = 1\n>>> x": ["prompt"],
     "x = 1 <> 2": ["!="],
     "x =\u00a01": ["invisible", "plain space"],
+    "I will list the items, and sum them\nx = 1": ["line 1 is a sentence"],
 }
 if sys.version_info < (3, 14):  # where it catches both (PEP 758)
     SYNTAX["try:\n    x = 1\nexcept ValueError, e:\n    x = 2"] = ["except Kind as name:"]
@@ -212,6 +213,15 @@ def test_a_library_of_the_name_of_a_namespace_is_refused_before_anything_runs() 
 
     assert ended.status == "refused"
     assert "remove the import" in ended.message
+
+
+@pytest.mark.parametrize("module", ["ns", "ns.errors", "tools", "tools.ns"])
+def test_errors_that_are_imported_from_a_namespace_are_those_that_calls_raise(module: str) -> None:
+    code = f"from {module} import ToolError as Failed\ntry: ns.gone()\nexcept Failed as e: print(e.status)"
+    assert run_guest(code, TOOLS, names=NAMES).output == "410\n"
+
+    ended = run_guest(f"from {module} import NotFoundError\n1", TOOLS, names=NAMES)
+    assert "`except ToolError as e`" in ended.message
 
 
 def test_importing_a_namespace_gives_the_namespace() -> None:

@@ -97,6 +97,9 @@ FENCED = {
     "indented": "    x = 2\n    x * 21\n",
     "a fence at the end alone": "x = 2\nx * 21\n```\n",
     "a byte order mark": "\ufeffx = 2\nx * 21",
+    "the name of the language ahead": "python\nx = 2\nx * 21",
+    "a sentence ahead": "Here is the program you asked for:\n\nx = 2\nx * 21",
+    "sentences ahead": "Sure! I'll double it, as you said.\nThe code follows:\nx = 2\nx * 21\n",
     "two fences": "```python\nx = 2\n```\nand then\n```\nx * 21\n```",
 }
 
@@ -106,6 +109,16 @@ def test_code_is_taken_out_of_markdown_when_it_does_not_parse_as_it_is(code: str
     ended = run_guest(code)
 
     assert ended.value == 42, ended.message
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["If x is None:", "For item in items:", "Total = 3 of them.", "crm.items.list():", "const x = 1;", "Let x be 1;"],
+)
+def test_code_that_does_not_parse_is_no_sentence(line: str) -> None:
+    ended = run_guest(f"{line}\n    x = 2\n42")
+
+    assert ended.status == "refused"
 
 
 def test_a_fence_in_a_string_is_left_alone() -> None:
