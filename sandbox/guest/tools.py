@@ -109,7 +109,7 @@ class Tool:
     __slots__ = ("_calls", "_path")
 
     def __init__(self, calls: ToolCalls, path: str) -> None:
-        self._calls = calls
+        self._calls = _genuine(calls)
         self._path = path
 
     def __getattr__(self, name: str) -> Tool:
@@ -164,7 +164,7 @@ class PendingCall:
     __slots__ = ("_calls", "_future", "_request", "_tool")
 
     def __init__(self, calls: ToolCalls, tool: str, request: bytes) -> None:
-        self._calls = calls
+        self._calls = _genuine(calls)
         self._tool = tool
         self._request = request
         self._future: CallFuture | None = None
@@ -317,6 +317,13 @@ class ToolCalls:
     def _finish_slot(self, slot: Slot, message: dict[str, Any]) -> None:
         error = message.get("error")
         self._hub.finish(slot, message.get("ok"), None if error is None else tool_error(error))
+
+
+def _genuine(calls: ToolCalls) -> ToolCalls:
+    """Refuse what is a program's: it would name tools by any object, and give its own futures for answers."""
+    if type(calls) is not ToolCalls:
+        raise TypeError("tools are named as attributes of their namespaces")
+    return calls
 
 
 def parameters_of(names: Sequence[str]) -> dict[str, tuple[str, ...]]:

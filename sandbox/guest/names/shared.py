@@ -169,16 +169,21 @@ def _bind_to_own_objects(roots: Collection[str]) -> None:
 
 
 def _needs_own_object(function: FunctionType) -> bool:
-    is_waited_for = function.__code__.co_flags & inspect.CO_COROUTINE
-    return function.__name__ in OF_DESCRIPTORS or (not is_waited_for and _reaches_beyond(function.__code__))
-
-
-def _reaches_beyond(code: CodeType) -> bool:
-    """Tell whether code names a class that is made of an object, or sets attributes."""
-    if not {"__class__", "type"}.isdisjoint(code.co_names):
+    if function.__name__ in OF_DESCRIPTORS:
         return True
-    sets = not _SETS_ATTRIBUTES.isdisjoint(code.co_code[::2])  # each instruction, and what it keeps, has two bytes
-    return sets or any(_reaches_beyond(each) for each in code.co_consts if isinstance(each, CodeType))
+    is_waited_for = function.__code__.co_flags & inspect.CO_COROUTINE
+    return any(
+        not {"__class__", "type"}.isdisjoint(code.co_names)  # of which something is made, or methods are taken
+        or not (is_waited_for or _SETS_ATTRIBUTES.isdisjoint(code.co_code[::2]))  # an instruction has two bytes
+        for code in _with_inner(function.__code__)
+    )
+
+
+def _with_inner(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _with_inner(each)
 
 
 #: So often what is let go may run code of the program, before the process is of no use to another.

@@ -5,12 +5,16 @@ from __future__ import annotations
 import io
 import os
 import zoneinfo
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import _common
 
+from sandbox.guest.runtime.handed_out import handed_out
 from sandbox.isolation.kernel import read_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 #: Where systems keep them, as CPython is built.
 _FOLDERS = ("/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo")
@@ -57,6 +61,53 @@ def keep_zones() -> None:
 
     library.load_tzdata, library.load_data = load_tzdata, load_data
     zoneinfo.reset_tzpath(to=())
+
+
+@handed_out
+class ZoneInfo(zoneinfo.ZoneInfo):
+    """The library's, by exact text: C has a list of its own zones, and does not survive that it changes while a key is
+    asked whether it equals another. Of classes below it C keeps no such list.
+    """
+
+    def __new__(cls, key: str) -> ZoneInfo:
+        """Return the one of this key that is there, or a new one."""
+        return _zone(_exact(key))
+
+    @classmethod
+    def no_cache(cls, key: str) -> ZoneInfo:
+        """Return a new one."""
+        return super().no_cache(_exact(key))
+
+    @classmethod
+    def clear_cache(cls, *, only_keys: Iterable[str] | None = None) -> None:
+        """Let go of those that are known."""
+        _zone.cache_clear()
+        super().clear_cache(only_keys=None if only_keys is None else [_exact(key) for key in only_keys])
+
+    def __repr__(self) -> str:
+        return f"zoneinfo.ZoneInfo(key={self.key!r})"
+
+
+def _exact(key: Any) -> str:
+    if not isinstance(key, str):
+        message = f"the key of a zone must be text, not {type(key).__name__}"
+        raise TypeError(message)
+    return str.__str__(key)  # a subclass may lie about what it equals
+
+
+@lru_cache(maxsize=8)
+def _zone(key: str) -> ZoneInfo:
+    return _LIBRARY.__new__(ZoneInfo, key)
+
+
+_LIBRARY = zoneinfo.ZoneInfo
+ZoneInfo.__module__ = "zoneinfo"
+
+
+def restrict_zones() -> None:
+    """Let programs have this class. Again is no error."""
+    library: Any = zoneinfo
+    library.ZoneInfo = ZoneInfo
 
 
 def _packaged() -> list[str]:

@@ -343,6 +343,8 @@ class Inspection:
     def _descriptor(self, value: Any, name: str) -> Any:
         found = getattr(value, name)
         is_of_function = type(value) is types.FunctionType and type(found) is types.MethodWrapperType
+        if type(value) is classmethod and self._wraps_own(value):
+            return lambda one, owner=None: found(one, kind_of(one) if owner is None else owner)
         if value in self._own or is_of_function or self._wraps_own(value):
             return found
         raise self._missing(value, name)
@@ -387,7 +389,7 @@ def _is_made_of_fields(value: Any) -> bool:
 
 def _is_shown(base: type, kind: type) -> bool:
     """Tell whether a base is shown: not `Object`, and not what stands behind a class of ours for a reason."""
-    if base is Object or base is object or is_vetted(base):
+    if base is Object or base is object or base is kind or is_vetted(base):
         return base is not Object
     order = type.__getattribute__(kind, "__mro__")
     return not any(is_of_sandbox(each) and base in type.__getattribute__(each, "__mro__") for each in order)

@@ -17,7 +17,9 @@ import inspect
 import io
 import json.encoder
 import re
+import statistics
 import traceback
+import typing
 import weakref
 from types import (
     BuiltinFunctionType,
@@ -31,6 +33,7 @@ from types import (
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.attributes import OF_VARIABLES, Decision, decide
+from sandbox.guest.runtime.loose import loose
 from sandbox.guest.runtime.metaclasses import is_program_type
 from sandbox.guest.runtime.own import MARK, MARK_NAME
 
@@ -55,6 +58,8 @@ def restrict_library() -> None:
         _restrict_readers()
         _restrict_signatures()
         _restrict_suggestions()
+        _restrict_answers()
+        _restrict_typed_caches()
         _hold_what_is_encoded()
         _silence()
 
@@ -281,6 +286,55 @@ def _restrict_suggestions() -> None:
         library._compute_suggestion_error = lambda error, *rest: (
             None if isinstance(error, ImportError) else suggest(error, *rest)
         )
+
+
+def _restrict_answers() -> None:
+    """What statistics find is made by the class of the data: for classes that is the class of classes."""
+    library: Any = statistics
+    convert = library._convert
+
+    def of_numbers(value: Any, kind: type) -> Any:
+        if issubclass(kind, type):
+            raise TypeError("statistics are made of numbers, not of classes")
+        return convert(value, kind)
+
+    library._convert = of_numbers
+
+
+def _restrict_typed_caches() -> None:
+    """A typed cache has the classes of arguments behind these, and compares both with those of other calls, one by one.
+
+    An argument would be asked whether it equals the class of a class. Here the classes stand first, as numbers.
+    """
+    library: Any = functools
+    make = library.lru_cache
+
+    def lru_cache(maxsize: Any = 128, typed: Any = False) -> Any:  # noqa: FBT002  # the library's
+        if not typed:
+            return make(maxsize)
+        if callable(maxsize):
+            return _typed_cache(make(128), maxsize, 128)
+        return lambda function: _typed_cache(make(maxsize), function, maxsize)
+
+    library.lru_cache = lru_cache
+    forms: Any = (typing.Literal, typing.Annotated)
+    for form in forms:
+        cached: Any = getattr(form, "_getitem", None)
+        if hasattr(cached, "__wrapped__"):
+            form._getitem = cached.__wrapped__
+
+
+def _typed_cache(cache: Any, function: Any, maxsize: Any) -> Any:
+    cached = cache(lambda _, /, *arguments, **options: function(*arguments, **options))
+
+    def of_kinds(*arguments: Any, **options: Any) -> Any:
+        kinds = tuple(id(type(each)) for each in (*arguments, *options.values()))
+        return cached(kinds, *arguments, **options)
+
+    made: Any = functools.update_wrapper(of_kinds, function)
+    made.cache_info, made.cache_clear = loose(cached.cache_info), loose(cached.cache_clear)
+    made.cache_parameters = lambda: {"maxsize": maxsize, "typed": True}
+    return made
 
 
 def _silence() -> None:
