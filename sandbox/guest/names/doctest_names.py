@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sandbox.guest.language.examples import SHOW, docstring_key
 from sandbox.guest.language.variables import is_dunder
 from sandbox.guest.names.traceback_names import format_exception_only
+from sandbox.guest.runtime.bare import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sized
@@ -95,7 +96,7 @@ def _documented(scene: Scene, place: str, value: Any) -> dict[str, Any]:
     if not scene.own.is_class(value):
         return {}
     found = {place: value.__doc__}
-    for name, item in type.__getattribute__(value, "__dict__").items():
+    for name, item in names_of(value).items():
         inner: Any = item.__func__ if isinstance(item, staticmethod | classmethod) else item
         inner = inner.fget if isinstance(inner, property) else inner
         if scene.own.is_function(inner) or (scene.own.is_class(inner) and inner.__qualname__.endswith(f".{name}")):

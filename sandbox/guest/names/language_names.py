@@ -20,6 +20,7 @@ from sandbox.guest.names.builtin_names import seen_names
 from sandbox.guest.names.kinds import KINDS
 from sandbox.guest.names.single_dispatch import SingleDispatch, SingleDispatchMethod
 from sandbox.guest.names.type_hints import field_marker, read_hint, type_hints
+from sandbox.guest.runtime.bare import names_of
 from sandbox.guest.runtime.classes import ABC_META, ENUM_META, Classes
 from sandbox.guest.runtime.metaclasses import NOT_OF_METACLASSES, check_fields
 from sandbox.guest.runtime.own import MARK, MARK_NAME
@@ -256,7 +257,7 @@ def _dataclass(scene: Scene, target: Any, options: dict[str, Any]) -> Any:
 
 def _own_annotations(kind: type) -> dict[str, Any] | None:
     """Return those of a class itself, as text where they name what comes later; None where there are none."""
-    variables = type.__getattribute__(kind, "__dict__")
+    variables = names_of(kind)
     if "__annotations__" in variables:
         return dict(variables["__annotations__"])
     if "__annotate_func__" not in variables:
@@ -281,8 +282,8 @@ def _make_dataclass(
 
 def _with_match_args(made: Any, options: dict[str, Any]) -> Any:
     """Say what patterns read by position. The library would first say more, and keep it in a class that it replaces."""
-    if options.get("match_args", True) and "__match_args__" not in type.__getattribute__(made, "__dict__"):
-        fields = type.__getattribute__(made, "__dict__")["__dataclass_fields__"].values()
+    if options.get("match_args", True) and "__match_args__" not in names_of(made):
+        fields = names_of(made)["__dataclass_fields__"].values()
         names = (field.name for field in fields if field.init and not field.kw_only and _is_parameter(field))
         type.__setattr__(made, "__match_args__", _plain(names))
     return made

@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.attributes import OF_VARIABLES, decide
 from sandbox.guest.language.variables import is_dunder, is_reserved
+from sandbox.guest.runtime.bare import names_of, order_of
 from sandbox.guest.runtime.identities import IDENTITIES
-from sandbox.guest.runtime.own import MARK, MARK_NAME, is_of_sandbox, of_class
+from sandbox.guest.runtime.metaclasses import is_marked
+from sandbox.guest.runtime.own import is_of_sandbox, of_class
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,8 +101,7 @@ def _slot_names(kind: type) -> Any:
 
 
 def _find_slot_names(kind: type) -> Any:
-    bases = type.__getattribute__(kind, "__mro__")
-    spaces = [type.__getattribute__(base, "__dict__") for base in bases]
+    spaces = [names_of(base) for base in order_of(kind)]
     if not _is_below_own(kind):
         return _Library.slot_names(kind)
     return [
@@ -200,10 +201,7 @@ def _brings_methods(value: Any) -> bool:
 
 
 def _is_below_own(kind: type) -> bool:
-    for base in type.__getattribute__(kind, "__mro__"):
-        if type.__getattribute__(base, "__dict__").get(MARK_NAME) is MARK:
-            return True
-    return False
+    return any(map(is_marked, order_of(kind)))
 
 
 def _makes_same_kind(kind: type, make: Any, arguments: Any) -> bool:

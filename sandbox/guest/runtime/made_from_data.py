@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.source import SourceRefused, parse
 from sandbox.guest.language.variables import ENUM_NAMES, is_dunder, is_reserved
+from sandbox.guest.runtime.bare import order_of
 from sandbox.guest.runtime.classes import is_vetted
+from sandbox.guest.runtime.metaclasses import is_marked
 from sandbox.guest.runtime.own import MARK, MARK_NAME, Object, of_class
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ def restrict_enums() -> None:
 
     @functools.wraps(make)
     def create(cls: Any, class_name: Any, names: Any = None, *, type: Any = None, **options: Any) -> Any:  # noqa: A002  # the library's signature
-        if type is not None and not _is_own(type) and not is_vetted(type):
+        if type is not None and not is_marked(type) and not is_vetted(type):
             message = f"{getattr(type, '__name__', type)} cannot be inherited from here"
             raise TypeError(message)
         return make(cls, _text(class_name), _members(names), type=type, **options)
@@ -104,15 +106,11 @@ def _with_repr(made: Any, bases: tuple[Any, ...]) -> Any:
 
 
 def _reprs_of_values(bases: tuple[Any, ...]) -> Iterator[Any]:
-    above: list[Any] = [kind for base in bases for kind in type.__getattribute__(base, "__mro__")]
+    above: list[Any] = [kind for base in bases for kind in order_of(base)]
     for kind in above:
         if kind is not object and kind is not Object:
             is_enum = issubclass(type(kind), enum.EnumMeta)
             yield kind._value_repr_ if is_enum else vars(kind).get("__repr__")
-
-
-def _is_own(kind: Any) -> bool:
-    return isinstance(kind, type) and type.__getattribute__(kind, "__dict__").get(MARK_NAME) is MARK
 
 
 def _members(names: Any) -> Any:

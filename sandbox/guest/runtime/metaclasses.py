@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from sandbox.guest.language.attributes import DEFINABLE, HOOKS, Decision, decide
 from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.language.variables import is_dunder, is_reserved
+from sandbox.guest.runtime.bare import names_of, order_of
 from sandbox.guest.runtime.loose import loose
 from sandbox.guest.runtime.moments import is_below_datetime
 from sandbox.guest.runtime.own import MARK, MARK_NAME, UNMADE
@@ -72,19 +73,19 @@ class ProgramABCMeta(ProgramType, ABCMeta):
 
 def is_program_type(value: Any) -> bool:
     """Tell whether a value is a metaclass that the program defined."""
-    return isinstance(value, type) and issubclass(value, ProgramType) and _is_marked(value)
+    return is_marked(value) and issubclass(value, ProgramType)
 
 
 def _check_metaclass(kind: type) -> None:
-    for base in type.__getattribute__(kind, "__mro__"):
-        names = type.__getattribute__(base, "__dict__")
-        if base is type or (issubclass(base, ProgramType) and not _is_marked(base)):
+    for base in order_of(kind):
+        names = names_of(base)
+        if base is type or (issubclass(base, ProgramType) and not is_marked(base)):
             continue
         if "mro" in names:
             raise TypeError("a metaclass cannot define mro() here: name the bases in their order")
-        if "__getattribute__" in names and _is_marked(base):
+        if "__getattribute__" in names and is_marked(base):
             raise TypeError("a metaclass cannot define __getattribute__ here: use __getattr__")
-        if not COMPARISONS.isdisjoint(names) and _is_marked(base) and not _are_generated(names):
+        if not COMPARISONS.isdisjoint(names) and is_marked(base) and not _are_generated(names):
             raise TypeError("a metaclass cannot define __eq__ here: compare names, or objects of the class")
 
 
@@ -123,19 +124,14 @@ def check_fields(kinds: Iterable[Any], fields: Iterable[str] = ()) -> None:
 
     The methods of a dataclass, and `asdict`, read fields without a guard.
     """
-    spaces = [
-        (base, type.__getattribute__(base, "__dict__"))
-        for kind in kinds
-        if isinstance(kind, type)
-        for base in type.__getattribute__(kind, "__mro__")
-    ]
+    spaces = [(base, names_of(base)) for kind in kinds if isinstance(kind, type) for base in order_of(kind)]
     names = {*fields, *(name for _, space in spaces for name in space.get("__dataclass_fields__", ()))}
     for name in names:
         if decide(name) in (Decision.PLAIN, Decision.PRIVATE):
             continue
         for base, space in spaces:
             is_metaclass = base is type  # whose objects are classes, with all that these have
-            if is_metaclass or (name in space and not _is_marked(base)):
+            if is_metaclass or (name in space and not is_marked(base)):
                 message = f"a dataclass below {base.__name__} cannot have a field {name!r}: rename it"
                 raise TypeError(message)
 
@@ -200,8 +196,9 @@ def _is_compiled(annotate: Any) -> bool:
     return type(annotate) is FunctionType and annotate.__code__.co_name == "__annotate__"
 
 
-def _is_marked(kind: type) -> bool:
-    return type.__getattribute__(kind, "__dict__").get(MARK_NAME) is MARK
+def is_marked(value: Any) -> bool:
+    """Tell whether a value is a class that the program defined."""
+    return isinstance(value, type) and names_of(value).get(MARK_NAME) is MARK
 
 
 # --- methods that the interpreter calls with what a program may not see ---------------------------------------------
@@ -244,7 +241,7 @@ _RAW = (BuiltinMethodType, MethodWrapperType, FunctionType, MethodDescriptorType
 
 def _fact(value: Any, name: str) -> Any:
     """Read a name between underscores past a hook. The program may call the hook by hand: it gets nothing from it."""
-    if issubclass(type(value), type) or not _is_marked(type(value)):
+    if issubclass(type(value), type) or not is_marked(type(value)):
         raise TypeError("__getattribute__() takes an object of this program")
     found = object.__getattribute__(value, name)
     if name == "__traceback__":
@@ -298,9 +295,9 @@ def may_judge(cls: Any, kind: Any) -> bool:
     """
     if _is_hidden(kind):
         return False
-    above = type.__getattribute__(cls, "__mro__") if isinstance(cls, type) else ()
-    is_below = any(isinstance(base, ABCMeta) and not _is_marked(base) and base not in _OPEN for base in above)
-    return not is_below or (isinstance(kind, type) and _is_marked(kind))
+    above = order_of(cls) if isinstance(cls, type) else ()
+    is_below = any(isinstance(base, ABCMeta) and not is_marked(base) and base not in _OPEN for base in above)
+    return not is_below or is_marked(kind)
 
 
 #: Abstract classes of the library that say nothing of what is below them.

@@ -7,6 +7,8 @@ import inspect
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sandbox.guest.runtime.bare import names_of, order_of
+
 if TYPE_CHECKING:
     from sandbox.guest.runtime.own import OwnClasses
 
@@ -86,8 +88,8 @@ def _bare(value: Any, own: OwnClasses) -> Any:
 
 def _defined(kind: type, name: str, own: OwnClasses) -> Any:
     """Return the function that a class of the program, or a decorator for it, defines under a name."""
-    for base in type.__getattribute__(kind, "__mro__"):
-        found = type.__getattribute__(base, "__dict__").get(name)
+    for base in order_of(kind):
+        found = names_of(base).get(name)
         if found is not None and base is not object:
             found = found.__func__ if isinstance(found, staticmethod | classmethod) else found
             return found if own.is_class(base) and type(found) is FunctionType else None
