@@ -276,3 +276,26 @@ class Below(Named):
 
 Named.method.__module__ = "sandbox.guest"
 print(Below.__bases__, Below.__mro__, Below.__base__)
+
+
+class Older:
+    __schema__ = {"id": int}
+
+    def __cmp__(self, other):
+        return 0
+
+    def __div__(self, other):
+        return "divided"
+
+    def __fspath__(self):
+        return "/path"
+
+    __truediv__ = __div__
+
+    def __nonzero__(self):
+        return False
+
+    __bool__ = __nonzero__
+
+
+print(Older() / 2, bool(Older()), Older.__schema__, Older().__fspath__(), Older().__div__(3), Older().__cmp__(1))
