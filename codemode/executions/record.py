@@ -74,8 +74,10 @@ class Record:
         self.deliveries: list[Delivery] = []
         #: Characters of output that were told.
         self.printed = 0
-        for entry in entries:
-            with readable(f"entry {entry.sequence}", execution):
+        for number, entry in enumerate(entries, start=1):
+            with readable(f"entry {number}", execution):
+                if entry.sequence != number:
+                    raise ValueError("it is missing")
                 check_types(entry.data, _TYPES)
                 self._take(entry)
 

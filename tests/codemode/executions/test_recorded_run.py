@@ -145,6 +145,16 @@ async def test_a_damaged_journal_is_an_error_that_names_the_entry(
     assert here.upstream.seen == ["GET /get?n=1", "POST /post?n=2"]
 
 
+@pytest.mark.parametrize("entry", [1, 3, 4])
+async def test_an_entry_that_is_missing_is_named_and_nothing_is_done_again(here: Place, entry: int) -> None:
+    execution = await paused(here, PROGRAM)
+    change(here, "DELETE FROM entries WHERE place & 4294967295 = ?", entry)
+    async with here.service() as service:
+        with pytest.raises(JournalDamaged, match=f"entry {entry} of .* it is missing"):
+            await service.executions.resume(execution, OWNER)
+    assert here.upstream.seen == ["GET /get?n=1", "POST /post?n=2"]
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [("id", "ex_of_another"), ("id", 1), ("seed", "x"), ("seed", 1), ("code", None), ("settings", [])],
