@@ -115,8 +115,8 @@ DUNDERS = _names("""
     __irshift__ __and__ __rand__ __iand__ __or__ __ror__ __ior__ __xor__ __rxor__ __ixor__
     __neg__ __pos__ __abs__ __invert__ __int__ __float__ __complex__ __index__ __round__ __trunc__ __floor__ __ceil__
     __copy__ __deepcopy__ __getstate__ __setstate__ __instancecheck__ __abstractmethods__ __code__
-    __stdout__ __stderr__ __json__ __html__ __tablename__ __table_args__ __abstract__ __schema__ __rich_repr__ __fspath__
-    __nonzero__ __unicode__ __cmp__ __div__ __rdiv__ __idiv__ __long__
+    __stdout__ __stderr__ __json__ __html__ __tablename__ __table_args__ __abstract__ __schema__ __rich_repr__
+    __fspath__ __nonzero__ __unicode__ __cmp__ __div__ __rdiv__ __idiv__ __long__
     """)
 
 #: What is told of objects, classes and functions; the program does not define it.
