@@ -80,6 +80,7 @@ class Inspection:
             "__get__": self._descriptor,
             "__set__": self._descriptor,
             "__delete__": self._descriptor,
+            "__set_name__": self._name_taker,
             "__init_subclass__": self._of_own,
             "__init__": self._initializer,
             "__new__": self._constructor,
@@ -348,6 +349,12 @@ class Inspection:
         if value in self._own or is_of_function or self._wraps_own(value):
             return found
         raise self._missing(value, name)
+
+    def _name_taker(self, value: Any, name: str) -> Any:
+        """`x.__set_name__`: a property that programs share would keep the name."""
+        if (value is property or type(value) is property) and not self._wraps_own(value):
+            raise self._missing(value, name)
+        return self._method(value, name)
 
     def _missing(self, value: object, name: str) -> AttributeError:
         return AttributeError(f"{type(value).__name__!r} object has no attribute {name!r}", name=name)
