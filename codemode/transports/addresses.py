@@ -57,11 +57,14 @@ class AddressKind(StrEnum):
 _METADATA = frozenset(
     map(ip_address, ("169.254.169.254", "fd00:ec2::254", "168.63.129.16", "100.100.100.200", "192.0.0.192"))
 )
-_NAT64 = IPv6Network("64:ff9b::/96")  # RFC 6052
+
+#: IPv6 addresses whose last 32 bits are an IPv4 address: NAT64 (RFC 6052; 8215 for a network's own), SIIT (RFC 2765),
+#: and the old way to write one (RFC 4291, 2.5.5.1).
+_ENDS_IN_IPV4 = tuple(map(IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "::ffff:0:0:0/96", "::/96")))
 
 
 def kind_of_address(text: str) -> AddressKind:
-    """What an IP address leads to; one inside of an IPv6 address (mapped, 6to4, Teredo, NAT64) counts for itself."""
+    """What an IP address leads to; one inside of an IPv6 address (mapped, 6to4, NAT64 …) counts for itself."""
     address = _innermost(ip_address(text.partition("%")[0]))
     if address in _METADATA:
         return AddressKind.METADATA
@@ -77,7 +80,7 @@ def kind_of_address(text: str) -> AddressKind:
 def _innermost(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
     if isinstance(address, IPv4Address):
         return address
-    if address in _NAT64:
+    if any(address in network for network in _ENDS_IN_IPV4) and not (address.is_loopback or address.is_unspecified):
         return IPv4Address(int(address) & 0xFFFFFFFF)
     teredo = address.teredo
     return address.ipv4_mapped or address.sixtofour or (teredo[1] if teredo else address)
