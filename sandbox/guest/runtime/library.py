@@ -18,6 +18,7 @@ import io
 import json.encoder
 import re
 import statistics
+import sys
 import traceback
 import typing
 import weakref
@@ -28,6 +29,7 @@ from types import (
     MethodDescriptorType,
     MethodType,
     MethodWrapperType,
+    ModuleType,
     WrapperDescriptorType,
 )
 from typing import TYPE_CHECKING, Any
@@ -322,6 +324,12 @@ def _restrict_typed_caches() -> None:
         cached: Any = getattr(form, "_getitem", None)
         if hasattr(cached, "__wrapped__"):
             form._getitem = cached.__wrapped__
+    modules: list[Any] = list(sys.modules.values())
+    for module in modules:
+        for name, value in list(vars(module).items()) if isinstance(module, ModuleType) else ():
+            if type(value) is functools._lru_cache_wrapper and value.cache_parameters()["typed"]:
+                maxsize = value.cache_parameters()["maxsize"]
+                setattr(module, name, _typed_cache(make(maxsize), value.__wrapped__, maxsize))
 
 
 def _typed_cache(cache: Any, function: Any, maxsize: Any) -> Any:
