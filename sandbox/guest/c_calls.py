@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from ctypes import CDLL, c_int, c_size_t, c_void_p, cast
 
 from sandbox.isolation.kernel import MACHINE, map_memory, unmap_memory
@@ -11,6 +12,9 @@ _CONTEXT, _STACK = {"x86_64": 1_024, "aarch64": 5_120}.get(MACHINE, 8_192), 2_04
 _SLOT = _CONTEXT + _STACK
 # Where the fields of `ucontext_t` are, on both machines.
 _LINK, _STACK_START, _STACK_SIZE = 8, 16, 32
+#: As many as go into registers; and with the function and how many there are, the numbers of a call.
+_MOST_ARGUMENTS = 6
+_NUMBERS = 2 + _MOST_ARGUMENTS
 
 
 class CallSequence:
@@ -28,29 +32,33 @@ class CallSequence:
         self._get, self._make, self._swap = self._libc.getcontext, self._libc.makecontext, self._libc.swapcontext
         self._get.argtypes = [c_size_t]
         self._swap.argtypes = [c_size_t, c_size_t]
-        self._calls: list[tuple[c_void_p, tuple[int, ...]]] = []
-        self._functions: dict[str, c_void_p] = {}
+        self._functions: dict[str, int] = {}
+        #: Numbers side by side: as objects they would leave holes all over the heap that is to be kept as it is.
+        self._calls = array("q")
 
     def add(self, function: str, *arguments: int) -> None:
         """Put one call at the end."""
         if function not in self._functions:
-            self._functions[function] = cast(getattr(self._libc, function), c_void_p)
-        self._calls.append((self._functions[function], arguments))
+            self._functions[function] = cast(getattr(self._libc, function), c_void_p).value or 0
+        self._calls.extend((self._functions[function], len(arguments), *arguments))
+        self._calls.extend(0 for _ in range(_MOST_ARGUMENTS - len(arguments)))
 
     def run(self) -> None:
         """Make all calls, in the order in which they were added."""
-        size = (1 + len(self._calls)) * _SLOT
+        count = len(self._calls) // _NUMBERS
+        size = (1 + count) * _SLOT
         here = map_memory(size)
-        for number, (function, arguments) in enumerate(self._calls, 1):
-            following = here + (number + 1) * _SLOT if number < len(self._calls) else here
-            self._prepare(here + number * _SLOT, following, function, arguments)
-        if self._calls:
+        for number in range(count):
+            following = here + (number + 2) * _SLOT if number + 1 < count else here
+            first = number * _NUMBERS
+            self._prepare(here + (number + 1) * _SLOT, following, *self._calls[first : first + _NUMBERS])
+        if count:
             self._swap(here, here + _SLOT)
         unmap_memory(here, size)
 
-    def _prepare(self, context: int, following: int, function: c_void_p, arguments: tuple[int, ...]) -> None:
+    def _prepare(self, context: int, following: int, function: int, count: int, *arguments: int) -> None:
         self._get(context)
         c_size_t.from_address(context + _LINK).value = following
         c_size_t.from_address(context + _STACK_START).value = context + _CONTEXT
         c_size_t.from_address(context + _STACK_SIZE).value = _STACK
-        self._make(c_void_p(context), function, c_int(len(arguments)), *map(c_size_t, arguments))
+        self._make(c_void_p(context), c_void_p(function), c_int(count), *map(c_size_t, arguments[:count]))

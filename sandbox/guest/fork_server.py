@@ -21,8 +21,9 @@ from traceback import format_exception
 from typing import TYPE_CHECKING, Protocol, cast
 
 from sandbox.guest.dense_code import make_dense
-from sandbox.guest.heap import HeapFile
+from sandbox.guest.heap import HeapFile, runs
 from sandbox.guest.immortal import make_immortal
+from sandbox.guest.mappings import join_mappings
 from sandbox.isolation import rlimits
 from sandbox.isolation.descriptors import CHANNEL, keep_only, silence
 from sandbox.isolation.kernel import fork
@@ -74,6 +75,8 @@ def main(channel: int, program_name: str) -> None:
     program = cast("Program", import_module(program_name))
     program.warm_up()
     silence()  # so far standard error was a pipe to the host, for what goes wrong while importing
+    with suppress(OSError):  # they are as they were
+        join_mappings()
     codes = make_dense(program.rehearse, _IN_EACH_WORKER)
     for _ in range(_REHEARSALS):
         program.rehearse()
@@ -116,7 +119,7 @@ def _begin_dress_rehearsal(program: Program) -> _DressRehearsal | None:
         return None  # what is open is closed by each worker
     if not child:
         try:
-            os.write(writing, array("Q", _pages_in_use(program, heap)).tobytes())
+            os.write(writing, runs(_pages_in_use(program, heap)).tobytes())
         finally:
             os._exit(0)
     os.close(writing)

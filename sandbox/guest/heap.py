@@ -13,11 +13,12 @@ import os
 from array import array
 from ctypes import CDLL, c_char, c_size_t, c_void_p
 from errno import ENOSYS
-from itertools import accumulate
+from itertools import accumulate, chain
 from resource import getpagesize
 from typing import TYPE_CHECKING, NamedTuple
 
 from sandbox.guest.c_calls import CallSequence
+from sandbox.guest.mappings import read_mappings
 from sandbox.isolation.kernel import MAP_FIXED, MAP_PRIVATE, PROT_READ, PROT_WRITE, map_memory, unmap_memory
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Region(NamedTuple):
 
 
 class HeapFile:
-    """The large anonymous mappings of this process, and a file in memory that can take their place.
+    """The large pieces of memory that this process can write to, and a file in memory that can take their place.
 
     Made while files are in reach, used behind the lockdown. Raises OSError where there is no such file or no /proc.
     """
@@ -63,11 +64,11 @@ class HeapFile:
         """Let the file go: mappings of it stay."""
         os.close(self._file)
 
-    def take_over(self, in_use: Iterable[int]) -> None:
-        """Put the file in the place of the heap, with a copy for this process of each page (its address) `in_use`."""
+    def take_over(self, in_use: array[int]) -> None:
+        """Put the file in the place of the heap, with copies for this process of what is `in_use`: see `runs`."""
         sequence = self._replacement()
-        for start, size in _runs(in_use):
-            sequence.add("madvise", start, size, _MADV_POPULATE_WRITE)
+        for place in range(0, len(in_use), 2):
+            sequence.add("madvise", in_use[place], in_use[place + 1], _MADV_POPULATE_WRITE)
         self._run(sequence)
 
     def take_over_page_by_page(self) -> None:
@@ -112,14 +113,15 @@ class HeapFile:
 
 
 def _regions() -> list[Region]:
-    found = []
-    with open("/proc/self/maps", encoding="utf-8") as mappings:  # noqa: PTH123 - pathlib is half a megabyte
-        for mapping in mappings:
-            span, access, _, _, _, *name = mapping.split()
-            start, end = (int(address, 16) for address in span.split("-"))
-            if access == "rw-p" and name in ([], ["[heap]"]) and end - start >= _LEAST_BYTES:
-                found.append(Region(start, end - start))
-    return found
+    found: list[Region] = []
+    for piece in read_mappings():
+        if piece.access != "rw-p" or (piece.name.startswith("[") and piece.name != "[heap]"):
+            continue
+        if found and sum(found[-1]) == piece.start:
+            found[-1] = Region(found[-1].start, piece.end - found[-1].start)
+        else:
+            found.append(Region(piece.start, piece.size))
+    return [region for region in found if region.size >= _LEAST_BYTES]
 
 
 def _is_whole(region: Region) -> bool:
@@ -128,12 +130,12 @@ def _is_whole(region: Region) -> bool:
     return not CDLL(None).mincore(c_void_p(region.start), c_size_t(region.size), residency)
 
 
-def _runs(pages: Iterable[int]) -> list[Region]:
-    """Join pages to regions, across single pages between them."""
+def runs(pages: Iterable[int]) -> array[int]:
+    """Join pages to regions, across single pages between them: address and size of each, one after the other."""
     found: list[Region] = []
     for page in sorted(pages):
         if found and page - sum(found[-1]) <= _PAGE:
             found[-1] = Region(found[-1].start, page + _PAGE - found[-1].start)
         else:
             found.append(Region(page, _PAGE))
-    return found
+    return array("Q", chain.from_iterable(found))

@@ -14,7 +14,7 @@ PR_SET_SECCOMP = 22
 PR_CAPBSET_DROP = 24
 PR_SET_NO_NEW_PRIVS = 38
 SECCOMP_MODE_FILTER = 2
-PROT_READ, PROT_WRITE = 1, 2
+PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
 MAP_SHARED, MAP_PRIVATE, MAP_FIXED, _MAP_ANONYMOUS, _MAP_POPULATE = 1, 2, 0x10, 0x20, 0x8000
 
 # Calls that glibc wraps only from some version on: by number, which is the same on both machines from 424 on.
@@ -90,6 +90,12 @@ def unmap_memory(address: int, size: int) -> None:
     """Give such memory back."""
     if _libc.munmap(ctypes.c_size_t(address), ctypes.c_size_t(size)) != 0:
         _fail("munmap")
+
+
+def protect_memory(address: int, size: int, rights: int) -> None:
+    """Change what may be done with mapped memory."""
+    if _libc.mprotect(ctypes.c_size_t(address), ctypes.c_size_t(size), rights) != 0:
+        _fail("mprotect")
 
 
 def close_from(first: int) -> None:

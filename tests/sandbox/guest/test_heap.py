@@ -22,7 +22,7 @@ def _run(program: str) -> str:
 
 _TAKEN_OVER = """
 import os
-from sandbox.guest.heap import HeapFile
+from sandbox.guest.heap import HeapFile, runs
 
 things = [{"n": n, "text": str(n)} for n in range(50_000)]
 heap = HeapFile()
@@ -46,7 +46,7 @@ print(len(things), not any(big), len(big))
 """
 
 
-@pytest.mark.parametrize("how", ["take_over(())", "take_over(pages[::40])", "take_over_page_by_page()"])
+@pytest.mark.parametrize("how", ["take_over(runs([]))", "take_over(runs(pages[::40]))", "take_over_page_by_page()"])
 def test_a_heap_that_is_a_file_holds_what_it_held_and_goes_on(how: str) -> None:
     done = _run(_TAKEN_OVER.replace("{how}", how))
     assert done.splitlines() == ["True True", "0", "True", "150000 True 4200000"]
@@ -55,11 +55,11 @@ def test_a_heap_that_is_a_file_holds_what_it_held_and_goes_on(how: str) -> None:
 def test_pages_that_are_wanted_are_private_copies_at_once() -> None:
     program = """
 import os
-from sandbox.guest.heap import HeapFile
+from sandbox.guest.heap import HeapFile, runs
 things = [str(n) for n in range(50_000)]
 heap = HeapFile()
 wanted = set(list(heap.pages(heap.entries(os.getpid())))[::10])
-heap.take_over(wanted)
+heap.take_over(runs(wanted))
 print(wanted <= set(heap.pages(heap.entries(os.getpid()))), len(wanted) > 50)
 """
     assert _run(program) == "True True"
@@ -69,11 +69,11 @@ def test_the_file_takes_no_memory_beyond_the_heap_for_whoever_enlarges_a_mapping
     """Its pages stay for all workers when one has ended, and are in no limit of any of them."""
     program = """
 import ctypes, os
-from sandbox.guest.heap import HeapFile
+from sandbox.guest.heap import HeapFile, runs
 block = ctypes.create_string_buffer(1 << 20)
 heap = HeapFile()
 size = sum(region.size for region in heap.regions)
-heap.take_over(())
+heap.take_over(runs([]))
 libc = ctypes.CDLL(None)
 libc.mremap.restype = ctypes.c_ssize_t
 page = ctypes.addressof(block) + 4096 & -4096
