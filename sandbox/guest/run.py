@@ -7,6 +7,7 @@ import gc
 import random
 import re
 import sys
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 _MAKES_NAMED_TUPLES = re.compile(
     r"namedtuple|urlparse|urlsplit|urldefrag|matching_block|longest_match|as_tuple|import \*", re.IGNORECASE
 )
+_WARN_UNAWAITED: Any = warnings._warn_unawaited_coroutine  # type: ignore[attr-defined]
 #: What shows a program when memory is freed.
 _WATCHES_MEMORY = re.compile(r"__del__|\bweakref\b")
 #: Remarks that an outcome carries at most.
@@ -169,6 +171,13 @@ class Run:
         if len(self.notes) < MOST_NOTES:
             self.notes.append(clean(str.__str__(text)[:1_000]))
 
+    def _unawaited(self, coroutine: Any) -> None:
+        """Say what CPython warns of on a standard error that nobody reads."""
+        name = str.__str__(coroutine.__qualname__)
+        text = f"{name}() was not awaited, and did nothing: write await {name}(...)"
+        if text not in self.notes:
+            self._note(text)
+
     # --- running -----------------------------------------------------------------------------------------------------
 
     def execute(self) -> Ended:
@@ -176,6 +185,7 @@ class Run:
         if _WATCHES_MEMORY.search(self._program.text):
             gc.disable()  # what is freed, and when, then follows from the program alone
         install(self._loop)
+        warnings._warn_unawaited_coroutine = self._unawaited  # type: ignore[attr-defined]
         digits = sys.get_int_max_str_digits()
         try:
             try:
@@ -191,6 +201,7 @@ class Run:
             return Ended("failed", failure=self._reporter().failure(error))
         finally:
             uninstall()
+            warnings._warn_unawaited_coroutine = _WARN_UNAWAITED  # type: ignore[attr-defined]
             if self._errors.remark:
                 self._note(self._errors.remark)
 

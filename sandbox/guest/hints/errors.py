@@ -22,13 +22,16 @@ if TYPE_CHECKING:
     from sandbox.guest.hints.place import Place
     from sandbox.guest.hints.situation import Roots
 
+    #: What to do: a text, or what finds one, or nothing.
+    _Rule = str | Callable[[Situation], str]
+
 
 def hint_for(error: BaseException, message: str, place: Place | None, variables: dict[str, Any], roots: Roots) -> str:
     """Return what to do about an error, or nothing."""
     situation = Situation(error, message, place, variables, roots)
     for kind, rule in _RULES:
         if isinstance(error, kind):
-            hint = rule(situation)
+            hint = rule if isinstance(rule, str) else rule(situation)
             if hint:
                 return hint
     return ""
@@ -69,6 +72,7 @@ def _other_attribute(at: Situation, value: Any, name: str, text: str) -> str:
         return _is_list(value, text)
     if _is_unawaited(value):
         return f"{text} was not awaited: write `await` in front of the call"
+    value = getattr(at.error, "obj", UNKNOWN) if value is UNKNOWN else value
     if value is UNKNOWN:
         return ""
     kind = value if isinstance(value, type) else type(value)
@@ -98,16 +102,23 @@ def _is_list(value: Any, text: str) -> str:
 def _is_none(at: Situation, text: str) -> str:
     none = first_none(at.node, at.variables)
     shown = source(none) if none is not None else text
-    if none is not None and isinstance(none, ast.Name) and _is_from_print(at, none.id):
-        return f"{shown} is None, because print() gives None: assign the value of the call itself, then print it"
+    called = getattr(at.node, "value", None) if none is None else none
+    why = _GIVE_NONE.get(source(called.func).rpartition(".")[2]) if isinstance(called, ast.Call) else None
+    if why is not None:
+        return f"{shown} is None: {why}"
     return (
         f"{shown} is None here (a field without a value is null): guard it, as in ({shown} or {{}}) "
         f"or `if {shown} is not None`"
     )
 
 
-def _is_from_print(at: Situation, name: str) -> bool:
-    return at.value(ast.Name(name)) is None and name in at.variables.get(".printed", ())
+_NO_MATCH = "nothing matches; keep it (m = ...), and test `if m:` first"
+#: Functions that are often called for a value that they do not give.
+_GIVE_NONE = {
+    "print": "print() gives nothing back; keep the value in a variable, and print that",
+    **dict.fromkeys(("search", "match", "fullmatch"), _NO_MATCH),
+    **dict.fromkeys(("sort", "append", "extend", "reverse", "update"), "it changes what it is called on; use that"),
+}
 
 
 # --- items ---------------------------------------------------------------------------------------------------------
@@ -124,6 +135,8 @@ def _key(at: Situation) -> str:
         return _sliced(at, node)
     if not isinstance(value, dict):
         return f"print(list({text})) shows the keys there are; {text}.get({key!r}) gives None where one is missing"
+    if not value:
+        return f"{text} is an empty dict: {text}[{key!r}] = ... adds the key, {text}.setdefault({key!r}, {{}}) at need"
     hints = [f"{text} is a dict with the keys {keys_of(value)}"]
     if isinstance(key, int):
         lists = [name for name, item in value.items() if isinstance(item, list)]
@@ -183,7 +196,7 @@ def _index(at: Situation) -> str:
         if not value:
             return f"{text} is empty: nothing was found; check `if {text}:` first"
         return f"{text} has {len(value)} items: indexes go from 0 to {len(value) - 1}"
-    return "the list is shorter than that; check its length first"
+    return hint_for_text(at) or "the list is shorter than that; check its length first"
 
 
 # --- types ---------------------------------------------------------------------------------------------------------
@@ -192,17 +205,10 @@ def _index(at: Situation) -> str:
 def _type(at: Situation) -> str:
     for pattern, rule in _TYPE_RULES:
         if re.search(pattern, at.message):
-            hint = rule(at)
+            hint = rule if isinstance(rule, str) else rule(at)
             if hint:
                 return hint
     return hint_for_text(at)
-
-
-def _awaited(at: Situation) -> str:
-    return (
-        "it was not awaited: write `await` in front of it, as in `results = await asyncio.gather(...)`; "
-        "inside a function that needs `async def`"
-    )
 
 
 def _none_used(at: Situation) -> str:
@@ -284,13 +290,6 @@ def _key_of_loop(at: Situation, node: ast.AST | None, key: Any) -> str | None:
     return None
 
 
-def _dates(at: Situation) -> str:
-    return (
-        "one date has a timezone and the other has none (datetime.now() is naive): "
-        "use datetime.now(timezone.utc), and .replace(tzinfo=timezone.utc) for text without an offset"
-    )
-
-
 def _tool_used(at: Situation) -> str:
     for node in _parts(at.node):
         value = at.value(node) if isinstance(node, ast.Name | ast.Attribute) else UNKNOWN
@@ -298,10 +297,6 @@ def _tool_used(at: Situation) -> str:
             path = tool_path(value)
             return f"{path} was not called: write {path}(name=value)"
     return "an operation was not called: write (...) after it"
-
-
-def _not_json(at: Situation) -> str:
-    return "json.dumps(value, default=str) writes dates and the like as text"
 
 
 def _unhashable(at: Situation) -> str:
@@ -330,35 +325,39 @@ def _not_called(at: Situation) -> str:
     return ""
 
 
-def _loads(at: Situation) -> str:
-    return "it is data already (answers of tools are dicts and lists): leave json.loads out"
-
-
 def _tool_by_text(at: Situation) -> str:
     return f"tools are called by their names, as in {at.names[0] if at.names else 'namespace'}.operation(name=value)"
 
 
-def _caught(at: Situation) -> str:
-    return "a failed call raises ToolError: write `except ToolError as e`, and look at e.status"
-
-
-_TYPE_RULES: list[tuple[str, Callable[[Situation], str]]] = [
-    (r"the JSON object must be str", _loads),
+_TYPE_RULES: list[tuple[str, _Rule]] = [
+    (r"the JSON object must be str", "it is data already (answers of tools are dicts and lists): leave json.loads out"),
     (r"unsupported format string passed to NoneType", _none_used),
     (r"^(call|call_tool|invoke|run|execute)\(\) takes keyword arguments only", _tool_by_text),
-    (r"catching classes that do not inherit from BaseException", _caught),
+    (
+        r"catching classes that do not inherit from BaseException",
+        "a failed call raises ToolError: write `except ToolError as e`, and look at e.status",
+    ),
     (
         r"Future'|coroutine'|'Task'|PendingCall'|async_generator'|object can't be used in 'await'|coroutine found",
-        _awaited,
+        (
+            "it was not awaited: write `await` in front of it, as in `results = await asyncio.gather(...)`; "
+            "inside a function that needs `async def`"
+        ),
     ),
     (r"'Tool'", _tool_used),
-    (r"offset-naive and offset-aware", _dates),
+    (
+        r"offset-naive and offset-aware",
+        (
+            "one date has a timezone and the other has none (datetime.now() is naive): "
+            "use datetime.now(timezone.utc), and .replace(tzinfo=timezone.utc) for text without an offset"
+        ),
+    ),
     (r"builtin_function_or_method'|'method'|'function' object", _method_used),
     (r"unsupported operand|not supported between|can only concatenate", _operands),
     (r"'NoneType' object|argument of type 'NoneType'|cannot unpack non-iterable NoneType", _none_used),
     (r"list indices must be|tuple indices must be", _list_as_dict),
     (r"string indices must be", _text_as_dict),
-    (r"is not JSON serializable", _not_json),
+    (r"is not JSON serializable", "json.dumps(value, default=str) writes dates and the like as text"),
     (r"unhashable type", _unhashable),
     (r"object is not callable", _not_called),
 ]
@@ -421,22 +420,6 @@ def _other(at: Situation) -> str:
     return ""
 
 
-def _tool_rejected(at: Situation) -> str:
-    return "a person did not allow the call: catch it with try/except ToolRejected as e where there is another way"
-
-
-def _recursion(at: Situation) -> str:
-    return "the function calls itself without end, or too deep: check where it stops, or use a loop"
-
-
-def _division(at: Situation) -> str:
-    return "the divisor is 0 (an empty list has length 0): guard it with `if n else 0`"
-
-
-def _exit(at: Situation) -> str:
-    return "leave exit() out: raise an exception for a failure, or return a value"
-
-
 def _is_unawaited(value: Any) -> bool:
     return value is not UNKNOWN and (isinstance(value, PendingCall) or hasattr(type(value), "__await__"))
 
@@ -446,8 +429,11 @@ def _quoted(message: str) -> str | None:
     return found[1] if found else None
 
 
-_RULES: list[tuple[type[BaseException], Callable[[Situation], str]]] = [
-    (ToolRejected, _tool_rejected),
+_RULES: list[tuple[type[BaseException], _Rule]] = [
+    (
+        ToolRejected,
+        "a person did not allow the call: catch it with try/except ToolRejected as e where there is another way",
+    ),
     (ToolError, _tool_error),
     (NameError, undefined),
     (ImportError, imported),
@@ -455,11 +441,13 @@ _RULES: list[tuple[type[BaseException], Callable[[Situation], str]]] = [
     (KeyError, _key),
     (IndexError, _index),
     (TypeError, _type),
-    (RecursionError, _recursion),
+    (RecursionError, "the function calls itself without end, or too deep: check where it stops, or use a loop"),
     (RuntimeError, _runtime),
-    (ZeroDivisionError, _division),
+    (ZeroDivisionError, "the divisor is 0 (an empty list has length 0): guard it with `if n else 0`"),
     (ValueError, _value),
-    (SystemExit, _exit),
+    (SystemExit, "leave exit() out: raise an exception for a failure, or return a value"),
     (ExceptionGroup, _group),
+    (StopIteration, "there was no next item: next() takes a default, as in next((x for x in xs if ...), None)"),
     (Exception, _other),
+    (Exception, hint_for_text),
 ]

@@ -48,7 +48,7 @@ def undefined(at: Situation) -> str:
 
 
 def _import_of(name: str) -> str:
-    if name.startswith("_"):
+    if name.startswith("_") or len(name) == 1:  # `re` has names of one letter
         return ""
     module = next((each for each in _NAMED_ALONE.split() if _has(each, name)), None)
     if name not in OFFERED:

@@ -18,7 +18,10 @@ _FOREIGN: list[tuple[str, str]] = [
     (r"\|\|", "`||` is written `or`"),
     (r"\w\(\{\s*\w+\s*:", "`f({name: value})` is JavaScript: write keyword arguments, f(name=value)"),
     (r"^\s*\}?\s*else\s+if\b", "`else if` is written `elif`"),
-    (r"\)\s*\{\s*$", "blocks are indented after a colon, without braces"),
+    (
+        r"\)\s*\{\s*$|^\s*(?:if|elif|else|for|while|def)\b[^:{]*\{[^:]*\}\s*$",
+        "blocks are indented after a colon, without braces",
+    ),
     (r"\b(\w+)\+\+", "`{0}++` is written `{0} += 1`"),
     (r"`[^`]*\$\{", 'template literals are written f"...{value}..."'),
     (r"\bnew\s+[A-Z]\w*\(", "`new` is left out: write the class name and (...)"),

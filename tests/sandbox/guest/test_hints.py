@@ -110,6 +110,16 @@ HINTS = {
     "int('3.0')": ["int(float(text))"],
     "class A:\n    def f(): pass\nA().f()": ["self"],
     "async for x in ns.list(): pass": ["plain `for`"],
+    "','.join([1])": ["str(x) for x in xs"],
+    "len(ns.list()['due'])": ["len(x or [])"],
+    "'12' * 1.5": ["float(x)"],
+    "next(x for x in [])": ["next() takes a default"],
+    "import re\nre.search('x', 'abc').group()": ["nothing matches", "if m:"],
+    "print('a').upper()": ["print() gives nothing back"],
+    "x = {}\nx['a']['b'] = 1": ["x is an empty dict", "setdefault"],
+    "from datetime import datetime\ndatetime.now().strfime('%Y')": ["strftime"],
+    "'{} {}'.format(1)": ["each {} in the text"],
+    "import statistics\nstatistics.mean([])": ["test its length"],
     "str(10 ** 5000)": ["set_int_max_str_digits(0)"],
 }
 
@@ -278,3 +288,17 @@ def test_a_program_that_ends_with_a_function_that_nobody_calls_is_told_so(code: 
 
 def test_a_function_at_the_end_that_is_called_is_nothing_to_tell() -> None:
     assert run_guest("def f():\n    return 1\nx = f()\ndef g():\n    return f()\nlater = {'g': g}").notes == []
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("async def main(): return 1\nprint(str(main())[:10])", ["main"]),
+        ("import asyncio\nasync def f(x): return x\nfor x in range(3): y = [f(x)]\ny = 0\nasyncio.sleep(1)\n1", ["f", "sleep"]),
+        ("import asyncio\nasync def f(x): return x\nasyncio.run(f(1)), await_it if (await_it := 2) else f(3)", []),
+    ],
+)
+def test_a_coroutine_that_nobody_awaits_is_remarked_upon_once(code: str, names: list[str]) -> None:
+    notes = run_guest(code).notes
+
+    assert notes == [f"{name}() was not awaited, and did nothing: write await {name}(...)" for name in names]
