@@ -93,6 +93,8 @@ def vetted_names(module: str) -> dict[str, Any]:
 def load_all() -> None:
     """Read all stateless tables, so that no import is left for when files are out of reach."""
     use_for_the_first_time()  # of the library as it is
+    for module in VETTED:
+        import_module(module)  # their own classes are made before making them is restricted
     restrict_library()  # before others: tables hold functions as they are when they are read
     restrict_copies()
     restrict_enums()

@@ -39,7 +39,7 @@ NOT_OFFERED: dict[str, str] = {
     "httpx": _NO_NETWORK,
     "aiohttp": _NO_NETWORK,
     "urllib3": _NO_NETWORK,
-    "http": _NO_NETWORK,
+    **dict.fromkeys(("http.client", "http.server", "http.cookies", "http.cookiejar"), _NO_NETWORK),
     "urllib.request": _NO_NETWORK,
     "socket": _NO_NETWORK,
     "ssl": _NO_NETWORK,

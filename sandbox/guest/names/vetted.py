@@ -233,6 +233,10 @@ VETTED: dict[str, Vetted] = {
         names=("Error copy deepcopy error replace"),
         why=("tools and tables copy as themselves"),
     ),
+    "http": Vetted(
+        names=("HTTPMethod HTTPStatus"),
+        why=("names of numbers; the modules below it, which open sockets, are others"),
+    ),
     "html.parser": Vetted(
         names=("HTMLParser"),
         why=("text; programs inherit from it"),
