@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError, JournalDamaged, JournalUnavailable, LeaseLost
+from codemode.executions.journal import Lease
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
     from typing import Any
 
     from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal import Journal, Lease
+    from codemode.executions.journal import Journal
 
 log = logging.getLogger(__name__)
 
 #: How long what was given up may take to end: a call may not let itself be cancelled.
 _ENDING_S = 5.0
+
+#: Ends of what was never run that are remembered while the journal is away; they are recorded within one lease.
+_MOST_LATE = 1000
 
 _LATE = "its end is not in the record yet, which cannot be written now; it will be, and nothing more is done until then"
 
@@ -64,7 +69,7 @@ class Endings:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._late: dict[str, tuple[Lease, ExecutionOutcome]] = {}
+        self._late: dict[str, Callable[[], Awaitable[None]]] = {}
 
     def __contains__(self, execution: str) -> bool:
         return execution in self._late
@@ -75,14 +80,19 @@ class Endings:
             await self._put_down(lease, outcome)
         except JournalUnavailable as error:
             log.error("the end of %s is not recorded yet: %s", lease.execution, error)
-            self._late[lease.execution] = lease, outcome
+            self._late[lease.execution] = partial(self._put_down, lease, outcome)
             return replace(outcome, notes=(*outcome.notes, _LATE))
         return outcome
 
+    def withdraw(self, execution: str) -> None:
+        """Let one end that is not run, and may have been created: where only the answer of the journal was lost."""
+        if len(self._late) < _MOST_LATE:
+            self._late[execution] = partial(self._withdraw, Lease(execution, self._journal.server, generation=1))
+
     async def record_late(self) -> None:
         """Record what could not be before. Raises JournalUnavailable."""
-        for execution, (lease, outcome) in list(self._late.items()):
-            await self._put_down(lease, outcome)
+        for execution, record in list(self._late.items()):
+            await record()
             self._late.pop(execution, None)
 
     async def _put_down(self, lease: Lease, outcome: ExecutionOutcome) -> None:
@@ -93,6 +103,10 @@ class Endings:
                 await self._journal.finish(lease, outcome.status, outcome.to_json())
         except LeaseLost:
             log.warning("another server has taken over %s", lease.execution)
+
+    async def _withdraw(self, lease: Lease) -> None:
+        with suppress(LeaseLost):  # it was not created
+            await self._journal.finish(lease, "cancelled", {"id": lease.execution, "status": "cancelled"})
 
 
 async def crash(journal: Journal, lease: Lease) -> None:

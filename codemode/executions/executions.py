@@ -187,6 +187,9 @@ class Executions:
         creating = asyncio.ensure_future(self._journal.create(given))
         try:
             return await asyncio.shield(creating)
+        except JournalUnavailable:
+            self._ended.withdraw(given.id)
+            raise
         except asyncio.CancelledError:
             await self._to_its_end(self._withdrawn(creating))
             raise

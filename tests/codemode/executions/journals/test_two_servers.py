@@ -13,6 +13,7 @@ from codemode.errors import ConfigurationError, LeaseHeld
 from codemode.executions.journal import Decision
 from tests.codemode.executions.journals.conftest import new_database
 from tests.codemode.executions.upstream import APPROVER, OWNER, Place, place
+from tests.codemode.transports.sockets import listening
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -87,6 +88,61 @@ async def test_a_server_that_was_held_up_does_not_take_from_itself_what_it_runs(
         hold.set()
         assert (await running).status == "completed"
     assert here.upstream.seen == ["POST /post?n=1"]
+
+
+class Wire:
+    """A way to a database that can lose the answer to the next commit, and the connection with it."""
+
+    def __init__(self, socket: str) -> None:
+        self._socket = socket
+        self.loses_commit = False
+        self.lost = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection."""
+        answers, asks = await asyncio.open_unix_connection(self._socket)
+        copying = asyncio.create_task(self._copy(answers, writer))
+        try:
+            while data := await reader.read(65536):
+                is_last = self.loses_commit and b"COMMIT" in data
+                if is_last:
+                    copying.cancel()
+                    await asyncio.wait((copying,))
+                asks.write(data)
+                if is_last:
+                    await answers.read(1)  # it was done
+                    self.loses_commit = False
+                    self.lost += 1
+                    return
+        finally:
+            copying.cancel()
+            asks.close()
+
+    async def _copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(65536):
+            writer.write(data)
+
+
+async def test_what_was_created_and_not_run_since_the_answer_was_lost_is_not_run_later(
+    here: Place, postgres: str
+) -> None:
+    url = await new_database(postgres)
+    path, _, folder = url.partition("?host=")
+    wire = Wire(f"{folder}/.s.PGSQL.5432")
+    async with listening(wire.serve) as port:
+        local = path.replace("postgresql://postgres@/", f"postgresql://postgres@127.0.0.1:{port}/") + "?sslmode=disable"
+        (here.folder / "key").write_text("the key", encoding="utf-8")
+        async with here.service(journal={"url": local, "key": {"file": str(here.folder / "key")}, "lease_s": 1}) as one:
+            assert (await one.execute("1", caller=OWNER)).status == "completed"
+            wire.loses_commit = True
+            outcome = await one.execute("up.x.post(n=1)", caller=OWNER)
+            assert outcome.status == "failed"
+            assert wire.lost == 1
+            (created, _) = await one.executions.list(OWNER)
+            stored = await one.executions.wait(created.given.id, OWNER, 60)
+            assert stored.status == "cancelled"
+            assert await one.executions.recover() == ()
+    assert here.upstream.seen == []
 
 
 async def test_a_server_with_another_key_is_refused(here: Place, postgres: str) -> None:
