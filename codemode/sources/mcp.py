@@ -37,6 +37,11 @@ def told(definition: mcp_types.Tool) -> dict[str, Any]:
     return facts
 
 
+#: Names of one server whose definitions are kept: a few lists as long as any may be. What was accepted is not forgotten
+#: for what is new, or a server could have it forgotten.
+MOST_KEPT = 20_000
+
+
 class AcceptedDefinitions:
     """The definitions of each server as they were first seen, or accepted since: one file for each, mode 0600."""
 
@@ -71,15 +76,20 @@ def surface_of(source: str, definitions: Sequence[mcp_types.Tool], accepted: Acc
     definitions, repeated = _each_once(definitions)
     known = accepted.read(source)
     new = [definition for definition in definitions if definition.name not in known]
+    room = max(MOST_KEPT - len(known), 0)
+    new, too_many = new[:room], new[room:]
     if new:
         accepted.accept(source, new)
     changed = [one for one in definitions if one.name in known and digest(one) != digest(known[one.name])]
-    left_out = {definition.name for definition in changed}
+    left_out = {definition.name for definition in (*changed, *too_many)}
     warnings = [
         Warned(f"/{definition.name}", f"{_changes(known[definition.name], definition)} changed: not offered until "
                f"`codemode sources accept {source}`")
         for definition in changed
     ]  # fmt: skip
+    if too_many:
+        message = f"{len(too_many):,} tools are left out: there were {len(known):,} others before"
+        warnings.append(Warned("", message))
     kept = [definition for definition in definitions if definition.name not in left_out]
     tools, unreadable = tools_of(source, kept)
     return Surface(tools, (*warnings, *repeated, *unreadable))
@@ -87,7 +97,9 @@ def surface_of(source: str, definitions: Sequence[mcp_types.Tool], accepted: Acc
 
 def _each_once(definitions: Sequence[mcp_types.Tool]) -> tuple[list[mcp_types.Tool], list[Warned]]:
     """The first definition of each name: a server can only be asked for one."""
-    first = {definition.name: definition for definition in reversed(definitions)}
+    first: dict[str, mcp_types.Tool] = {}
+    for definition in definitions:
+        first.setdefault(definition.name, definition)
     repeated = [definition.name for definition in definitions if first[definition.name] is not definition]
     message = "it is listed twice: the first definition is used"
     return list(first.values()), [Warned(f"/{name}", message) for name in repeated]

@@ -169,6 +169,20 @@ def test_a_definition_that_changed_is_not_offered_until_it_is_accepted(
     assert [tool.id for tool in surface_of("files", [after], accepted).tools] == ["files.act"]
 
 
+def test_a_server_with_ever_new_tools_does_not_fill_the_disk_nor_have_others_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("codemode.sources.mcp.MOST_KEPT", 3)
+    accepted = AcceptedDefinitions(tmp_path)
+    first, *others = (mcp_types.Tool.model_validate(definition(f"tool_{number}")) for number in range(5))
+    surface_of("files", [first], accepted)
+    surface = surface_of("files", others, accepted)
+    assert [tool.id for tool in surface.tools] == ["files.tool_1", "files.tool_2"]
+    assert [warning.reason for warning in surface.warnings] == ["2 tools are left out: there were 1 others before"]
+    surface = surface_of("files", [first, *others], accepted)
+    assert len(surface.tools) == len(accepted.read("files")) == 3
+
+
 def test_the_operator_sees_what_changed_and_accepts_it(offer: Callable[..., Settings], tmp_path: Path) -> None:
     settings = offer(definition("act", "Do it. And more."))
     AcceptedDefinitions(settings.servers()).accept("files", [mcp_types.Tool.model_validate(definition("act"))])
