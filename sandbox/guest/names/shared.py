@@ -32,7 +32,7 @@ from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.copying import COPIED, SLOT_NAMES
 from sandbox.guest.runtime.handed_out import OF_DESCRIPTORS, bind_methods, handed_out
 from sandbox.guest.runtime.identities import IDENTITIES
-from sandbox.guest.runtime.own import disown, forget_classes
+from sandbox.guest.runtime.own import disown, forget_classes, is_of_sandbox
 from sandbox.guest.runtime.tables import forget_tables
 
 if TYPE_CHECKING:
@@ -74,19 +74,19 @@ def freeze_shared(modules: Collection[str]) -> None:
     """Make unchangeable what programs share of these modules. Again is no error."""
     for kind in _of_scheduler():
         handed_out(kind)
-    _bind_to_own_objects({name.partition(".")[0] for name in modules})
+    roots = {name.partition(".")[0] for name in modules}
+    _bind_to_own_objects(roots)
     wrapper: Any = textwrap.TextWrapper
     spaces = wrapper.unicode_whitespace_trans
     if isinstance(spaces, dict):
         wrapper.unicode_whitespace_trans = "".join(chr(spaces.get(code, code)) for code in range(max(spaces) + 1))
         days: Any = calendar.HTMLCalendar
         days.cssclasses, days.cssclasses_weekday_head = tuple(days.cssclasses), tuple(days.cssclasses_weekday_head)
-    roots = {name.partition(".")[0] for name in modules}
     _roots.update(roots, {name.partition(".")[0] for name in _ALSO_SHARED})
     for kind in _subclasses(object):
         module = str(kind.__module__)
         is_stand_in = module == "builtins" and not kind.__flags__ & _IMMUTABLE
-        is_ours = module.startswith("sandbox.guest.") or _is_of_guest(kind)
+        is_ours = module.startswith("sandbox.guest.") or is_of_sandbox(kind)
         if is_stand_in or is_ours or module.partition(".")[0] in roots or module in _ALSO_SHARED:
             freeze_class(kind)
     _caches[:] = [*_library_caches(), re.purge, struct._clearcache, zoneinfo.ZoneInfo.clear_cache]  # type: ignore[attr-defined]
@@ -146,14 +146,6 @@ def _of_scheduler() -> list[type]:
         for kind in vars(module).values()
         if isinstance(kind, type) and kind.__module__ == module.__name__ and not kind.__flags__ & _IMMUTABLE
     ]
-
-
-def _is_of_guest(kind: type) -> bool:
-    """Tell whether a class is one of ours under the name of a module that programs know."""
-    return any(
-        type(each) is FunctionType and (each.__module__ or "").startswith("sandbox.guest.")
-        for each in vars(kind).values()
-    )
 
 
 def _bind_to_own_objects(roots: Collection[str]) -> None:

@@ -19,8 +19,7 @@ from sandbox.guest.language.attributes import OF_VARIABLES, decide
 from sandbox.guest.language.variables import is_dunder, is_reserved
 from sandbox.guest.runtime.bare import names_of, order_of
 from sandbox.guest.runtime.identities import IDENTITIES
-from sandbox.guest.runtime.metaclasses import is_marked
-from sandbox.guest.runtime.own import is_of_sandbox, of_class
+from sandbox.guest.runtime.own import is_marked, is_of_sandbox, of_class
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.attributes import HOOKS, OF_VARIABLES, Decision, decide
 from sandbox.guest.language.variables import UNAVAILABLE, is_dunder
+from sandbox.guest.runtime.bare import names_of, order_of
 from sandbox.guest.runtime.classes import is_vetted
 from sandbox.guest.runtime.loose import loose
 from sandbox.guest.runtime.metaclasses import ProgramType, is_hook, is_program_type
@@ -99,7 +100,7 @@ class Inspection:
     def variables(self, value: Any) -> dict[str, Any]:
         """Return what `vars(value)` shows: the live dict of an object of the program, a copy for a class."""
         if self._own.is_class(value):
-            names = type.__getattribute__(value, "__dict__").items()
+            names = names_of(value).items()
             return {name: self._shown(value, name, _detached(name, item)) for name, item in names if _is_seen(name)}
         if self._own.is_instance(value) or type(value) is types.SimpleNamespace:
             found: dict[str, Any] = value.__dict__
@@ -119,7 +120,7 @@ class Inspection:
     def _names_of(self, kind: type) -> dict[str, Any]:
         """Return the public names of a class of the library, with what reading them gives."""
         found = {}
-        for name in type.__getattribute__(kind, "__dict__"):
+        for name in names_of(kind):
             if not name.startswith("_") or name.endswith("__"):
                 with suppress(AttributeError):
                     found[name] = self._get(kind, name)
@@ -143,7 +144,7 @@ class Inspection:
     def _bases(self, value: Any, name: str) -> Any:
         found = getattr(value, name)
         if value is SeenType or is_program_type(value):
-            found = (*(base for base in type.__getattribute__(value, "__mro__") if self._own.is_class(base)), SeenType)
+            found = (*(base for base in order_of(value) if self._own.is_class(base)), SeenType)
             found = found if name == "__mro__" else found[-1:]
             return (*found, object) if name == "__mro__" else found[0] if name == "__base__" else found
         if name == "__base__":
@@ -222,8 +223,8 @@ class Inspection:
 
     def _own_hook(self, value: Any, name: str) -> bool:
         kind = value if isinstance(value, type) else type(value)
-        for base in type.__getattribute__(kind, "__mro__"):
-            if name in type.__getattribute__(base, "__dict__"):
+        for base in order_of(kind):
+            if name in names_of(base):
                 return self._own.is_class(base)
         return False
 
@@ -398,8 +399,8 @@ def _is_shown(base: type, kind: type) -> bool:
     """Tell whether a base is shown: not `Object`, and not what stands behind a class of ours for a reason."""
     if base is Object or base is object or base is kind or is_vetted(base):
         return base is not Object
-    order = type.__getattribute__(kind, "__mro__")
-    return not any(is_of_sandbox(each) and base in type.__getattribute__(each, "__mro__") for each in order)
+    order = order_of(kind)
+    return not any(is_of_sandbox(each) and base in order_of(each) for each in order)
 
 
 _CONTAINERS = frozenset({list, dict, set, bytearray})
@@ -410,6 +411,6 @@ def _check_is_one(kind: type, arguments: tuple[Any, ...]) -> None:
     if not arguments:
         message = f"unbound method of {kind.__name__!r} needs an argument"
         raise TypeError(message)
-    if kind not in type.__getattribute__(type(arguments[0]), "__mro__"):
+    if kind not in order_of(type(arguments[0])):
         message = f"a method of {kind.__name__!r} was called on a {type(arguments[0]).__name__!r} object"
         raise TypeError(message)

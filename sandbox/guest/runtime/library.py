@@ -35,9 +35,10 @@ from types import (
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.attributes import OF_VARIABLES, Decision, decide
+from sandbox.guest.runtime.bare import names_of, order_of
 from sandbox.guest.runtime.loose import loose
 from sandbox.guest.runtime.metaclasses import is_program_type
-from sandbox.guest.runtime.own import MARK, MARK_NAME
+from sandbox.guest.runtime.own import is_marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,10 +70,6 @@ def restrict_library() -> None:
 _done: list[bool] = []
 
 
-def _is_own(kind: type) -> bool:
-    return type.__getattribute__(kind, "__dict__").get(MARK_NAME) is MARK
-
-
 def _restrict_weak_methods() -> None:
     """`WeakMethod(method)` is a reference to the object behind the method, too: `ref.__call__` hands it over."""
     library: Any = weakref.WeakMethod
@@ -80,7 +77,7 @@ def _restrict_weak_methods() -> None:
 
     def new(cls: Any, meth: Any, callback: Any = None) -> Any:
         owner = meth.__self__ if type(meth) is MethodType else None
-        if not (_is_own(type(owner)) or (isinstance(owner, type) and _is_own(owner))):
+        if not (is_marked(type(owner)) or is_marked(owner)):
             raise TypeError("WeakMethod() takes bound methods of this program's objects")
         return make(cls, meth, callback)
 
@@ -94,7 +91,7 @@ def _restrict_wrappers() -> None:
     names, tables = library.WRAPPER_ASSIGNMENTS, library.WRAPPER_UPDATES
 
     def update_wrapper(wrapper: Any, wrapped: Any, assigned: Any = names, updated: Any = tables) -> Any:
-        is_copied = type(wrapped) in (FunctionType, MethodType) or _is_own(
+        is_copied = type(wrapped) in (FunctionType, MethodType) or is_marked(
             wrapped if isinstance(wrapped, type) else type(wrapped)
         )
         return update(wrapper, wrapped, assigned, updated if is_copied else ())
@@ -148,8 +145,8 @@ def _restrict_field_readers() -> None:
             if hasattr(kind, _FIELDS):
                 raise TypeError("a class whose metaclass is a dataclass has no fields that can be read")
             kind = class_or_instance
-        for base in type.__getattribute__(kind, "__mro__"):
-            found = type.__getattribute__(base, "__dict__").get(_FIELDS)
+        for base in order_of(kind):
+            found = names_of(base).get(_FIELDS)
             if found is not None:
                 return tuple(each for each in found.values() if each._field_type is library._FIELD)
         raise TypeError("must be called with a dataclass type or instance")
@@ -219,9 +216,9 @@ def _restrict_cached_properties() -> None:
 
 def _stands_in(value: Any, name: Any, kind: type) -> bool:
     """Tell whether a class has this attribute, under this name or another, or inherits it."""
-    if type.__getattribute__(kind, "__dict__").get(name) is value:
+    if names_of(kind).get(name) is value:
         return True
-    spaces = (type.__getattribute__(base, "__dict__") for base in type.__getattribute__(kind, "__mro__"))
+    spaces = (names_of(base) for base in order_of(kind))
     return any(value is item for space in spaces for item in space.values())
 
 
@@ -273,7 +270,7 @@ def _restrict_signatures() -> None:
 
     def from_text(kind: Any, value: Any, *text: Any) -> Any:
         is_class = issubclass(type(value), type)
-        if _is_own(value) if is_class else type(value) not in _OF_C:
+        if is_marked(value) if is_class else type(value) not in _OF_C:
             raise ValueError("no signature found")
         return read(kind, value, *text)
 

@@ -14,8 +14,7 @@ from sandbox.guest.language.source import SourceRefused, parse
 from sandbox.guest.language.variables import ENUM_NAMES, is_dunder, is_reserved
 from sandbox.guest.runtime.bare import order_of
 from sandbox.guest.runtime.classes import is_vetted
-from sandbox.guest.runtime.metaclasses import is_marked
-from sandbox.guest.runtime.own import MARK, MARK_NAME, Object, of_class
+from sandbox.guest.runtime.own import MARK, MARK_NAME, Object, is_marked, of_class
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

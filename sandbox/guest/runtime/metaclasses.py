@@ -25,7 +25,7 @@ from sandbox.guest.language.variables import is_dunder, is_reserved
 from sandbox.guest.runtime.bare import names_of, order_of
 from sandbox.guest.runtime.loose import loose
 from sandbox.guest.runtime.moments import is_below_datetime
-from sandbox.guest.runtime.own import MARK, MARK_NAME, UNMADE
+from sandbox.guest.runtime.own import MARK_NAME, UNMADE, is_marked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -194,11 +194,6 @@ def _are_plain(names: Any) -> bool:
 def _is_compiled(annotate: Any) -> bool:
     """Tell whether the compiler made this function of annotations (PEP 649): no other can have its name."""
     return type(annotate) is FunctionType and annotate.__code__.co_name == "__annotate__"
-
-
-def is_marked(value: Any) -> bool:
-    """Tell whether a value is a class that the program defined."""
-    return isinstance(value, type) and names_of(value).get(MARK_NAME) is MARK
 
 
 # --- methods that the interpreter calls with what a program may not see ---------------------------------------------

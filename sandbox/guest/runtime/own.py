@@ -15,6 +15,7 @@ from typing import Any
 
 from sandbox.guest.language.attributes import DEFINABLE
 from sandbox.guest.language.variables import is_dunder
+from sandbox.guest.runtime.bare import names_of, order_of
 from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.moments import is_below_datetime, let_make_its_own
 
@@ -34,7 +35,7 @@ class Mark:
     __slots__ = ()
 
     def __set_name__(self, owner: type, name: str) -> None:
-        names = type.__getattribute__(owner, "__dict__")
+        names = names_of(owner)
         if names.get(MARK_NAME) is not self:
             return
         if "__slots__" in names:
@@ -73,6 +74,11 @@ def _check_slots(names: Any) -> None:
 MARK = Mark()
 #: In the namespace of a class that is not made yet: code that the collector runs is not to take it for a program's.
 UNMADE = Mark()
+
+
+def is_marked(value: object) -> bool:
+    """Tell whether a value is a class that the program defined."""
+    return isinstance(value, type) and names_of(value).get(MARK_NAME) is MARK
 
 
 def mark_namespace() -> None:
@@ -126,7 +132,7 @@ class Object:
 
 def _after(kind: type, name: str) -> Any:
     """Return what a class would inherit under a name without `Object`."""
-    order = iter(type.__getattribute__(kind, "__mro__"))
+    order = iter(order_of(kind))
     while next(order) is not Object:
         pass
     return next(vars(base)[name] for base in order if name in vars(base))
@@ -139,7 +145,7 @@ def forget_classes() -> None:
 
 def disown(kind: type) -> None:
     """Let a class be no program's: the library keeps some for good, and the next program is not to find them."""
-    if type.__getattribute__(kind, "__dict__").get(MARK_NAME) is MARK:
+    if is_marked(kind):
         type.__setattr__(kind, MARK_NAME, None)
 
 
@@ -156,9 +162,9 @@ def is_of_sandbox(kind: type) -> bool:
 
     A program may write our module's name on its functions: its classes are none of ours.
     """
-    names = type.__getattribute__(kind, "__dict__")
-    return names.get(MARK_NAME) is not MARK and any(
-        isinstance(item, FunctionType) and item.__module__.startswith("sandbox.") for item in names.values()
+    return not is_marked(kind) and any(
+        isinstance(item, FunctionType) and str(item.__module__).startswith("sandbox.")
+        for item in names_of(kind).values()
     )
 
 
@@ -170,9 +176,7 @@ class OwnClasses:
         _CLASSES[:] = [self.known]
         self._globals = program_globals
 
-    def is_class(self, value: object) -> bool:
-        """Tell whether the value is a class that the program defined."""
-        return isinstance(value, type) and type.__getattribute__(value, "__dict__").get(MARK_NAME) is MARK
+    is_class = staticmethod(is_marked)
 
     def is_instance(self, value: object) -> bool:
         """Tell whether the value's class is one that the program defined."""
