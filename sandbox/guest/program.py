@@ -19,8 +19,8 @@ from sandbox.guest.language.source import SourceRefused
 from sandbox.guest.names.modules import load_all
 from sandbox.guest.names.shared import keep_attributes, restore_shared
 from sandbox.guest.names.zones import keep_zones
-from sandbox.guest.report import Failed, failure_of, refusal_of_source, refused, syntax_failure
-from sandbox.guest.run import Ended, Run, unbind
+from sandbox.guest.report import Failed, refusal_of_source, refused, syntax_failure
+from sandbox.guest.run import Run, unbind
 from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.tables import forget_tables
 from sandbox.guest.tools import Record, parameters_of, roots_of
@@ -235,6 +235,3 @@ def _frames(code: str) -> bytes:
     from sandbox.protocol.host_messages import encode_run  # noqa: PLC0415
 
     return encode_run(code, names=["name"], seed=b"\0" * 32, now=0, limits=Limits(), inputs={}, asks=False)
-
-
-__all__ = ["Ended", "failure_of", "rehearse", "serve", "warm_up"]

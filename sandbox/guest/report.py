@@ -212,8 +212,3 @@ def _excerpt(text: str, line: int | None, column: int | None) -> str:
 def clean(text: str) -> str:
     """Return a text that can be sent, without addresses."""
     return IDENTITIES.steady(text.encode("utf-8", "replace").decode())
-
-
-def failure_of(kind: str, message: str) -> dict[str, Any]:
-    """Return a report without a place."""
-    return _failure(kind, message, "")

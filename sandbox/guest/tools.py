@@ -229,7 +229,6 @@ class ToolCalls:
         self._last: tuple[str, bytes] = ("", b"")
         self._repeats = 0
         self._made = 0
-        self.unstarted: list[PendingCall] = []
 
     def begin(self, limit: int, parameters: Mapping[str, tuple[str, ...]]) -> None:
         """Take the number of calls that a program may make, and what tools take where that is known."""

@@ -12,8 +12,6 @@ from sandbox.guest.runtime.handed_out import handed_out
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-GetAttribute = "Callable[[object, str], Any]"
-
 
 class Formatting:
     """`format` and `format_map` for texts of the program."""
