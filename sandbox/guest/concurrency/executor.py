@@ -112,15 +112,10 @@ class Future:
             return
         slot = Slot("future.result()")
         self._waiters.append(slot)
-        timer = None
-        if timeout is not None:
-            timer = self._hub.call_in(timeout, lambda: self._hub.finish(slot, error=TimeoutError()))
         try:
-            self._hub.wait(slot)
+            self._hub.wait_at_most(slot, timeout, error=TimeoutError())
         finally:
             self._waiters.remove(slot)
-            if timer is not None:
-                timer.cancelled = True
 
     def _check_open(self) -> None:
         if self.done():
@@ -327,15 +322,8 @@ def as_completed(hub: Hub, fs: Iterable[Future], timeout: float | None = None) -
 def _wait_at_gate(hub: Hub, gate: list[Slot], deadline: float | None, late: str) -> None:
     slot = Slot("as_completed")
     gate.append(slot)
-    timer = None
-    if deadline is not None:
-        error = TimeoutError(late)
-        timer = hub.call_in(max(0.0, (deadline - hub.clock.now_us) / 1e6), lambda: hub.finish(slot, error=error))
-    try:
-        hub.wait(slot)
-    finally:
-        if timer is not None:
-            timer.cancelled = True
+    left = None if deadline is None else max(0.0, (deadline - hub.clock.now_us) / 1e6)
+    hub.wait_at_most(slot, left, error=TimeoutError(late))
 
 
 def wait(hub: Hub, fs: Iterable[Future], timeout: float | None = None, return_when: str = ALL_COMPLETED) -> DoneAndNot:
@@ -354,9 +342,6 @@ def wait(hub: Hub, fs: Iterable[Future], timeout: float | None = None, return_wh
         slot = Slot("wait")
         for future in futures:
             future.add_done_callback(lambda _: hub.finish(slot) if is_enough() else None)
-        timer = None if timeout is None else hub.call_in(timeout, lambda: hub.finish(slot))
-        hub.wait(slot)
-        if timer is not None:
-            timer.cancelled = True
+        hub.wait_at_most(slot, timeout)
     done = {future for future in futures if future.done()}
     return DoneAndNot(done, set(futures) - done)

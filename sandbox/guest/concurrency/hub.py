@@ -121,6 +121,17 @@ class Hub:
             del self.waiting[slot]
         return slot.result()
 
+    def wait_at_most(
+        self, slot: Slot, seconds: float | None, value: Any = None, error: BaseException | None = None
+    ) -> Any:
+        """Do the same for so long; then the slot is done with this value or error."""
+        timer = None if seconds is None else self.call_in(seconds, lambda: self.finish(slot, value, error))
+        try:
+            return self.wait(slot)
+        finally:
+            if timer is not None:
+                timer.cancelled = True
+
     def check_calm(self) -> None:
         """Raise RuntimeError in the midst of a collection of garbage, which keeps its lists on this very stack."""
         if _COLLECTIONS or self._is_over:

@@ -26,16 +26,11 @@ class Gate:
         """Wait to be let go. Returns False when the time was up."""
         slot = Slot(self._what)
         self._waiting.append(slot)
-        timer = None
-        if timeout is not None:
-            timer = self._hub.call_in(timeout, lambda: self._hub.finish(slot, value=False))
         try:
-            return self._hub.wait(slot) is not False
+            return self._hub.wait_at_most(slot, timeout, value=False) is not False
         finally:
             if slot in self._waiting:
                 self._waiting.remove(slot)
-            if timer is not None:
-                timer.cancelled = True
 
     def open(self, count: int = 1) -> None:
         """Let the first ones go."""
