@@ -55,3 +55,9 @@ def shadowed(type, getattr, hasattr):
 
 
 print(shadowed(lambda value: "t", lambda *_: "g", lambda *_: "h"))
+
+import math
+
+scope = {"x": 3}
+scope.update(vars(math))
+print(scope["sqrt"](4), scope["pi"] == math.pi, [name for name in vars(math) if name.startswith("ata")])

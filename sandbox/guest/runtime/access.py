@@ -21,7 +21,7 @@ from sandbox.guest.runtime.metaclasses import COMPARISONS, is_in_metaclass, is_p
 from sandbox.guest.runtime.moments import is_below_datetime
 from sandbox.guest.runtime.own import MARK_NAME
 from sandbox.guest.runtime.setting import Setter
-from sandbox.guest.runtime.tables import Table
+from sandbox.guest.runtime.tables import Table, table_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
@@ -258,6 +258,8 @@ class Access:
         """Do what `vars(value)` does."""
         if type(value) in self._known:
             return self.dunder(value, "__dict__")
+        if isinstance(value, Table):
+            return {name: self.get(value, name) for name in table_names(value)}
         try:
             return self._inspection.variables(value)
         except AttributeError:
