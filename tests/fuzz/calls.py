@@ -172,6 +172,15 @@ class OddBelow(collections.abc.Mapping):
     def __subclasshook__(cls, kind):
         heard.append(kind)
         return True
+class OddSum:
+    __add__ = __radd__ = __mul__ = spy('sum', lambda self: self)
+    __truediv__ = spy('mean', lambda self: collections.abc.Mapping)
+    def is_finite(self): return False
+class OddKind:
+    @classmethod
+    def as_integer_ratio(cls): return OddSum(), None
+    @classmethod
+    def decode(cls, *args): return 'a'
 def taker(*args, **kwargs):
     heard.extend(args)
     heard.extend(kwargs.values())
@@ -197,6 +206,7 @@ makers = [
     lambda: taker, lambda: waiter(), lambda: maker(), lambda: 1, lambda: 'a', lambda: b'a', lambda: None, lambda: [1, 'a'],
     lambda: {'a': 1}, lambda: (1, 2), lambda: {1}, lambda: 0.5, lambda: int, lambda: type, lambda: ['a', 'b'], lambda: iter([1]),
     lambda: giver, lambda: OddNew, lambda: functools.cached_property, lambda: types.GenericAlias(functools.cached_property, int),
+    lambda: OddKind, lambda: [OddKind, OddKind], lambda: collections.abc.Mapping,
     lambda: OddMade, lambda: OddMade(), lambda: OddBelow(), lambda: OddBelow, lambda: Data(1), lambda: Color.RED, lambda: tools, lambda: json, lambda: sys.stdout, lambda: collections.Counter,
 ]
 """

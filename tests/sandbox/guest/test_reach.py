@@ -135,7 +135,7 @@ samples.update(
     trace=errors[0].__traceback__, kind=type(1), kind_of_kind=type(int), sup=super(Own, Own()), map=map(str, []),
     zip=zip(), enumerate=enumerate([]), range=range(3), slice=slice(1), view={}.keys(), iterator=iter([]), globals=globals(),
     cycle=itertools.cycle([1]), tee=itertools.tee([1]), encoder=json.JSONEncoder(), decoder=json.JSONDecoder(), now=time.gmtime(),
-    excinfo=sys.exc_info(), version=sys.version_info, cached=functools.cached_property(function), static=staticmethod(function),
+    excinfo=sys.exc_info(), version=sys.version_info, cached=functools.cached_property(function), static=staticmethod(function), of_class=classmethod(function),
     later=concurrent.futures.Future(), code=function.__name__, meta=abc.ABCMeta, kinds=types.FunctionType, method=types.MethodType,
 )
 pending.close()
