@@ -172,3 +172,11 @@ print(f"{3.14159:.2f} {'a':>5}|{10:05d}|{1234567:,}|{0.256:.1%}|{'x'!r}|{n=}|{{}
 print("%s %d %.2f %5s|%-5s|%r %%" % ("a", 3, 2.5, "r", "l", "q"), "%(k)s" % {"k": 1})
 print("{} {1}".format(1, 2) if False else "{0} {1} {0} {name} {x[k]} {l[0]} {:>4}".replace("{:>4}", "{name:>4}").format(1, 2, name="n", x={"k": 5}, l=[9]))
 print("{:.3f}|{:>8}|{!r}".format(1.5, "a", "b"), "{a.real} {b}".format(a=3, b=4), "{x}".format_map({"x": 1}), "{:{w}}|".format("a", w=4))
+import functools
+@functools.lru_cache(maxsize=3, typed=True)
+def typed(x, *more, key=0):
+    """Keep them."""
+    return [x, *more, key]
+print(typed(1), typed(1.0), typed(1) is typed(1), typed(1) is typed(1.0), typed(int), typed(int) is typed(int), typed(2, key=True) is typed(2, key=1))
+print(typed.cache_info(), typed.cache_parameters(), typed.__name__, typed.__doc__, typed.__wrapped__(3), typed.cache_clear(), typed.cache_info().currsize)
+print(classmethod(lambda cls, x: (cls, x)).__get__(None, int)(1), classmethod(lambda cls: cls).__get__(5)())

@@ -26,6 +26,7 @@ m = re.search(r"(?P<y>\d{4})-(\d\d)", "on 2024-05"); print(m.group("y"), m.group
 print(re.sub(r"\s+", lambda m: "_", "a  b c"), re.split(r"[,;]", "a,b;c"), re.findall(r"\w+", "a b"), re.compile("a", re.I).pattern, [x.group() for x in re.finditer("a.", "abac")])
 print(date(2024, 2, 28) + timedelta(days=2), (datetime.datetime(2024, 1, 1) - datetime.datetime(2023, 1, 1)).days, datetime.datetime(2024, 3, 1, tzinfo=timezone.utc).isoformat())
 print(datetime.datetime.strptime("2024-01-02 03:04", "%Y-%m-%d %H:%M").strftime("%d/%m/%y %I%p"), date.fromisoformat("2024-05-06").isocalendar(), datetime.datetime.fromtimestamp(0, tz=ZoneInfo("Europe/Berlin")))
+print(ZoneInfo("Europe/Berlin") is ZoneInfo(key="Europe/Berlin"), repr(ZoneInfo("UTC")), str(ZoneInfo("UTC")), ZoneInfo.no_cache("UTC") is ZoneInfo("UTC"), type(ZoneInfo("UTC")) is ZoneInfo, copy.copy(ZoneInfo("UTC")) is ZoneInfo("UTC"), repr(datetime.datetime(2024, 7, 1, tzinfo=ZoneInfo("Europe/Paris")).astimezone(ZoneInfo("America/New_York"))))
 print(calendar.monthrange(2024, 2), calendar.isleap(2023), calendar.month_name[3], list(calendar.day_abbr))
 print(statistics.mean([1, 2, 3]), statistics.median([1, 5, 2]), statistics.stdev([1, 2, 3]), statistics.mode("aab"), statistics.quantiles([1, 2, 3, 4]))
 print(Decimal("1.10") + Decimal("2"), Decimal("2.675").quantize(Decimal("0.01"), rounding=ROUND_HALF_UP), Fraction(1, 3) + Fraction(1, 6), Fraction("0.25"))
