@@ -163,18 +163,15 @@ class CallDesk:
             raise CallFailed(message, kind="no_tools")
         self._refuse_more()
         try:
-            data = encode_value(await self._handler(call))
+            answer = await self._handler(call)
         except (CallFailed, ProgramStopped):
             raise
-        except (InvalidJson, TypeError) as error:
-            _logger.warning("call %s of %r: the answer is not JSON data: %s", call.id, call.tool, error)
-            message = f"{call.tool} answered with something that is not JSON data"
-            raise CallFailed(message, kind="answer_invalid") from error
         except Exception as error:
             # Whatever a handler raises, its text may hold a secret: the program gets the fact, the log the rest.
             _logger.exception("call %s of %r: the handler failed", call.id, call.tool)
             message = f"{call.tool} failed inside the host"
             raise CallFailed(message, kind="internal_error") from error
+        data = _encoded(answer, call)
         if len(data) > self._limits.reply_bytes:
             message = (
                 f"{call.tool} answered with {len(data)} bytes, {self._limits.reply_bytes} are allowed:"
@@ -183,6 +180,15 @@ class CallDesk:
             raise CallFailed(message, kind="answer_too_large")
         self._replied_bytes += len(data)
         return data
+
+
+def _encoded(answer: Any, call: Call) -> bytes:
+    try:
+        return encode_value(answer)
+    except Exception as error:  # whatever it is, and however deep
+        _logger.warning("call %s of %r: the answer is not JSON data: %s", call.id, call.tool, error)
+        message = f"{call.tool} answered with something that is not JSON data"
+        raise CallFailed(message, kind="answer_invalid") from error
 
 
 def _start_task(work: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop) -> asyncio.Task[None]:

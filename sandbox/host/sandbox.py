@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
+from sandbox.host.arguments import SEED_BYTES, check_limits, check_program, check_settings
 from sandbox.host.endings import by_source
 from sandbox.host.fork_server import PROGRAM, ForkServer
 from sandbox.host.layers import is_in_force, missing_on, probe, refuse_missing, refuse_platform
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
 #: What strict means, and the default.
 REQUIRED = ("seccomp", "rlimits", "fork_server")
-
-_SEED_BYTES = 32
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -63,6 +62,7 @@ class Sandbox:
         program: str = PROGRAM,
         folders: tuple[str, ...] = (),
     ) -> None:
+        check_settings(limits=limits, workers=workers, running=running, require=require)
         self._limits = limits or Limits()
         self._size = workers
         self._turns = asyncio.Semaphore(running)
@@ -126,9 +126,11 @@ class Sandbox:
         `seed` (32 bytes) and `now` decide what it sees of chance and time; by default they are fresh. With these and
         a `recording` it can be run again: first it is sent what was recorded, then it goes on from there.
 
-        Raises SandboxUnavailable, WorkerError: no worker could be had. InvalidJson, TypeError: names or inputs are not
-        JSON data.
+        Raises SandboxUnavailable, WorkerError: no worker could be had. InvalidJson, TypeError, ValueError: an argument
+        is not what it says here, or inputs are not JSON data.
         """
+        check_limits(limits)
+        check_program(code, names=names, inputs=inputs, call=call, seed=seed)
         limits = limits or self._limits
         unfit = by_source(code, limits)
         if unfit is not None:
@@ -136,7 +138,7 @@ class Sandbox:
         program = Program(
             code=code,
             limits=limits,
-            seed=seed if seed is not None else os.urandom(_SEED_BYTES),
+            seed=seed if seed is not None else os.urandom(SEED_BYTES),
             now=time.time_ns() // 1_000 if now is None else (now.astimezone(UTC) - _EPOCH) // _MICROSECOND,
             names=names,
             inputs=inputs,
