@@ -22,7 +22,8 @@ _SHORTEST_IN_DATA = 8
 
 
 #: A character of ASCII as JSON may escape it: System.Text.Json does so with `+`, Go's with `&`.
-_ESCAPE = re.compile(rb"\\u00([2-7][0-9a-fA-F])")
+_ESCAPED = rb"\u00"
+_ESCAPE = re.compile(re.escape(_ESCAPED) + rb"([2-7][0-9a-fA-F])")
 
 
 class Redactor:
@@ -50,8 +51,9 @@ class Redactor:
         `body` is what the data were read from: where no secret is in it, which is cheap to see, they stay as they are.
         """
         if not isinstance(data, str) and not _is_wide(body):
-            plain = _ESCAPE.sub(lambda found: bytes((int(found[1], 16),)), body)
-            if not any(form in plain for form in self._in_bodies):
+            if _ESCAPED in body:
+                body = _ESCAPE.sub(lambda found: bytes((int(found[1], 16),)), body)
+            if not any(form in body for form in self._in_bodies):
                 return data
         return _without(self._in_data, data)
 
