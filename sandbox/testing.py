@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sandbox.errors import CallFailed, ProgramRefused, ProgramStopped
+from sandbox.host.arguments import check_limits, check_program
 from sandbox.outcome import Call, CallSite, Failure, Outcome, Status
 
 if TYPE_CHECKING:
@@ -176,7 +177,12 @@ class FakeSandbox:
         inputs: Mapping[str, Any] | None = None,
         recording: Recording | None = None,
     ) -> Outcome:
-        """Record the program, make the calls of its ending, and return its outcome."""
+        """Record the program, make the calls of its ending, and return its outcome.
+
+        Raises TypeError, ValueError where the arguments are none that a sandbox takes.
+        """
+        check_limits(limits)
+        check_program(code, names=names, inputs=inputs or {}, call=call, seed=seed)
         ran = Ran(code, tuple(names), dict(inputs or {}), limits, seed, now, recording)
         self.ran.append(ran)
         told = self._script.next()

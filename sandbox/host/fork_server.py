@@ -94,7 +94,6 @@ class ForkServer:
                 raise WorkerError(message) from error
         channel.setblocking(False)
         worker = Worker(self._last_number, channel, asyncio.get_running_loop())
-        worker.is_rehearsed = purpose is Purpose.SERVE_LATER
         self._workers[worker.number] = worker
         return worker
 

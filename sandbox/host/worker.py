@@ -36,7 +36,6 @@ class Worker:
     def __init__(self, number: int, channel: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
         self.number = number
         self.ended: asyncio.Future[Exit | None] = loop.create_future()
-        self.is_rehearsed = False
         self._loop = loop
         self._channel = channel
         self._descriptor = channel.fileno()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -136,3 +136,11 @@ async def test_preflight_and_failing_calls_end_a_program_alike(is_fake: bool, sa
     assert (refused.status, refused.failure.refusals[0].message) == (Status.REFUSED, "no")
     assert "was given no tools" in lonely.failure.message
     assert len(tools.calls) == 1
+
+
+async def test_a_fake_takes_no_arguments_that_a_sandbox_does_not_take() -> None:
+    names: Any = "shop"
+    fake = FakeSandbox(2)
+    with pytest.raises(TypeError, match="names='shop' is one text"):
+        await fake.run("1 + 1", names=names)
+    assert fake.ran == []
