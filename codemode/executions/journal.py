@@ -269,7 +269,8 @@ class Journal(Protocol):
         """Write entries, all or none, in this order; returns the last one's sequence number.
 
         Those that come within one turn of the event loop are written together, but for the first; who knows that there
-        are no others asks for his `at_once`, and saves the look for them. Raises LeaseLost.
+        are no others asks for his `at_once`, and saves the look for them. No entries write nothing, and ask whether
+        the lease holds. Raises LeaseLost.
         """
         ...
 

@@ -362,6 +362,10 @@ class RecordedRun(Run):
         await self._append([JournalEntry("started", path, data)])
         await super()._departs(judged)
 
+    async def _departs_again(self) -> None:
+        """See `Run`. It may have waited for long: another server may have the execution by now."""
+        await self._append(())
+
     async def _sent(self, judged: JudgedCall, send: Send) -> ToolOutcome:
         outcome = await super()._sent(judged, send)
         path = judged.call.path

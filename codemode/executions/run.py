@@ -100,7 +100,7 @@ class Run:
         PROGRESS.set(partial(self.ledger.progress, path))
         if judged.tool is not None and self._gateway.takes_key(judged.tool):
             IDEMPOTENCY_KEY.set(key_of(self.execution, path))
-        DEPARTURE.set(Departure(partial(self._departs, judged)))
+        DEPARTURE.set(Departure(partial(self._departs, judged), self._departs_again))
         try:
             outcome = await send(judged)
             self.ledger.finish(path, outcome)
@@ -113,6 +113,9 @@ class Run:
     async def _departs(self, judged: JudgedCall) -> None:
         """A call is about to be sent."""
         self.ledger.send(judged.call.path)
+
+    async def _departs_again(self) -> None:
+        """A call that was sent is about to be sent once more."""
 
     async def _ask(self, path: str) -> NoReturn:
         """End the program once the calls that were sent have ended, so that nothing is unknown for it.

@@ -13,13 +13,16 @@ if TYPE_CHECKING:
 
 
 class Departure:
-    """Tells who makes a call, once, that it is about to be sent; what that raises ends the call, and nothing is sent.
+    """Tells who makes a call that it is about to be sent, by `again` where it is sent once more.
 
-    Where nobody is to be told the call may have left.
+    What that raises ends the call, and nothing is sent. Where nobody is to be told the call may have left.
     """
 
-    def __init__(self, tell: Callable[[], Awaitable[None]] | None = None) -> None:
+    def __init__(
+        self, tell: Callable[[], Awaitable[None]] | None = None, again: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
         self._tell = tell
+        self._again = again
 
     @property
     def has_left(self) -> bool:
@@ -31,6 +34,8 @@ class Departure:
         if self._tell is not None:
             await self._tell()
             self._tell = None
+        elif self._again is not None:
+            await self._again()
 
 
 #: That of the call which is being made, set by who makes it.

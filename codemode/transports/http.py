@@ -17,6 +17,7 @@ from codemode.transports import answers
 from codemode.transports.addresses import Permitted, base_for, checked_base, origin, without_userinfo
 from codemode.transports.content import ContentStore
 from codemode.transports.credentials import NOBODY, CallerCredentials, Credential
+from codemode.transports.departure import DEPARTURE
 from codemode.transports.exchange import Answer, Exchange
 from codemode.transports.idempotency import IDEMPOTENCY_KEY
 from codemode.transports.network import open_pool, resolve
@@ -221,6 +222,7 @@ class HttpTransport:
             for credential in given:
                 source.reject(credential)
         again = [await self._given(one, caller) for one in chosen]
+        await DEPARTURE.get().leave()
         return await self._exchange.send(request, again, deadline=deadline)
 
     async def _given(self, one: Configured, caller: CallerCredentials) -> Credential:

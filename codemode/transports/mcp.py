@@ -30,6 +30,7 @@ from codemode.transports.addresses import Permitted, origin
 from codemode.transports.answers import json_or_text, loaded
 from codemode.transports.content import Content, ContentStore
 from codemode.transports.credentials import NOBODY, CallerCredentials
+from codemode.transports.departure import DEPARTURE
 from codemode.transports.mcp_process import ANSWER_TOO_LARGE
 from codemode.transports.network import PinnedTransport, open_pool
 from codemode.transports.pace import Pace
@@ -212,7 +213,9 @@ class McpTransport:
         self, name: str, arguments: dict[str, Any], has_left: asyncio.Event, *, again: bool
     ) -> mcp_types.CallToolResult:
         """The result; over a new connection once more where the old one was lost and `again` does no harm."""
-        await self._settled.wait()
+        if has_left.is_set() or not self._settled.is_set():
+            await self._settled.wait()
+            await DEPARTURE.get().leave()
         client = self._client
         if client is None:
             raise self._unreachable()

@@ -112,3 +112,26 @@ async def test_what_a_call_was_answered_meanwhile_is_not_lost_and_nothing_follow
             await second.executions.resume(execution, OWNER)
             assert (await second.executions.wait(execution, OWNER, 60)).status == "completed"
     assert here.upstream.seen == ["POST /post?n=1", "POST /post?n=2"]
+
+
+async def test_an_attempt_that_waited_is_not_made_by_who_has_lost_the_execution_meanwhile(here: Place) -> None:
+    hold = here.upstream.hold("/put")
+    here.upstream.busy.add("/put")
+    async with running(here, "up.x.put(n=1)") as first:
+        await here.upstream.wait_for(1)
+        first.send_signal(signal.SIGSTOP)
+        lease_has_run_out(here)
+        hold.set()
+        async with here.service() as second:
+            (execution,) = await second.executions.recover()
+            stored = await second.executions.wait(execution, OWNER, 60)
+            assert stored.status == "paused"
+            (asked,) = await second.executions.approvals(APPROVER)
+            done = Decision(asked.id, asked.digest, "committed", "", value=7)
+            await second.executions.decide([done], APPROVER)
+            await second.executions.resume(execution, OWNER)
+            assert (await second.executions.wait(execution, OWNER, 60)).status == "completed"
+            first.send_signal(signal.SIGCONT)
+            assert first.stdout is not None
+            await first.stdout.readline()
+    assert here.upstream.seen == ["PUT /put?n=1"]

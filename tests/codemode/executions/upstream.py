@@ -26,7 +26,7 @@ class Upstream:
     """Answers `{"n": …, "count": …}`; `seen` is each request as `METHOD /path?query`, with its key where it had one.
 
     Requests of paths in `held` wait for `release`, those in `broken` answer with status 500, those in `puzzling` with a
-    page where JSON is declared.
+    page where JSON is declared, those in `busy` with status 503.
     """
 
     def __init__(self) -> None:
@@ -35,6 +35,7 @@ class Upstream:
         self.held: dict[str, asyncio.Event] = {}
         self.broken: set[str] = set()
         self.puzzling: set[str] = set()
+        self.busy: set[str] = set()
         self.came = asyncio.Condition()
 
     def hold(self, path: str) -> asyncio.Event:
@@ -59,7 +60,7 @@ class Upstream:
         path = target.partition("?")[0]
         if path in self.held:
             await self.held[path].wait()
-        status = "500 Broken" if path in self.broken else "200 OK"
+        status = "500 Broken" if path in self.broken else "503 Busy" if path in self.busy else "200 OK"
         query = target.partition("?")[2]
         answer: Any = {"n": query.partition("=")[2], "count": len(self.seen)}
         if path == "/list":
@@ -71,7 +72,7 @@ class Upstream:
 
 
 def document(*, extra: bool = False) -> dict[str, Any]:
-    """`up.x.get`, `post` and `drop` (destructive), each with an optional `n`.
+    """`up.x.get`, `post`, `put` and `drop` (destructive), each with an optional `n`.
 
     `secret` takes a password, `list` has five numbers in pages of two.
     """
@@ -82,6 +83,7 @@ def document(*, extra: bool = False) -> dict[str, Any]:
     methods: dict[str, tuple[str, list[Any]]] = {
         "get": ("get", number),
         "post": ("post", number),
+        "put": ("put", number),
         "drop": ("delete", more if extra else number),
     }
     methods["secret"] = ("delete", secret)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import queue
+import sqlite3
 import threading
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from codemode import CodeMode
 from codemode.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
@@ -28,6 +29,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.sessions = 0
         self.is_lost = False
+        self.asked_in_vain: Callable[[], None] = lambda: None
         self.done: list[str] = []
         self.events: queue.Queue[dict[str, Any]] = queue.Queue()
 
@@ -75,6 +77,7 @@ class Handler(BaseHTTPRequestHandler):
         elif self.path != "/mcp":
             self.tools(message, method, params)
         elif self.server.is_lost or self.headers.get("Mcp-Session-Id") != str(self.server.sessions):
+            self.server.asked_in_vain()
             self.give(404, None)
         else:
             self.tools(message, method, params)
@@ -140,6 +143,21 @@ async def test_a_session_that_is_lost_is_opened_anew_and_the_call_made_once(serv
         ended = await service.execute("there.plain()")
         assert ended.value == "plain", ended.failure
         assert (server.sessions, server.done) == (2, ["plain", "plain"])
+
+
+async def test_in_a_new_session_a_call_is_made_by_who_has_the_execution_then(server: Server, tmp_path: Path) -> None:
+    def taken_over() -> None:
+        with closing(sqlite3.connect(tmp_path / "state" / "journal.sqlite3", timeout=60)) as file, file:
+            file.execute("UPDATE executions SET generation = generation + 1 WHERE status = 'running'")
+
+    async with CodeMode.from_settings(settings(tmp_path, server.url)) as service:
+        server.is_lost = True
+        server.asked_in_vain = taken_over
+        ended = await service.execute("there.plain()")
+        assert ended.failure is not None
+        assert "no longer held" in ended.failure.message
+        assert (await service.execute("there.plain()")).value == "plain"
+        assert server.done == ["plain"]
 
 
 async def test_an_answer_that_is_too_large_is_an_error_and_the_next_call_works(server: Server, tmp_path: Path) -> None:

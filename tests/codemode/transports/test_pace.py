@@ -11,6 +11,7 @@ import pytest
 
 from codemode.errors import ConfigurationError, UpstreamError, UpstreamTimeout
 from codemode.sources.openapi import load_openapi
+from codemode.transports.departure import DEPARTURE, Departure
 from codemode.transports.exchange import Interrupted
 from codemode.transports.http import HttpTransport, Reach
 from codemode.transports.oauth import Grant
@@ -169,6 +170,29 @@ async def test_an_access_token_is_got_kept_and_replaced_when_it_is_refused(recor
     assert first.headers["Authorization"] == "Basic bWU6czNjcjN0"
     assert parse_qs(first.body.decode()) == {"grant_type": ["client_credentials"], "scope": ["read write"]}
     assert recorder.received[-1].headers["Authorization"] == "Bearer token-1"
+
+
+async def test_with_a_new_token_a_call_is_sent_again_by_who_may_still_make_it(recorder: Recorder) -> None:
+    def answer(received: Received) -> Answered:
+        is_token = received.target == "/token"
+        return Answered(body=json.dumps({"access_token": "a-token"}).encode()) if is_token else Answered(401)
+
+    async def departs() -> None:
+        """It may."""
+
+    async def departs_again() -> None:
+        message = "another has it"
+        raise PermissionError(message)
+
+    recorder.answer = answer
+    grant = Grant(f"{recorder.url}/token", "me", "s3cr3t")
+    transport = HttpTransport(Reach("api", recorder.url), authentication=_by(grant))
+    before = DEPARTURE.set(Departure(departs, departs_again))
+    with pytest.raises(PermissionError, match="another has it"):
+        await transport.call(_tool("post"), {})
+    DEPARTURE.reset(before)
+    await transport.aclose()
+    assert [received.target for received in recorder.received] == ["/token", "/x", "/token"]
 
 
 async def test_a_refresh_token_is_used_and_replaced(recorder: Recorder) -> None:

@@ -192,6 +192,7 @@ async def test_a_server_whose_lease_ran_out_can_write_nothing_once_another_has_c
     assert taken.generation > lease.generation
     late = (
         one.append(lease, [JournalEntry("ended", "1")]),
+        one.append(lease, ()),
         one.finish(lease, "completed", {}),
         one.pause(lease, [question()], {}),
     )
@@ -199,6 +200,7 @@ async def test_a_server_whose_lease_ran_out_can_write_nothing_once_another_has_c
         with pytest.raises(LeaseLost):
             await write
     assert await one.renew(["ex_1"]) == set()
+    assert await other.append(taken, ()) == 1
     assert await other.append(taken, [JournalEntry("resumed")]) == 2
     assert [entry.kind for entry in await other.read("ex_1")] == ["started", "resumed"]
     assert await other.orphans() == ()
