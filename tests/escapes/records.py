@@ -59,12 +59,14 @@ def _record(item):
         payload=item.get("payload_py"),
         control_may_hold="control" in item
         or item["id"] in _BY_LUCK
-        or sys.version_info < _NEEDS_PYTHON.get(item["id"], (3, 11)),
+        or not _PYTHON_FROM.get(item["id"], (3, 11)) <= sys.version_info < _PYTHON_BELOW.get(item["id"], (4,)),
     )
 
 
 #: Attempts with what an older Python does not have.
-_NEEDS_PYTHON = {"cls-type-param": (3, 12), "dir-subinterpreters": (3, 13), "rp-c-iteration-zip": (3, 12)}
+_PYTHON_FROM = {"cls-type-param": (3, 12), "dir-subinterpreters": (3, 13), "rp-c-iteration-zip": (3, 12)}
+#: Attempts that a newer Python holds by itself.
+_PYTHON_BELOW = {"mod-csv-io": (3, 14), "rp-c-iteration-zip": (3, 14)}
 
 #: Attempts that do what memory happens to hold: broken bytecode that takes whatever lies behind the constants.
 _BY_LUCK = {"res-segv-pure"}
