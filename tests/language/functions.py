@@ -180,3 +180,32 @@ def typed(x, *more, key=0):
 print(typed(1), typed(1.0), typed(1) is typed(1), typed(1) is typed(1.0), typed(int), typed(int) is typed(int), typed(2, key=True) is typed(2, key=1))
 print(typed.cache_info(), typed.cache_parameters(), typed.__name__, typed.__doc__, typed.__wrapped__(3), typed.cache_clear(), typed.cache_info().currsize)
 print(classmethod(lambda cls, x: (cls, x)).__get__(None, int)(1), classmethod(lambda cls: cls).__get__(5)())
+# A function that dispatches is one to look at: its name and text, and what decorates it reads them.
+print(show.__name__, show.__qualname__, show.__doc__, show.__wrapped__(1))
+def logged(function):
+    @wraps(function)
+    def call(*a): return f"{function.__name__}: {function(*a)}"
+    return call
+@logged
+@singledispatch
+def told(x):
+    """Tell it."""
+    return "other"
+print(told(1), told.__name__, told.__doc__)
+class Shapes:
+    @singledispatchmethod
+    def area(self, x):
+        """Of any shape."""
+        return 0
+@Shapes.area.register
+def _(self, x: int): return x * x
+print(Shapes().area(3), Shapes.area.__name__, Shapes().area.__doc__)
+import abc
+class Abstract(abc.ABC):
+    @singledispatchmethod
+    @abc.abstractmethod
+    def size(self, x): ...
+try:
+    Abstract()
+except TypeError as e:
+    print("size" in str(e))

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 class SingleDispatch:
     """A function that chooses by the class of its first argument. Registered by class, or by annotation."""
 
-    __slots__ = ("_choices", "_function", "_get", "_hint")
+    #: What is told of the function that is dispatched (`__name__`, `__doc__` …) stands in the dict.
+    __slots__ = ("__dict__", "_choices", "_function", "_get", "_hint")
 
     def __init__(self, function: Any, get: Callable[[Any, str], Any], hint: Callable[[str], Any]) -> None:
+        functools.update_wrapper(self, function)
         self._function = function
         #: Shows of the classes above another what a program may see: it is asked about them.
         self._get = get
@@ -91,9 +93,11 @@ class SingleDispatch:
 class SingleDispatchMethod:
     """A method that chooses by the class of its first argument after `self`."""
 
-    __slots__ = ("_choose",)
+    __slots__ = ("__isabstractmethod__", "_choose", "_function")
 
     def __init__(self, function: Any, get: Callable[[Any, str], Any], hint: Callable[[str], Any]) -> None:
+        self._function = function
+        self.__isabstractmethod__ = getattr(function, "__isabstractmethod__", False)
         self._choose = SingleDispatch(function, get, hint)
 
     def register(self, kind: Any, function: Any = None) -> Any:
@@ -106,7 +110,9 @@ class SingleDispatchMethod:
             bind = getattr(type(function), "__get__", None)  # a class has that of its objects
             return (function if bind is None else bind(function, instance, owner))(*args, **kwargs)
 
-        return call
+        made: Any = functools.update_wrapper(call, self._function)
+        made.register = self.register
+        return made
 
 
 def _classes(kind: Any) -> tuple[Any, ...]:
