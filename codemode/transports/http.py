@@ -134,6 +134,7 @@ class HttpTransport:
 
     async def aclose(self) -> None:
         """Close all connections."""
+        await asyncio.gather(*(source.aclose() for source in self._tokens.values()))
         await self._exchange.aclose()
 
     async def _call(

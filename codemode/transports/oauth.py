@@ -7,6 +7,7 @@ import json
 import re
 import time
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus, urlencode, urlsplit
@@ -29,6 +30,9 @@ _MARGIN_S = 30.0
 #: What a token without `expires_in` is taken to live where it can be renewed; else until a service refuses it.
 _USUAL_LIFE_S = 3600.0
 _FOREVER_S = 10 * 365 * 86_400.0
+
+#: What a renewal may take to end when its source is closed.
+_ENDING_S = 5.0
 
 #: What an access token may be (RFC 6749, A.12).
 _TOKEN = re.compile(r"[\x20-\x7e]+")
@@ -81,6 +85,7 @@ class TokenSource:
         self._source = source
         self._clock = clock
         self._renewal: asyncio.Task[None] | None = None
+        self._keeping: asyncio.Task[None] | None = None
         self._tokens = Tokens("", grant.refresh_token, 0.0, grant.token_url, grant.client_id)
         self._seen: deque[str] = deque(maxlen=_REMEMBERED)
         self._refused = ""
@@ -101,7 +106,19 @@ class TokenSource:
                 self._renewal = asyncio.create_task(self._renew())
                 self._renewal.add_done_callback(self._has_ended)
             await asyncio.shield(self._renewal)
+        elif self._grant.store is not None and self._grant.store.is_behind and self._keeping is None:
+            self._keeping = asyncio.create_task(self._grant.store.keep_late())
+            self._keeping.add_done_callback(self._has_kept)
         return Credential.bearer(self._tokens.access_token)
+
+    async def aclose(self) -> None:
+        """Let a renewal come to its end, and write what could not be written: the login is lost without."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_ENDING_S):
+                under_way = [task for task in (self._renewal, self._keeping) if task is not None]
+                await asyncio.gather(*under_way, return_exceptions=True)
+                if self._grant.store is not None:
+                    await self._grant.store.aclose()
 
     def reject(self, credential: Credential) -> None:
         """Say that a service did not take a credential: the next one asked for is new."""
@@ -112,6 +129,9 @@ class TokenSource:
         self._renewal = None
         if not renewal.cancelled():
             renewal.exception()  # whoever waits is told; an error that nobody hears would be logged, secrets and all
+
+    def _has_kept(self, _: asyncio.Task[None]) -> None:
+        self._keeping = None
 
     def _is_good(self, tokens: Tokens) -> bool:
         token = tokens.access_token
@@ -150,8 +170,8 @@ class TokenSource:
                 if error.status in (400, 401) and "invalid_grant" in str(error):
                     raise self._log_in("the login is over, and the service does not renew it") from None
                 raise
-            await asyncio.to_thread(store.write, renewed)
             self._remember(renewed)
+            await asyncio.to_thread(store.keep, renewed, kept)
 
     def _remember(self, tokens: Tokens) -> None:
         self._tokens = tokens

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import resource
 import sqlite3
 import stat
 import subprocess
@@ -22,6 +21,7 @@ from codemode.executions.journals import sqlite
 from codemode.executions.journals.migrations import migrations
 from codemode.executions.journals.sqlite import AT_ONCE_BYTES, SqliteJournal
 from tests.codemode.executions.journals.conftest import KEY, new
+from tests.disk import disk_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -162,17 +162,6 @@ async def test_much_at_once_is_written_in_a_thread_and_in_its_place(journal: Sql
         await asyncio.sleep(0)
     assert await asyncio.gather(*appends) == [1, 2, 3]
     assert [len(entry.value or b"") for entry in await journal.read("ex_1")] == list(sizes)
-
-
-@contextmanager
-def disk_of(size: int) -> Iterator[None]:
-    """No file of this process grows beyond the size."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def written(file: Path) -> int:
