@@ -65,6 +65,9 @@ MOST_TOOLS, MOST_PAGES = 10_000, 1_000
 #: Characters of an error of a server that its message has; its body has all of it.
 _LONGEST_ERROR = 2_000
 
+#: What the SDK says of an answer over HTTP that is no message, and of one among these that is an error.
+_UNPARSED, _NO_RESULT = " for union[JSONRPC", "JSONRPCResponse.result\n  Field required"
+
 #: Characters of what a server says of its progress.
 _SAID_CHARACTERS = 200
 
@@ -246,6 +249,10 @@ class McpTransport:
         self._lost.set()
 
     def _failed(self, error: MCPError) -> CallError:
+        if error.code == PARSE_ERROR and _UNPARSED in error.message:  # with a page of reasons
+            if _NO_RESULT in error.message:
+                return UpstreamError(f"{self._source}: an error that cannot be read")
+            return AnswerInvalid(f"{self._source}: the answer cannot be read")
         message = self._redactor.text(f"{self._source}: {shorten(error.message, _LONGEST_ERROR)}")
         if error.code == REQUEST_TIMEOUT:
             return UpstreamTimeout(message)

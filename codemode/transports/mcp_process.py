@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import re
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 import anyio
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
-from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
+from mcp_types import INTERNAL_ERROR, PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
 
 from codemode.transports.answers import MOST_PARTS, has_too_many_parts
 
@@ -187,11 +188,29 @@ class _Line:
             return SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False))
         except ValueError:
             log.debug("an MCP server wrote a line that is no message: %r", text[:100])
-            return _in_its_place(text, PARSE_ERROR, "the answer cannot be read") if b'"result"' in text else None
+            return _unreadable(text)
 
     def _too_large(self, text: bytes) -> SessionMessage | None:
         message = f"the answer has {self._size:,} bytes, more than the {self._limit_bytes:,} that are read"
         return _in_its_place(text, ANSWER_TOO_LARGE, message)
+
+
+def _unreadable(text: bytes) -> SessionMessage | None:
+    """The error in the place of an answer that is no message; None for what is no answer."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        data = {name: None for name in ("result", "error") if f'"{name}"'.encode() in text}
+    if not isinstance(data, dict) or "method" in data:
+        return None
+    if "result" in data:
+        return _in_its_place(text, PARSE_ERROR, "the answer cannot be read")
+    if "error" not in data:
+        return None
+    error = data["error"]
+    said = error.get("message") if isinstance(error, dict) else error
+    message = "an error that cannot be read"
+    return _in_its_place(text, INTERNAL_ERROR, f"{message}: {said}" if said else message)
 
 
 def _in_its_place(text: bytes, code: int, message: str) -> SessionMessage | None:

@@ -32,6 +32,16 @@ RESULTS = {
     "half_text": '{"content":[{"type":"text","text":"[\\"\\\\ud800\\"]"}]}',
     "rambles": '{"isError":true,"content":[{"type":"text","text":"' + "e" * 1_000_000 + '"}]}',
 }
+#: Errors that are none, as they stand here.
+ERRORS = {
+    "error_text": '"out of paper"',
+    "error_without_code": '{"message":"out of paper","data":{"result":1}}',
+    "error_null": "null",
+    "error_digits": '{"code":' + "7" * 5_000 + ',"message":"out of paper"}',
+}
+RAW = {name: ("result", text) for name, text in RESULTS.items()} | {
+    name: ("error", text) for name, text in ERRORS.items()
+}
 LISTED = 0
 
 
@@ -45,8 +55,8 @@ def say(message: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def say_raw(id_: object, result: str) -> None:
-    sys.stdout.write(f'{{"jsonrpc":"2.0","id":{id_},"result":{result}}}\n')
+def say_raw(id_: object, what: str, content: str) -> None:
+    sys.stdout.write(f'{{"jsonrpc":"2.0","id":{id_},"{what}":{content}}}\n')
     sys.stdout.flush()
 
 
@@ -71,7 +81,7 @@ def listed(params: dict[str, Any]) -> dict[str, Any]:
         case "changing":
             return {"tools": [tool("one", f"Text {os.getpid()} {LISTED}.")]}
         case _:
-            return {"tools": [tool(name) for name in (*NAMES, *RESULTS)]}
+            return {"tools": [tool(name) for name in (*NAMES, *RAW)]}
 
 
 def say_changed(times: int) -> None:
@@ -108,7 +118,7 @@ def call(id_: object, params: dict[str, Any]) -> None:
             sys.stderr.write("a secret-of-the-test and more\n" * 100_000)
             answer(id_, "talked")
         case name:
-            say_raw(id_, RESULTS[name]) if name in RESULTS else answer(id_, name)
+            say_raw(id_, *RAW[name]) if name in RAW else answer(id_, name)
 
 
 def main() -> None:

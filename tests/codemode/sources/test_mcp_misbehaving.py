@@ -91,6 +91,23 @@ async def test_an_answer_that_cannot_be_read_is_one_and_not_awaited_for_ever(
 
 
 @pytest.mark.parametrize(
+    ("tool", "says"),
+    [
+        ("error_text", "bad: an error that cannot be read: out of paper"),
+        ("error_without_code", "bad: an error that cannot be read: out of paper"),
+        ("error_null", "bad: an error that cannot be read"),
+        ("error_digits", "bad: an error that cannot be read"),
+    ],
+)
+async def test_an_error_that_cannot_be_read_is_one_at_once(tmp_path: Path, tool: str, says: str) -> None:
+    async with CodeMode.from_settings(settings(tmp_path)) as service:
+        ended = await service.execute(f"bad.{tool}()")
+        assert ended.failure is not None
+        assert ended.failure.message == says
+        assert ended.calls[0].state == "failed"
+
+
+@pytest.mark.parametrize(
     ("tool", "value"),
     [
         ("nan", {"a": None, "b": None}),

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+UNREADABLE: dict[str, dict[str, Any]] = {"odd_error": {"error": "out of paper"}, "odd_result": {"result": "done"}}
+
+
 class Server(ThreadingHTTPServer):
     """An MCP server of 2025-11-25 in a thread, with one session at a time."""
 
@@ -84,7 +87,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def tools(self, message: dict[str, Any], method: str, params: dict[str, Any]) -> None:
         if method == "tools/list":
-            tools = [{"name": name, "inputSchema": {"type": "object"}} for name in ("plain", "huge", "hangs_up")]
+            tools = [
+                {"name": name, "inputSchema": {"type": "object"}} for name in ("plain", "huge", "hangs_up", *UNREADABLE)
+            ]
             self.answer(message, {"tools": tools})
         else:
             self.call(message, params["name"])
@@ -93,6 +98,9 @@ class Handler(BaseHTTPRequestHandler):
         self.server.done.append(name)
         if name == "hangs_up":
             self.close_connection = True
+            return
+        if name in UNREADABLE:
+            self.give(200, {"jsonrpc": "2.0", "id": message["id"], **UNREADABLE[name]})
             return
         text = "x" * 500_000 if name == "huge" else name
         self.answer(message, {"content": [{"type": "text", "text": text}]})
@@ -184,6 +192,17 @@ there.plain()
 """)
         assert [str(call.state) for call in ended.calls] == ["unknown", "committed"], ended
         assert server.done == ["hangs_up", "plain"]
+
+
+async def test_an_answer_that_cannot_be_read_is_one_at_once(server: Server, tmp_path: Path) -> None:
+    async with CodeMode.from_settings(settings(tmp_path, server.url)) as service:
+        for tool, says, state in (
+            ("odd_error", "there: an error that cannot be read", "failed"),
+            ("odd_result", "there: the answer cannot be read", "committed"),
+        ):
+            ended = await service.execute(f"there.{tool}()")
+            assert ended.failure is not None
+            assert (ended.failure.message, ended.calls[0].state) == (says, state)
 
 
 @pytest.mark.parametrize("said", [{}, {"transport": "sse"}])
