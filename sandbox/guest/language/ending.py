@@ -62,14 +62,14 @@ def keep_value(tree: ast.Module, *, bound: Iterable[str], kinds: Collection[type
     `bound` are all names that the program binds, `kinds` the kinds of its nodes.
     """
     if ast.Return not in kinds:
-        return _keep_last(tree)
+        return _keep_last(tree.body)
     if _returns(tree.body):
         inner = _TopLevel()
         inner.look(tree.body)
         if not inner.yields:  # which the compiler refuses outside of functions, as it then does this
             _make_function(tree, sorted(bound), is_async=inner.awaits)
             return True
-    return _keep_last(tree)
+    return _keep_last(tree.body)
 
 
 def _returns(parts: Iterable[ast.AST]) -> bool:
@@ -82,16 +82,26 @@ def _returns(parts: Iterable[ast.AST]) -> bool:
     return False
 
 
-def _keep_last(tree: ast.Module) -> bool:
-    if not tree.body:
+def _keep_last(body: list[ast.stmt]) -> bool:
+    if not body:
         return False
-    last = tree.body[-1]
+    last = body[-1]
     if isinstance(last, ast.Expr):
-        tree.body[-1] = _assign(last.value, last)
+        body[-1] = _assign(last.value, last)
         return True
     if isinstance(last, ast.Assign | ast.AnnAssign | ast.AugAssign) and "result" in _targets(last):
-        tree.body.append(_assign(ast.copy_location(ast.Name("result", ast.Load()), last), last))
+        body.append(_assign(ast.copy_location(ast.Name("result", ast.Load()), last), last))
         return True
+    return isinstance(last, ast.If) and not last.orelse and _is_of_a_script(last.test) and _keep_last(last.body)
+
+
+def _is_of_a_script(test: ast.expr) -> bool:
+    """Tell whether this is `__name__ == "__main__"`, which always holds."""
+    match test:
+        case ast.Compare(ast.Name("__name__"), [ast.Eq()], [ast.Constant("__main__")]):
+            return True
+        case ast.Compare(ast.Constant("__main__"), [ast.Eq()], [ast.Name("__name__")]):
+            return True
     return False
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import textwrap
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -29,6 +31,9 @@ _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*[\w+.-]*[ \t]*$", re.MULTILINE)
 _LANGUAGE = re.compile(r"\s*(?:python3?|py)[ \t]*\r?\n", re.IGNORECASE)
 #: Words alone, three at least, and a mark at their end.
 _SENTENCE = re.compile(r"[A-Z][\w'\u2019-]*[,!.]?(?: [\w'\u2019`/-]+[,;!.:]?){2,}+(?<=[.!:])")
+#: A line as a listing shows it, with its number.
+_NUMBERED = re.compile(r"[ \t]*(\d{1,6})[ \t]*[:|\t\u2502\u2192](.*)")
+_PROMPT = re.compile(r"(?:>>>|\.\.\.)(?: |$)")
 _STRING_OR_COMMENT = re.compile(
     # What is not closed ends with the line or the text: no program, and not to be looked through again and again.
     r"\"\"\"(?:[^\\\"]|\\.|\"(?!\"\"))*+(?:\"\"\"|\"*+\\?\Z)|'''(?:[^\\']|\\.|'(?!''))*+(?:'''|'*+\\?\Z)"
@@ -112,6 +117,7 @@ def _readings(code: str) -> Iterator[str]:
     if code[:1] in " \t\n":
         yield textwrap.dedent(code)
     yield _without_sentences(code)
+    yield from filter(None, (_without_numbers(code), _without_prompts(code), _unescaped(code)))
 
 
 def _without_language(code: str) -> str:
@@ -127,6 +133,31 @@ def _without_sentences(code: str) -> str:
     while count < len(lines) and (not lines[count].strip() or _SENTENCE.fullmatch(lines[count].strip())):
         count += 1
     return "\n" * count + "\n".join(lines[count:])
+
+
+def _without_numbers(code: str) -> str | None:
+    """Take the numbers off a listing: each line has the next one."""
+    found = [_NUMBERED.fullmatch(line) for line in code.rstrip().split("\n")]
+    matches = [each for each in found if each is not None]
+    if len(matches) < len(found) or any(int(each[1]) != int(matches[0][1]) + n for n, each in enumerate(matches)):
+        return None
+    return textwrap.dedent("\n".join(each[2] for each in matches))
+
+
+def _without_prompts(code: str) -> str | None:
+    """Take the prompts off what was typed into an interpreter, and blank what it printed."""
+    if not code.startswith(">>>"):
+        return None
+    return "\n".join(line[4:] if _PROMPT.match(line) else "" for line in code.split("\n"))
+
+
+def _unescaped(code: str) -> str | None:
+    """Read a program that was written as JSON once too often: one line, in which the ends of lines are written out."""
+    if "\\n" not in code or "\n" in code.strip():
+        return None
+    with suppress(ValueError):
+        return str(json.loads('"' + re.sub(r'(?<!\\)"', r"\"", code.strip()) + '"'))
+    return None
 
 
 def _fenced(code: str) -> str | None:

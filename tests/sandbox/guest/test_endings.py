@@ -82,6 +82,26 @@ def test_a_statement_that_only_calls_an_async_function_awaits_it(code: str, outp
     assert ended.output == output
 
 
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [
+        ("def main():\n    return 1\nif __name__ == '__main__':\n    print('a')\n    main()", 1),
+        ("async def main():\n    return 1\nif '__main__' == __name__:\n    main()", 1),
+        ("import asyncio\nasync def main():\n    return 1\nif __name__ == '__main__':\n    asyncio.run(main())", 1),
+        ("if __name__ == '__main__':\n    result = 1", 1),
+        ("def main():\n    return 1\nif True:\n    return 2\nif __name__ == '__main__':\n    main()", 2),
+        ("def main():\n    return 1\nif __name__ == '__other__':\n    main()", None),
+        ("def main():\n    return 1\nif __name__ == '__main__':\n    main()\nelse:\n    pass", None),
+        ("def main():\n    return 1\nif main():\n    main()", None),
+    ],
+)
+def test_a_program_that_ends_as_a_script_does_gives_what_it_ends_with(code: str, value: object) -> None:
+    ended = run_guest(code)
+
+    assert ended.message == ""
+    assert ended.value == value
+
+
 def test_nobody_sees_how_a_program_returns() -> None:
     ended = run_guest(
         "import asyncio, sys\n"

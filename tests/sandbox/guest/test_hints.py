@@ -142,7 +142,7 @@ SYNTAX = {
     "print(\u201chello\u201d)": ["straight quotes"],
     "x = [1, 2": ["close"],
     "if x\n    y = 1": ["colon"],
-    ">>> x = 1\n>>> x": ["prompt"],
+    ">>> x = (1\n>>> x": ["prompt"],
     "x = 1 <> 2": ["!="],
     "x =\u00a01": ["invisible", "plain space"],
     "I will list the items, and sum them\nx = 1": ["line 1 is a sentence"],

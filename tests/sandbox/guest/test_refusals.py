@@ -101,6 +101,12 @@ FENCED = {
     "a sentence ahead": "Here is the program you asked for:\n\nx = 2\nx * 21",
     "sentences ahead": "Sure! I'll double it, as you said.\nThe code follows:\nx = 2\nx * 21\n",
     "two fences": "```python\nx = 2\n```\nand then\n```\nx * 21\n```",
+    "numbers of lines": "1: if True:\n2:     x = 2\n3:\n4: x * 21",
+    "numbers of a part, with bars": " 9 | x = 2\n10 | x * 21\n",
+    "numbers and tabs": "     1\tif True:\n     2\t    x = 2\n     3\tx * 21",
+    "prompts": ">>> x = 2\n>>> for y in [7, 3]:\n...     x *= y\n...\n>>> x\n42",
+    "ends of lines that are written out": 'x = 2\\nif \\"a\\" < \'b\':\\n\\tx *= len(\\"\\\\n\\")\\nx * 21',
+    "the same, with bare quotes": 'x = 2\\nif "a" < "b":\\n    x *= 21\\nx',
 }
 
 
@@ -119,6 +125,24 @@ def test_code_that_does_not_parse_is_no_sentence(line: str) -> None:
     ended = run_guest(f"{line}\n    x = 2\n42")
 
     assert ended.status == "refused"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "1: x = 2\n3: x * 21",
+        "1: x = 2\nx * 21",
+        "1: x = (2\n2: x * 21",
+        "def f(:\n    '''\n>>> 42\n'''",
+        "x = 2\\nprint('a\\n')",
+    ],
+)
+def test_what_may_mean_something_else_is_not_taken_off(code: str) -> None:
+    ended = run_guest(code)
+
+    assert ended.status == "refused"
+    assert ended.failure is not None
+    assert ended.failure["line"] == 1
 
 
 def test_a_fence_in_a_string_is_left_alone() -> None:
