@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
     from codemode.sources.changes import Changes
     from codemode.sources.load import LoadedSource
+    from codemode.sources.loaded import Surface as ApiSurface
 
 app = typer.Typer(no_args_is_help=True, help="The API surfaces of a configuration file.")
 Name = Annotated[str, typer.Argument(help="The namespace of the source.")]
@@ -79,8 +80,9 @@ def add(
             show.print_json({name: _as_data(source)})
         else:
             _report(name, source)
-        if is_document and not base:
-            show.errors.print(f"the document names no server: set sources.{name}.base_url in {config}", style="yellow")
+        if is_document and not base_url:
+            said = _base_url_said(source.surface, settings.location, base, f"sources.{name}.base_url in {config}")
+            show.errors.print(show.plain(said, style="" if base else "yellow"), soft_wrap=True)
 
 
 @app.command("remove")
@@ -208,6 +210,22 @@ async def _read(name: str, settings: SourceSettings) -> LoadedSource:
 
 def _absolute(source: LoadedSource) -> list[str]:
     return [url for url in source.surface.servers if is_url(url) and "{" not in url]
+
+
+def _base_url_said(surface: ApiSurface, location: str, base: str, key: str) -> str:
+    """Where calls will go, who says so, and how to send them elsewhere."""
+    if base:
+        others = ", ".join(url for url in surface.servers[:SHOWN] if url != base)
+        filled = ", ".join(one for one in surface.server_defaults[:SHOWN] if one.partition("=")[2] in base)
+        facts = [f"with {filled}"] if filled else []
+        facts += [f"beside {others}"] if others else []
+        said = f"base_url: {base}, taken from the document's servers" + (f" ({'; '.join(facts)})" if facts else "")
+        return f"{said}. Calls and their credentials go there; --base-url, or {key}, names another"
+    if is_url(location) and not any("{" in url for url in surface.servers):
+        return f"the document names no other server: calls go to that of {location}; {key} names another"
+    if surface.servers:
+        return f"the document's server is not a whole address ({', '.join(surface.servers[:SHOWN])}): set {key}"
+    return f"the document names no server: set {key}"
 
 
 def _is_command(location: str) -> bool:

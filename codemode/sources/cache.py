@@ -69,6 +69,7 @@ class CatalogCache:
             "title": surface.title,
             "digest": surface.digest,
             "servers": surface.servers,
+            "server_defaults": surface.server_defaults,
             "auth": surface.auth,
             "warnings": surface.warnings,
             "tools": [_row(tool) for tool in surface.tools],
@@ -108,7 +109,15 @@ def _surface(fragments: Fragments, details: Callable[[Operation], Details]) -> S
     tools = tuple(_tool(row, api, details) for row in facts["tools"])
     warnings = tuple(Warned(*warning) for warning in facts["warnings"])
     auth = tuple(SecurityScheme(*scheme) for scheme in facts["auth"])
-    return Surface(tools, warnings, tuple(facts["servers"]), facts["title"], facts["digest"], auth)
+    return Surface(
+        tools,
+        warnings,
+        tuple(facts["servers"]),
+        facts["title"],
+        facts["digest"],
+        auth,
+        server_defaults=tuple(facts.get("server_defaults", ())),
+    )
 
 
 def _tool(row: list[Any], api: ApiDocument, details: Callable[[Operation], Details]) -> Tool:

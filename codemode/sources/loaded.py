@@ -29,3 +29,4 @@ class Surface:
     digest: str = ""  # of the texts it was read from; empty where they may change unseen
     auth: tuple[SecurityScheme, ...] = ()  # the ways of authentication that the document declares
     toolkits: tuple[Toolkit, ...] = ()
+    server_defaults: tuple[str, ...] = ()  # what stands for variables in `servers`, as `NAME=DEFAULT`

@@ -61,6 +61,7 @@ def load_openapi(
         tools=tools,
         warnings=tuple(warnings),
         servers=api.servers,
+        server_defaults=api.server_defaults,
         title=api.title,
         auth=tuple(api.security_schemes.values()),
     )

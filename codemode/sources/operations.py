@@ -165,6 +165,22 @@ class ApiDocument:
         known = [scheme for scheme in schemes if scheme in ("https", "http")] if isinstance(schemes, list) else []
         return (f"{'https' if 'https' in known or not known else known[0]}://{host}{base}",)
 
+    @property
+    def server_defaults(self) -> tuple[str, ...]:
+        """What variables were filled with in `servers`, as `NAME=DEFAULT`."""
+        servers = self.root.get("servers")
+        written = [one for one in servers if isinstance(one, Mapping)] if isinstance(servers, list) else []
+        return tuple(dict.fromkeys(f"{name}={default}" for one in written for name, default in _variables(one)))
+
+
+def _variables(server: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The variables of a Server Object, each with its default."""
+    variables = server.get("variables")
+    for name, variable in variables.items() if isinstance(variables, Mapping) else ():
+        if isinstance(variable, Mapping):
+            choices = variable.get("enum")
+            yield name, str(variable.get("default", choices[0] if isinstance(choices, list) and choices else ""))
+
 
 def server_urls(servers: Any) -> tuple[str, ...]:
     """The URLs of a list of Server Objects, variables filled with their defaults."""
@@ -173,12 +189,8 @@ def server_urls(servers: Any) -> tuple[str, ...]:
         url = server.get("url") if isinstance(server, Mapping) else None
         if not isinstance(url, str):
             continue
-        variables = server.get("variables")
-        for name, variable in variables.items() if isinstance(variables, Mapping) else ():
-            if isinstance(variable, Mapping):
-                choices = variable.get("enum")
-                default = variable.get("default", choices[0] if isinstance(choices, list) and choices else "")
-                url = url.replace(f"{{{name}}}", str(default))
+        for name, default in _variables(server):
+            url = url.replace(f"{{{name}}}", default)
         urls.append(url)
     return tuple(urls)
 

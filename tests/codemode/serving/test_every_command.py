@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 from rich.console import Console
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -52,6 +53,44 @@ def test_sources_come_and_go_as_json(gym: Any, tmp_path: Path) -> None:
     assert json.loads(added.stdout)["gym"]["operations"] == 137
     removed = CliRunner().invoke(app, ["sources", "remove", "gym", *config])
     assert json.loads(removed.stdout) == {"removed": "gym"}
+
+
+REGION = {"url": "https://{region}.example/v1", "variables": {"region": {"default": "eu"}}}
+
+
+@pytest.mark.parametrize(
+    ("servers", "base", "said"),
+    [
+        (["https://a.example", "https://b.example"], "https://a.example", "servers (beside https://b.example). Calls"),
+        (["/v1", "https://a.example"], "https://a.example", "https://a.example, taken from the document's servers"),
+        (
+            [REGION],
+            "https://eu.example/v1",
+            "https://eu.example/v1, taken from the document's servers (with region=eu)",
+        ),
+        (
+            ["https://{region}.example"],
+            None,
+            "is not a whole address (https://{region}.example): set sources.x.base_url",
+        ),
+        ([], None, "the document names no server: set sources.x.base_url in"),
+    ],
+)
+def test_whose_word_it_is_where_calls_go_is_said(
+    servers: list[Any], base: str | None, said: str, tmp_path: Path
+) -> None:
+    named = [one if isinstance(one, dict) else {"url": one} for one in servers]
+    paths = {"/x": {"get": {"operationId": "x", "responses": {}}}}
+    document = {"openapi": "3.1.0", "info": {"title": "X", "version": "1"}, "servers": named, "paths": paths}
+    (tmp_path / "x.json").write_text(json.dumps(document))
+    config = ["--config", str(tmp_path / "codemode.yaml")]
+    added = CliRunner().invoke(app, ["sources", "add", "x", str(tmp_path / "x.json"), *config])
+    assert said in added.stderr
+    assert "sources.x.base_url in" in added.stderr
+    assert yaml.safe_load((tmp_path / "codemode.yaml").read_text())["sources"]["x"].get("base_url") == base
+    given = ["--base-url", "https://given.example", "--json"]
+    added = CliRunner().invoke(app, ["sources", "add", "y", str(tmp_path / "x.json"), *config, *given])
+    assert "base_url" not in added.stderr
 
 
 def test_who_waits_on_a_terminal_is_told_what_for(monkeypatch: pytest.MonkeyPatch) -> None:
