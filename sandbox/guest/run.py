@@ -150,7 +150,7 @@ class Run:
                 ".bases": classes.bases,
                 ".named_bases": classes.named_bases,
                 ".metaclass": classes.metaclass,
-                ".super": classes.above,
+                ".super": loose(classes.above),
                 ".hook": hook,
                 ".setter": access.setter,
                 ".mark": mark_namespace,

@@ -32,11 +32,12 @@ from sandbox.guest.concurrency.hub import fresh_context
 from sandbox.guest.language.compilation import compile_program
 from sandbox.guest.names.modules import OFFERED
 from sandbox.guest.run import Run
+from sandbox.guest.runtime.tables import Table
 from sandbox.guest.tools import Record
 from sandbox.limits import Limits
 from sandbox.protocol.host_messages import decode_host_message, encode_run
 from tests.sandbox.guest.host_double import HostDouble
-from tests.sandbox.guest.test_reach import _FORBIDDEN, SAMPLES, readable, visible_builtins
+from tests.sandbox.guest.test_reach import _FORBIDDEN, SAMPLES, readable, samples_of, visible_builtins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -272,7 +273,7 @@ class Walk:
                 self._callables.append((path, value))
             kind = value if isinstance(value, type) else type(value)
             self._looked_into[kind] += 1
-            if level < depth and self._looked_into[kind] <= _OF_ONE_CLASS:
+            if level < depth and (self._looked_into[kind] <= _OF_ONE_CLASS or isinstance(value, Table)):
                 pending.extend((f"{path}.{name}", inner, level + 1) for name, inner in readable(self._run, value))
 
     def call_some(self, seconds: float) -> int:
@@ -454,7 +455,7 @@ def fuzz(seconds: float, seed: int) -> tuple[int, int]:
         made = execution()
         walk = Walk(made, random.Random(seed))  # noqa: S311 - repeatable on purpose
         tables = {name: made._modules.table(name) for name in sorted(OFFERED)}
-        walk.gather({**visible_builtins(made), **tables, **made._variables["samples"]})
+        walk.gather({**visible_builtins(made), **tables, **samples_of(made)})
         made._variables["heard"].clear()
         return walk.call_some(seconds), len(walk._callables)
 

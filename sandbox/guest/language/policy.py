@@ -43,7 +43,7 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _CALLS_METHODS = sys.version_info < (3, 12)
 
 #: Builtins that the program does not read as they stand. `super()` itself is completed by the compiler.
-_GUARDED = {"__import__": ".call_import", "super": ".super"}
+READ_AS = {"__import__": ".call_import", "super": ".super"}
 
 #: Nodes without names in them: nothing to decide below them.
 _LEAVES = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
@@ -124,8 +124,8 @@ class LanguagePolicy(RestrictingNodeTransformer):
     def visit_Name(self, node: ast.Name) -> Any:
         """Allow variables; refuse the interpreter's own names, and builtins that are left out."""
         if isinstance(node.ctx, ast.Load):
-            if node.id in _GUARDED and node.id not in self._bound:
-                return load(_GUARDED[node.id], node)
+            if node.id in READ_AS and node.id not in self._bound:
+                return load(READ_AS[node.id], node)
             return self._read(node)
         self._check_bound(node, node.id)
         return node

@@ -11,7 +11,7 @@ from functools import wraps
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sandbox.guest.language.variables import is_dunder
+from sandbox.guest.language.variables import ENUM_NAMES, is_dunder
 from sandbox.guest.runtime.own import hash_by_number, repr_by_number
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def handed_out(kind: _Kind) -> _Kind:
 
 
 def bind_methods(kind: type, needs: Callable[[FunctionType], bool] = lambda _: True) -> None:
-    """Restrict those methods and properties of a class that need it."""
+    """Restrict those methods, class methods and properties of a class that need it."""
 
     def bound(found: Any) -> Any:
         return on_objects_of(kind, found) if type(found) is FunctionType and needs(found) else found
@@ -49,6 +49,9 @@ def bind_methods(kind: type, needs: Callable[[FunctionType], bool] = lambda _: T
             new = [bound(part) for part in parts]
             if new != parts:
                 setattr(kind, name, property(new[0], new[1], new[2], found.__doc__))
+        elif type(found) is classmethod and type(found.__func__) is FunctionType:
+            if not name.startswith("_") or name in ENUM_NAMES:  # others are not in reach
+                setattr(kind, name, classmethod(on_classes_below(kind, found.__func__)))
         elif bound(found) is not found:
             setattr(kind, name, bound(found))
 
@@ -62,6 +65,20 @@ def on_objects_of(kind: type, method: Any) -> Any:
             message = f"a method of {kind.__name__!r} was called on a {type(self).__name__!r} object"
             raise TypeError(message)
         return method(self, *args, **options)
+
+    del take.__wrapped__
+    return take
+
+
+def on_classes_below(kind: type, method: Any) -> Any:
+    """Return a class method of this class and those below it. Who is compared with it is handed its function."""
+
+    @wraps(method)
+    def take(cls: Any, /, *args: Any, **options: Any) -> Any:
+        if not issubclass(type(cls), type) or not _is_below(kind, cls):
+            message = f"a class method of {kind.__name__!r} was called on {cls!r}"
+            raise TypeError(message)
+        return method(cls, *args, **options)
 
     del take.__wrapped__
     return take

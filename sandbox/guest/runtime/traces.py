@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sandbox.guest.language.compilation import FILENAME
+from sandbox.guest.runtime.handed_out import handed_out
 
 if TYPE_CHECKING:
     from types import TracebackType
 
 
+@handed_out
 class Trace:
     """Stands for the traceback of one error."""
 

@@ -19,13 +19,14 @@ from sandbox.guest.concurrency.clock import Clock
 from sandbox.guest.concurrency.hub import Hub, Slot, fresh_context
 from sandbox.guest.language.attributes import Decision, decide
 from sandbox.guest.language.compilation import compile_program
+from sandbox.guest.language.policy import READ_AS
 from sandbox.guest.language.variables import is_dunder
 from sandbox.guest.names.modules import OFFERED, Modules
 from sandbox.guest.names.scene import Scene
 from sandbox.guest.names.vetted import VETTED
 from sandbox.guest.run import Run
 from sandbox.guest.runtime.access import Access
-from sandbox.guest.runtime.classes import BASES
+from sandbox.guest.runtime.classes import BASES, Classes
 from sandbox.guest.runtime.own import OwnClasses
 from sandbox.guest.runtime.tables import Table
 from sandbox.guest.tools import Record, ToolCalls
@@ -144,7 +145,19 @@ pending.close()
 _DATA = (str, int, float, complex, bytes, bool, type(None), range, slice)
 _FORBIDDEN = (
     *(types.ModuleType, types.FrameType, types.CodeType, types.CellType),
-    *(Access, Channel, Clock, Hub, Modules, OwnClasses, Run, Scene, Slot, ToolCalls),  # ours: how a program is run
+    *(
+        Access,
+        Channel,
+        Classes,
+        Clock,
+        Hub,
+        Modules,
+        OwnClasses,
+        Run,
+        Scene,
+        Slot,
+        ToolCalls,
+    ),  # ours: how a program is run
 )
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
@@ -181,17 +194,26 @@ def execution() -> Run:
 def visible_builtins(run: Run) -> dict[str, Any]:
     """The builtins that a program can spell: not the guards, and not what C code imports with."""
     names = run._variables["__builtins__"]
-    return {name: value for name, value in names.items() if not name.startswith((".", "__"))}
+    seen = {name: value for name, value in names.items() if not name.startswith((".", "__"))}
+    return seen | {name: names[guard] for name, guard in READ_AS.items()}
+
+
+def samples_of(run: Run) -> dict[str, Any]:
+    """What the program made, under names that no module has."""
+    return {f"samples.{name}": value for name, value in run._variables["samples"].items()}
 
 
 def roots(run: Run) -> dict[str, Any]:
     tables = {name: run._modules.table(name) for name in sorted(OFFERED)}
-    return {**visible_builtins(run), **tables, **run._variables["samples"]}
+    return {**visible_builtins(run), **tables, **samples_of(run)}
 
 
 def check(value: Any, path: str) -> None:
     if isinstance(value, _FORBIDDEN):
         message = f"{path} is a {type(value).__name__}"
+        raise Reached(message)
+    if isinstance(value, types.MethodType) and isinstance(value.__self__, _FORBIDDEN):
+        message = f"{path} is a method of a {type(value.__self__).__name__}"  # which is handed over with its function
         raise Reached(message)
     if isinstance(value, type) and issubclass(value, type):
         message = f"{path} is a metaclass"
@@ -287,7 +309,7 @@ class Stranger:
 def functions_of_ours(kind: type) -> list[Any]:
     """Return the functions of the sandbox that a class shows under plain names."""
     plain = [found for name, found in vars(kind).items() if decide(name) is Decision.PLAIN]
-    functions = [found.fget if isinstance(found, property) else found for found in plain]
+    functions = [getattr(found, "fget", getattr(found, "__func__", found)) for found in plain]
     is_ours = [isinstance(each, types.FunctionType) and each.__module__.startswith("sandbox.") for each in functions]
     return list(compress(functions, is_ours))
 
