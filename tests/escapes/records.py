@@ -66,7 +66,7 @@ def _record(item):
 #: Attempts with what an older Python does not have.
 _PYTHON_FROM = {"cls-type-param": (3, 12), "dir-subinterpreters": (3, 13), "rp-c-iteration-zip": (3, 12)}
 #: Attempts that a newer Python holds by itself.
-_PYTHON_BELOW = {"mod-csv-io": (3, 14), "rp-c-iteration-zip": (3, 14)}
+_PYTHON_BELOW = dict.fromkeys(("cls-annotation", "mod-base64-main", "mod-csv-io", "rp-c-iteration-zip"), (3, 14))
 
 #: Attempts that do what memory happens to hold: broken bytecode that takes whatever lies behind the constants.
 _BY_LUCK = {"res-segv-pure"}
