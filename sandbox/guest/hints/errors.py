@@ -7,14 +7,15 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.hints.idioms import ATTRIBUTES
+from sandbox.guest.hints.calls import by_position, not_called, tool_by_text, tool_used
+from sandbox.guest.hints.idioms import ATTRIBUTES, OF_OTHERS
 from sandbox.guest.hints.message_texts import hint_for_text
-from sandbox.guest.hints.missing_names import imported, module_or_class, undefined
+from sandbox.guest.hints.missing_names import import_of, imported, module_or_class, undefined
 from sandbox.guest.hints.situation import Situation
-from sandbox.guest.hints.values import UNKNOWN, first_none, keys_of, source
+from sandbox.guest.hints.values import UNKNOWN, first_none, keys_of, parts, source
 from sandbox.guest.names.zones import zones
-from sandbox.guest.runtime.tables import Table, explain_missing
-from sandbox.guest.tools import PendingCall, Record, Tool, ToolError, ToolRejected, tool_path
+from sandbox.guest.runtime.tables import Table, explain_missing, table_name
+from sandbox.guest.tools import PendingCall, Record, ToolError, ToolRejected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,8 +56,10 @@ def _attribute(at: Situation) -> str:
     if meant := module_or_class(at, name):
         return meant
     if isinstance(value, Table):
-        return explain_missing(value, name)
+        return "; ".join(filter(None, (explain_missing(value, name), import_of(name, but=table_name(value)))))
     asked = getattr(at.error, "obj", None) if value is UNKNOWN else value
+    if isinstance(asked, ToolError):
+        return "a ToolError has message, status, kind, body and retry_after_s"
     if isinstance(asked, str) and hasattr(dict, name) and (hint := _key_of_loop(at, owner, asked)):
         return hint
     idiom = ATTRIBUTES.get(name)
@@ -66,6 +69,10 @@ def _attribute(at: Situation) -> str:
 
 
 def _other_attribute(at: Situation, value: Any, name: str, text: str) -> str:
+    if meant := OF_OTHERS.get((type(value), name)):
+        return meant.replace("{x}", text)
+    if at.message.endswith("that can be set") and isinstance(at.value(at.node), dict):
+        return f'write {source(at.node)}["{name}"] = ...'
     if isinstance(value, dict) or "'dict'" in at.message:
         return _no_field(value, name, text)
     if isinstance(value, list) or "'list'" in at.message:
@@ -81,7 +88,7 @@ def _other_attribute(at: Situation, value: Any, name: str, text: str) -> str:
 
 
 def _no_field(value: Any, name: str, text: str) -> str:
-    if hasattr(list, name):
+    if hasattr(list, name) or hasattr(set, name):
         return f"{text} is a dict: write {text}[key] = value to add to it; a list begins as []"
     if not isinstance(value, dict):
         return f'a dict is read by key: {text}["{name}"]'
@@ -102,7 +109,7 @@ def _is_list(value: Any, text: str) -> str:
 def _is_none(at: Situation, text: str) -> str:
     none = first_none(at.node, at.variables)
     shown = source(none) if none is not None else text
-    called = getattr(at.node, "value", None) if none is None else none
+    called = getattr(at.node, "value", None) if none is None else _assigned(at, none)
     why = _GIVE_NONE.get(source(called.func).rpartition(".")[2]) if isinstance(called, ast.Call) else None
     if why is not None:
         return f"{shown} is None: {why}"
@@ -110,6 +117,16 @@ def _is_none(at: Situation, text: str) -> str:
         f"{shown} is None here (a field without a value is null): guard it, as in ({shown} or {{}}) "
         f"or `if {shown} is not None`"
     )
+
+
+def _assigned(at: Situation, node: ast.AST) -> ast.AST:
+    """Return what a name was given last, as the source has it; anything else as it is."""
+    given = [
+        each
+        for each in parts(at.tree)
+        if isinstance(each, ast.Assign) and source(each.targets[0]) == source(node) and each.lineno < at.line
+    ]
+    return max(given, key=lambda each: each.lineno).value if given else node
 
 
 _NO_MATCH = "nothing matches; keep it (m = ...), and test `if m:` first"
@@ -196,7 +213,9 @@ def _index(at: Situation) -> str:
         if not value:
             return f"{text} is empty: nothing was found; check `if {text}:` first"
         return f"{text} has {len(value)} items: indexes go from 0 to {len(value) - 1}"
-    return hint_for_text(at) or "the list is shorter than that; check its length first"
+    return hint_for_text(at) or (
+        "the list is shorter than that; check its length first" if "range" in at.message else ""
+    )
 
 
 # --- types ---------------------------------------------------------------------------------------------------------
@@ -215,12 +234,12 @@ def _none_used(at: Situation) -> str:
     node = at.node.iter if isinstance(at.node, ast.For) else at.node  # all that Python 3.11 tells of a loop
     inner = node.value if isinstance(node, ast.Subscript | ast.Attribute) else node
     is_named = isinstance(node, ast.Subscript | ast.Attribute) or at.value(node) is None
-    return _not_got(at) or _is_none(at, source(inner) if is_named else "a value")
+    return _not_got(at) or _is_none(at, source(inner) if is_named else "value")
 
 
 def _not_got(at: Situation) -> str:
     """`r.get("data")`, where r has other keys."""
-    for node in _parts(at.node):
+    for node in parts(at.node):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get"):
             continue
         owner, key = at.value(node.func.value), node.args[0] if node.args else None
@@ -234,7 +253,7 @@ def _not_got(at: Situation) -> str:
 
 def _method_used(at: Situation) -> str:
     """`pods.items` where the field was meant: the methods of dict win over fields."""
-    for node in _parts(at.node):
+    for node in parts(at.node):
         if isinstance(node, ast.Attribute):
             owner = at.value(node.value)
             if isinstance(owner, dict) and node.attr in owner:
@@ -245,10 +264,6 @@ def _method_used(at: Situation) -> str:
             field, method = f'{name}["items"]', f"{name}.items()"
             return f"x.items is the method of dict: for the field write {field}; for the method write {method}"
     return 'a method was used without calling it: write () after it; a field named like a method of dict is x["name"]'
-
-
-def _parts(node: ast.AST | None) -> list[ast.AST]:
-    return [] if node is None else list(ast.walk(node))
 
 
 def _list_as_dict(at: Situation) -> str:
@@ -290,15 +305,6 @@ def _key_of_loop(at: Situation, node: ast.AST | None, key: Any) -> str | None:
     return None
 
 
-def _tool_used(at: Situation) -> str:
-    for node in _parts(at.node):
-        value = at.value(node) if isinstance(node, ast.Name | ast.Attribute) else UNKNOWN
-        if isinstance(value, Tool):
-            path = tool_path(value)
-            return f"{path} was not called: write {path}(name=value)"
-    return "an operation was not called: write (...) after it"
-
-
 def _unhashable(at: Situation) -> str:
     if isinstance(at.node, ast.Subscript) and "'slice'" in at.message:
         return _sliced(at, at.node)
@@ -317,22 +323,11 @@ def _operands(at: Situation) -> str:
     return ""
 
 
-def _not_called(at: Situation) -> str:
-    if "'dict' object is not callable" in at.message:
-        return "a dict is read with square brackets: x['key']"
-    if "'str' object is not callable" in at.message or "'list' object is not callable" in at.message:
-        return "a variable has the name of a function: rename the variable"
-    return ""
-
-
-def _tool_by_text(at: Situation) -> str:
-    return f"tools are called by their names, as in {at.names[0] if at.names else 'namespace'}.operation(name=value)"
-
-
 _TYPE_RULES: list[tuple[str, _Rule]] = [
     (r"the JSON object must be str", "it is data already (answers of tools are dicts and lists): leave json.loads out"),
     (r"unsupported format string passed to NoneType", _none_used),
-    (r"^(call|call_tool|invoke|run|execute)\(\) takes keyword arguments only", _tool_by_text),
+    (r"^(call|call_tool|invoke|run|execute)\(\) takes keyword arguments only", tool_by_text),
+    (r"takes keyword arguments only", by_position),
     (
         r"catching classes that do not inherit from BaseException",
         "a failed call raises ToolError: write `except ToolError as e`, and look at e.status",
@@ -344,7 +339,7 @@ _TYPE_RULES: list[tuple[str, _Rule]] = [
             "inside a function that needs `async def`"
         ),
     ),
-    (r"'Tool'", _tool_used),
+    (r"'Tool'", tool_used),
     (
         r"offset-naive and offset-aware",
         (
@@ -359,7 +354,7 @@ _TYPE_RULES: list[tuple[str, _Rule]] = [
     (r"string indices must be", _text_as_dict),
     (r"is not JSON serializable", "json.dumps(value, default=str) writes dates and the like as text"),
     (r"unhashable type", _unhashable),
-    (r"object is not callable", _not_called),
+    (r"object is not callable", not_called),
 ]
 
 
@@ -375,6 +370,8 @@ def _runtime(at: Situation) -> str:
 
 
 def _value(at: Situation) -> str:
+    if "property name enclosed in double quotes" in at.message:
+        return "the text is not JSON, which has double quotes: ast.literal_eval(text) reads text of Python"
     if type(at.error).__name__ == "JSONDecodeError":
         return "the text is not JSON: answers of tools are data already, without json.loads"
     if "isoformat string" in at.message:

@@ -30,6 +30,7 @@ NAMES: dict[str, str] = {
     "execute": "the program runs already: write its statements",
     "pd": "there is no pandas: use lists of dicts, collections and statistics",
     "np": "there is no numpy: use math and statistics",
+    "In": "`In [1]:` is the prompt of a notebook: leave it out, and what it printed",
 }
 
 #: Attributes that are missing; {x} is what they were asked of.
@@ -67,4 +68,14 @@ ATTRIBUTES: dict[str, str] = {
     "status_code": "the answer is the data itself; a failed call raises ToolError, which has .status",
     "text": "the answer is data already: leave .text out",
     "data": "the answer is the data itself: leave .data out",
+}
+
+#: Methods of another kind of container.
+OF_OTHERS: dict[tuple[type, str], str] = {
+    (list, "add"): "write {x}.append(...)",
+    (list, "update"): "write {x}.extend(...)",
+    (set, "append"): "write {x}.add(...)",
+    (set, "extend"): "write {x}.update(...)",
+    (tuple, "append"): "a tuple never changes: begin with [], or write {x} = (*{x}, item)",
+    (str, "append"): "write {x} += ...",
 }

@@ -57,10 +57,35 @@ _TEXTS: list[tuple[str, str]] = [
         r"Exceeds the limit \(\d+ digits\)",
         "sys.set_int_max_str_digits(0) allows longer numbers in text; a result has them as text: str(n)",
     ),
+    (
+        r"'(set|frozenset|dict_\w+|map|filter|zip|generator|reversed|enumerate)' object is not subscriptable",
+        "it has no positions: list(x)[0], or next(iter(x))",
+    ),
+    (r"object of type '(map|filter|zip|generator|reversed|enumerate)' has no len", "len(list(x)); keep that list"),
+    (r"'datetime\.\w+' object is not subscriptable", "it is no text: x.isoformat(), x.strftime(form), x.year"),
+    (
+        r"'(month|year)s?' is an invalid keyword|unexpected keyword argument '(month|year)s'",
+        "they differ in length: days=30, or date.replace(year=..., month=...) with calendar.monthrange",
+    ),
+    (
+        r"^(int|float)\(\) argument must be .* not 'NoneType'",
+        "the value is None (a field without a value is null): int(x or 0)",
+    ),
+    (r"'(str|tuple|bytes)' object does not support item (assignment|deletion)", "it never changes: make a new one"),
+    (r"^(\w+)\.(\w+)\(\) missing \d+ required .*'self'", r"it is a method of objects: write \1().\2()"),
+    (
+        r"bytes-like object is required, not 'str'|must be encoded before|expected bytes or bytearray, but got 'str'",
+        "text becomes bytes by text.encode()",
+    ),
+    (r'can only concatenate str \(not "bytes"\)', "bytes become text by data.decode()"),
+    (r"'ellipsis' object", "`...` stands for what was left out: write the value"),
+    (r"no such group", "count the groups of the pattern, ( to ), from 1; group(0) is all of it"),
+    (r"from an empty sequence|(pop|popitem)(\(\))?:? .*empty|pop from (an )?empty", "it is empty: test `if x:` first"),
     (r"'module' object is not callable", "that is the module: write `from name import name`, or name.name(...)"),
 ]
 
 
 def hint_for_text(at: Situation) -> str:
     """Return what to write, or nothing."""
-    return next((hint for pattern, hint in _TEXTS if re.search(pattern, at.message)), "")
+    found = ((re.search(pattern, at.message), hint) for pattern, hint in _TEXTS)
+    return next((match.expand(hint) if r"\1" in hint else hint for match, hint in found if match), "")

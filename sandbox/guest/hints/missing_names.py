@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sandbox.guest.hints.idioms import NAMES
 from sandbox.guest.hints.values import known_names, source
 from sandbox.guest.names.modules import OFFERED
+from sandbox.guest.names.refused import NOT_OFFERED
 from sandbox.guest.runtime.tables import Table
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ _NAMED_ALONE = """
     abc concurrent.futures copy random string textwrap pprint fractions json re urllib.parse operator heapq bisect
     asyncio io base64 hashlib uuid html threading queue types warnings traceback
 """
+#: What programs call the errors of libraries.
+_OF_ERRORS = re.compile(r"[A-Z]\w*(Error|Exception)")
 
 
 def undefined(at: Situation) -> str:
@@ -37,9 +40,17 @@ def undefined(at: Situation) -> str:
         )
     if name in NAMES:
         return NAMES[name]
-    if imported := _import_of(name):
+    if imported := import_of(name):
         return imported
-    near = get_close_matches(name, set(known_names(at.variables)), n=3, cutoff=0.7)
+    if name in NOT_OFFERED:
+        return f"there is no {name} here: {NOT_OFFERED[name]}"
+    is_error = _OF_ERRORS.fullmatch(name) is not None
+    near = get_close_matches(name, set(known_names(at.variables)), n=3, cutoff=0.9 if is_error else 0.7)
+    if is_error and not near:
+        return (
+            "a failed call raises ToolError: write `except ToolError as e`, and look at e.status; "
+            f"an error of your own is `class {name}(Exception): pass`"
+        )
     hints = [f"did you mean {', '.join(near)}?"] if near else []
     if at.namespaces:
         first, shown = at.namespaces[0], ", ".join(at.namespaces[:12])
@@ -47,10 +58,11 @@ def undefined(at: Situation) -> str:
     return " ".join(hints)
 
 
-def _import_of(name: str) -> str:
+def import_of(name: str, *, but: str = "") -> str:
+    """Say which module has a name, other than the one that was asked."""
     if name.startswith("_") or len(name) == 1:  # `re` has names of one letter
         return ""
-    module = next((each for each in _NAMED_ALONE.split() if _has(each, name)), None)
+    module = next((each for each in _NAMED_ALONE.split() if each != but and _has(each, name)), None)
     if name not in OFFERED:
         return f"write `from {module} import {name}` first" if module else ""
     if module != name:
@@ -67,11 +79,12 @@ def _has(module: str, name: str) -> bool:
 
 
 def imported(at: Situation) -> str:
-    """Say that a namespace of tools needs no import."""
+    """Say that a namespace of tools needs no import, or which module has the name."""
     root = (getattr(at.error, "name", None) or "").partition(".")[0]
     if root in at.names:
         return f"{root} is bound already: leave the import out"
-    return ""
+    found = re.search(r"cannot import name '(\w+)': module '([\w.]+)' has no attribute", at.message)
+    return import_of(found[1], but=found[2]) if found else ""
 
 
 def module_or_class(at: Situation, name: str) -> str:

@@ -26,6 +26,7 @@ class Situation:
         self.message = message
         self.node = place.node if place is not None else None
         self.tree = place.tree if place is not None else None
+        self.line = place.line if place is not None else 0
         self.variables = {**variables, **place.local} if place is not None else variables
         self.names = sorted(roots)
         self.namespaces = [name for name in self.names if not roots[name]]

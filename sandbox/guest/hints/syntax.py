@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from keyword import kwlist
 
 #: What is no Python, and what Python writes. Looked for line by line, outside of what looks like text.
 _FOREIGN: list[tuple[str, str]] = [
@@ -26,11 +28,26 @@ _FOREIGN: list[tuple[str, str]] = [
     (r"`[^`]*\$\{", 'template literals are written f"...{value}..."'),
     (r"\bnew\s+[A-Z]\w*\(", "`new` is left out: write the class name and (...)"),
     (r"^\s*catch\b|\}\s*catch\b", "`catch` is written `except Exception as e:`"),
-    (r"^\s*[!%]\w+", "commands of a notebook do not exist here: leave the line out"),
+    (r"^\s*[!%]{1,2}\w+", "commands of a notebook do not exist here: leave the line out"),
     (r"^\s*print\s+[^(\s=]", "print is a function: print(...)"),
     (r"^\s*>>> ", "`>>>` is the prompt of an interpreter: leave it out, and what it printed"),
     (r"<>", "`<>` is written !="),
+    (r"\s\?\s.*\s:\s", "`a ? b : c` is written `b if a else c`"),
+    (r"^\s*\w+\s*:=", "`:=` stands inside of expressions: write `x = ...`"),
+    (r"^\s*switch\b", "`switch` is written `match x:`, with `case`"),
+    (r"\blambda\b[^:]*:\s*return\b", "a lambda is one expression: leave `return` out, or write def"),
+    (r"^\s*import\s.*\sfrom\s", "write `from module import name`"),
+    (r"&(?:lt|gt|amp|quot);", "`{all}` is HTML: write the sign itself"),
+    (
+        rf"(?:[(,]|^)\s*({'|'.join(kwlist)})\s*=(?!=)",
+        "`{0}` is a word of Python: use another name. Arguments of tools have an underscore then, `{0}_=...`; "
+        'elsewhere write f(**{{"{0}": ...}})',
+    ),
 ]
+#: Signs that are written otherwise in Python; those that Unicode says how to write plainly are not among them.
+_SIGNS = {"\u2010": "-", "\u2013": "-", "\u2014": "-", "\u2212": "-", "\u00d7": "*", "\u00f7": "/"} | {
+    "\u2264": "<=", "\u2265": ">=", "\u2260": "!=",
+}  # fmt: skip
 _SENTENCE = re.compile(r"[A-Z*-][\w'\u2019*]*,?(?: [\w'\u2019`,.:/*-]+){3,}[.!:?)]*")
 _CURLY_QUOTES = re.compile("[\u2018\u2019\u201c\u201d]")
 
@@ -38,7 +55,9 @@ _CURLY_QUOTES = re.compile("[\u2018\u2019\u201c\u201d]")
 def hint_for_syntax(error: SyntaxError, code: str) -> str:
     """Return what to do about a syntax error, or nothing."""
     message = error.msg or ""
-    if "await" in message:
+    if "(unicode error)" in message:
+        return 'a backslash begins an escape: write r"..." where it is meant as it stands'
+    if "await" in message or "asynchronous" in message:
         return (
             "`await` stands only in an `async def` or at the top level: write `async def`, or drop the await, "
             "since plain calls work too"
@@ -59,11 +78,8 @@ def _foreign(code: str) -> list[str]:
         for pattern, advice in _FOREIGN:
             match = re.search(pattern, bare)
             if match:
-                found.append(
-                    f"line {number}: {advice.format(*(match.groups() or ('',)))}"
-                    if "{0}" in advice
-                    else f"line {number}: {advice}"
-                )
+                said = advice.format(*match.groups(), all=match[0]) if "{0}" in advice or "{all}" in advice else advice
+                found.append(f"line {number}: {said}")
     return found[:6]
 
 
@@ -72,6 +88,8 @@ def _general(message: str, code: str) -> str:
         return "use straight quotes (\" or ') instead of typographic ones"
     if "invalid non-printable character" in message:
         return "the line holds an invisible character: write it anew, with a plain space in its place"
+    if sign := re.match(r"invalid character '(.)'", message):
+        return _plainly(sign[1])
     if "f-string" in message:
         return (
             'inside of f"..." use the other kind of quotes and no backslashes; or compute the value in a variable first'
@@ -87,3 +105,8 @@ def _general(message: str, code: str) -> str:
     if "expected ':'" in message:
         return "put a colon at the end of the line"
     return ""
+
+
+def _plainly(sign: str) -> str:
+    plain = _SIGNS.get(sign, unicodedata.normalize("NFKC", sign))
+    return f"write {plain} in the place of {sign}" if plain.isascii() else f"{sign} stands in text only"

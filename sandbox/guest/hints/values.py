@@ -59,6 +59,11 @@ def first_none(node: ast.AST | None, variables: dict[str, Any]) -> ast.AST | Non
     return None
 
 
+def parts(node: ast.AST | None) -> list[ast.AST]:
+    """Return a node and all below it, outer ones first."""
+    return [] if node is None else list(ast.walk(node))
+
+
 def source(node: ast.AST | None) -> str:
     """Return the text of an expression, shortened."""
     if node is None:
