@@ -61,3 +61,19 @@ if sys.version_info >= (3, 13):
     print(typing.NoDefault, TypeVar("U").__default__, TypeVar("U", default=int).__default__, TypeVar("U").has_default())
     print(Fixed.__readonly_keys__, Fixed.__mutable_keys__, Shaped.area.__override__)
     print(Shaped.__firstlineno__, Shaped.__static_attributes__)
+from typing import Annotated
+class Noted:
+    a: Optional[Annotated[str, 1]] = None
+    b: int | list[Annotated[str, "m"]]
+    c: dict[str, Annotated[int, 2]] | None
+    d: Annotated[list[Annotated[int, 3]], 4]
+print(get_type_hints(Noted))
+print(get_type_hints(Noted, include_extras=True))
+class One(TypedDict):
+    one: int
+class Two(TypedDict, total=False):
+    two: str
+class Both(One, Two):
+    three: bool
+print(Both(one=1, three=True), sorted(Both.__required_keys__), sorted(Both.__optional_keys__), Both.__annotations__)
+print("__doc__" in type.__dict__, "__doc__" in vars(Exception))

@@ -65,11 +65,16 @@ def _read(scene: Scene, hint: Any) -> Any:
     if type(hint) is typing.ForwardRef:
         found = read_hint(scene, hint.__forward_arg__)
         return hint if isinstance(found, str) else found
+    return _with_parts(hint, functools.partial(_read, scene))
+
+
+def _with_parts(hint: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a type whose parts were changed."""
     put_together = _MADE_OF_PARTS.get(type(hint))
-    parts = hint.__args__ if put_together is not None else ()
-    read = tuple(_read(scene, each) for each in parts)
-    is_same = all(map(operator.is_, read, parts))
-    return hint if put_together is None or is_same else put_together(hint, read)
+    if put_together is None:
+        return hint
+    parts = tuple(map(change, hint.__args__))
+    return hint if all(map(operator.is_, parts, hint.__args__)) else put_together(hint, parts)
 
 
 def field_marker(scene: Scene, hint: Any) -> Any:
@@ -149,8 +154,18 @@ _RULES: dict[type, Callable[[Scene, Any], Any]] = {
 }
 
 
+#: What is said of a field beside its type.
+_QUALIFIERS = (typing.Required, typing.NotRequired, getattr(typing, "ReadOnly", typing.Required))
+
+
 def _hint(hint: Any, *, include_extras: bool) -> Any:
     """Return `int` for `Annotated[int, …]`, and for fields that are marked as required or not; a class for None."""
-    while not include_extras and typing.get_origin(hint) in (typing.Annotated, typing.Required, typing.NotRequired):
-        hint = hint.__origin__ if typing.get_origin(hint) is typing.Annotated else typing.get_args(hint)[0]
-    return types.NoneType if hint is None else hint
+    return types.NoneType if hint is None else hint if include_extras else _plain(hint)
+
+
+def _plain(hint: Any) -> Any:
+    if typing.get_origin(hint) is typing.Annotated:
+        return _plain(hint.__origin__)
+    if typing.get_origin(hint) in _QUALIFIERS:
+        return _plain(typing.get_args(hint)[0])
+    return _with_parts(hint, _plain)

@@ -134,7 +134,7 @@ def with_object(bases: tuple[Any, ...]) -> tuple[Any, ...]:
 def _takes_object(bases: tuple[Any, ...]) -> bool:
     """Tell whether `Object` is to stand behind these bases: they say nothing of the hash, or what they say goes first.
 
-    Enums say it all, Protocols take Protocols alone, and named tuples and their like make classes of their own.
+    Enums say it all, Protocols and typed dicts take their like alone, and named tuples make classes of their own.
     """
     kinds = [_origin(base) for base in bases]
     if any(not isinstance(kind, type) or issubclass(kind, type) or kind is Object for kind in kinds):
@@ -142,9 +142,12 @@ def _takes_object(bases: tuple[Any, ...]) -> bool:
     makers = {type(kind) for kind in kinds}
     if typing.Protocol in kinds or (typing.Generic in kinds and type(typing.Protocol) in makers):
         return False
-    if any(issubclass(maker, enum.EnumMeta) for maker in makers):
+    if any(issubclass(maker, (enum.EnumMeta, _TYPED_DICT_META)) for maker in makers):
         return False
     return len(kinds) > 1 or type.__getattribute__(kinds[0], "__hash__") is object.__hash__
+
+
+_TYPED_DICT_META: type = type(typing.TypedDict("_", {}))  # type: ignore[operator]
 
 
 def _origin(base: Any) -> Any:

@@ -121,7 +121,7 @@ class Inspection:
         """Return the public names of a class of the library, with what reading them gives."""
         found = {}
         for name in names_of(kind):
-            if not name.startswith("_") or name.endswith("__"):
+            if name not in _UNSEEN and (not name.startswith("_") or name.endswith("__")):
                 with suppress(AttributeError):
                     found[name] = self._get(kind, name)
         return found
@@ -242,7 +242,7 @@ class Inspection:
 
     def _plain_get(self, value: Any, name: str) -> Any:
         """`object.__getattribute__(self, …)`: past a hook of the program's class, by the same decisions."""
-        if type(name) is not str or not self._own.is_instance(value) or isinstance(value, type):
+        if type(name) is not str or not self._own.is_instance(value):
             return self._get(value, name)
         if decide(name) is not Decision.PLAIN:
             return self._get(value, name)
@@ -284,7 +284,7 @@ class Inspection:
     def _state(self, value: Any, name: str) -> Any:
         """State of the program's own objects: that of others is what they keep to themselves."""
         found = getattr(value, name)
-        if not isinstance(value, type) and self._own.is_instance(value):
+        if self._own.is_instance(value):
             return found
 
         def ask(*arguments: Any) -> Any:
