@@ -203,7 +203,7 @@ class Executions:
         if not request.resume_from:
             return None, None
         earlier = await self._own(request.resume_from, caller)
-        record = Record(earlier.given.id, await self._journal.read(earlier.given.id))
+        record = await self._record(earlier)
         return record, Reuse(record, fresh_reads=request.fresh_reads)
 
     def _begin(
@@ -263,7 +263,7 @@ class Executions:
         if absent:
             message = f"{execution} needs the credentials of its caller again: {', '.join(absent)}"
             raise ExecutionWaiting(message, execution=execution)
-        record = Record(execution, await self._journal.read(execution))
+        record = await self._record(stored)
         is_own = caller.id == stored.given.owner
         role = caller.role if is_own else self.role_of(stored.given)
         changed = await self._programs.changes(stored.given, record, role)
@@ -284,12 +284,12 @@ class Executions:
     ) -> None:
         """Run it from its record, which is read again: it is ours from the claim on."""
         execution = stored.given.id
-        record = Record(execution, await self._journal.read(execution))
+        record = await self._record(stored)
         questions = await self._journal.pending(execution=execution, unanswered=False)
         answered = {question.id: question for question in questions if question.verdict is not None}
         reuse = None
         if stored.given.resume_from:
-            earlier = Record(stored.given.resume_from, await self._journal.read(stored.given.resume_from))
+            earlier = await self._record(await self._journal.get(stored.given.resume_from))
             reuse = Reuse(earlier, fresh_reads=stored.given.settings.get(FRESH_READS, False)).without(record)
         keeping = Keeping(self._journal, lease, stored.given, record, answered, reuse, is_resumed=True)
         self._begin(keeping, owner.bringing(credentials) if credentials else owner)
@@ -325,7 +325,7 @@ class Executions:
             stored = await self._journal.get(execution)
             reasons: tuple[str, ...]
             try:
-                record = Record(execution, await self._journal.read(execution))
+                record = await self._record(stored)
                 reasons = await self._programs.changes(stored.given, record, self.role_of(stored.given))
             except CodeModeError as error:
                 reasons = (str(error),)
@@ -335,7 +335,8 @@ class Executions:
                 await self._take_up(stored, lease, self._owner(stored.given), {})
                 return
         waits = f"its server ended while it ran, and it cannot go on by itself: {'; '.join(reasons)}"
-        await self._journal.pause(lease, (), {"id": execution, "status": "paused", "notes": [waits], "pending": []})
+        known = unasked(stored.outcome) or {"id": execution}
+        await self._journal.pause(lease, (), {**known, "status": "paused", "notes": [waits], "pending": []})
 
     # --- people --------------------------------------------------------------------------------------------------
 
@@ -377,8 +378,7 @@ class Executions:
     @takes(execution=TEXT, caller=CALLER)
     async def record(self, execution: str, caller: Caller) -> Record:
         """Everything that was recorded of it. Raises ExecutionNotFound, JournalDamaged."""
-        await self._seen(execution, caller)
-        return Record(execution, await self._journal.read(execution))
+        return await self._record(await self._seen(execution, caller))
 
     @takes(execution=TEXT, caller=CALLER, timeout_s=SECONDS)
     async def wait(self, execution: str, caller: Caller, timeout_s: float) -> StoredExecution:
@@ -427,7 +427,7 @@ class Executions:
         ExecutionNotFound, also for one of another key, and LeaseHeld while it runs.
         """
         stored = await self._own(execution, caller)
-        record = Record(execution, await self._journal.read(execution))
+        record = await self._record(stored)
         found = plan(record, await self._programs.catalog(caller))
         if not found.steps:
             return found
@@ -441,6 +441,10 @@ class Executions:
                     return replace(found, execution=earlier.given.id)
                 again = f"rollback {earlier.given.id}"
                 request = replace(request, resume_from=earlier.given.id, key=again)
+
+    async def _record(self, stored: StoredExecution) -> Record:
+        """What was recorded of it. Raises JournalDamaged."""
+        return Record(stored.given.id, await self._journal.read(stored.given.id)).complete(stored)
 
     async def _own(self, execution: str, caller: Caller) -> StoredExecution:
         """An execution of the caller's own that does not run."""

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from codemode.executions.journal import check_types, readable
 from codemode.gateway.call import CallState
@@ -29,7 +29,7 @@ from sandbox import Delivery
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from codemode.executions.journal import JournalEntry
+    from codemode.executions.journal import JournalEntry, StoredExecution
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,18 @@ class Record:
                     raise ValueError("it is missing")
                 check_types(entry.data, _TYPES)
                 self._take(entry)
+
+    def complete(self, stored: StoredExecution) -> Self:
+        """Itself. Raises JournalDamaged where the outcome has a call that left, and the entries end before it.
+
+        What a repair has not sent itself its outcome does not tell apart.
+        """
+        with readable("what was recorded", self.execution):
+            for call in () if stored.given.resume_from else (stored.outcome or {}).get("calls", ()):
+                if call["state"] in _LEFT and call["path"] not in self.calls:
+                    message = f"call {call['path']} of {call['tool']} is in its outcome alone"
+                    raise ValueError(message)
+        return self
 
     @property
     def schemas(self) -> dict[str, str]:
@@ -142,6 +154,9 @@ class Record:
 #: What the ledger says of a call that has ended.
 FACTS = ("start_s", "duration_s", "size_bytes", "preview", "message", "reused")
 
+
+#: States of calls that were about to leave.
+_LEFT = (CallState.COMMITTED, CallState.UNKNOWN)
 
 _TYPES: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("tool", "digest", "effect", "schema", "decision", "rule", "key", "approval", "state"), str),

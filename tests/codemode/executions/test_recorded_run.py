@@ -155,6 +155,27 @@ async def test_an_entry_that_is_missing_is_named_and_nothing_is_done_again(here:
     assert here.upstream.seen == ["GET /get?n=1", "POST /post?n=2"]
 
 
+async def test_entries_that_are_missing_at_the_end_are_known_by_the_outcome(here: Place) -> None:
+    execution = await paused(here, PROGRAM)
+    with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3")) as file, file:
+        file.execute("DELETE FROM entries WHERE place & 4294967295 > 2")
+    async with here.service() as service:
+        cut = pytest.raises(JournalDamaged, match=r"call 2 of up.x.post is in its outcome alone")
+        with cut:
+            await service.executions.resume(execution, OWNER)
+        with cut:
+            await service.execute(PROGRAM, caller=OWNER, resume_from=execution)
+        with cut:
+            await service.executions.rollback(execution, OWNER)
+        with cut:
+            await service.executions.record(execution, OWNER)
+        change(here, "UPDATE executions SET status = 'running'")
+        assert await service.executions.recover() == (execution,)
+        with cut:
+            await service.executions.resume(execution, OWNER)
+    assert here.upstream.seen == ["GET /get?n=1", "POST /post?n=2"]
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [("id", "ex_of_another"), ("id", 1), ("seed", "x"), ("seed", 1), ("code", None), ("settings", [])],

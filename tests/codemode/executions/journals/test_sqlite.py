@@ -20,6 +20,7 @@ from codemode.executions.journal import JournalEntry
 from codemode.executions.journals import sqlite
 from codemode.executions.journals.migrations import migrations
 from codemode.executions.journals.sqlite import AT_ONCE_BYTES, SqliteJournal
+from codemode.executions.journals.transactions import SPILL_BYTES
 from tests.codemode.executions.journals.conftest import KEY, new
 from tests.disk import disk_of
 
@@ -182,6 +183,20 @@ async def test_where_the_disk_takes_no_more_nothing_is_recorded_and_later_all_go
             await journal.create(new("ex_2", code="x" * 100_000))
     assert [entry.kind for entry in await journal.read("ex_1")] == ["started"]
     assert await journal.append(lease, [JournalEntry("ended", "1", value=b"x" * 100_000)]) == 2
+
+
+async def test_a_file_that_was_cut_is_damaged_as_a_whole(file: Path) -> None:
+    """Nothing that it has lost is taken for what never was."""
+    journal = SqliteJournal(file, KEY, lease_s=60.0)
+    await journal.open()
+    await journal.append(await journal.create(new()), [JournalEntry("started", "1")])
+    await journal.aclose()
+    with file.open("r+b") as content:
+        content.truncate(content.seek(-SPILL_BYTES, 2))
+    journal = SqliteJournal(file, KEY, lease_s=60.0)
+    with pytest.raises(JournalUnavailable, match="it is damaged"):
+        await journal.open()
+    await journal.aclose()
 
 
 @pytest.mark.parametrize(
