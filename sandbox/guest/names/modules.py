@@ -105,7 +105,8 @@ def load_all() -> None:
     for module in VETTED:
         _STATELESS.setdefault(module, vetted_names(module))
     BASES.update(inheritable())
-    freeze_shared([*VETTED, "inspect", "operator", "random", "types", "typing", "uuid"])
+    shown = [value for names in _STATELESS.values() for value in names.values()]
+    freeze_shared([*VETTED, "inspect", "operator", "random", "types", "typing", "uuid"], shown)
 
 
 _STATELESS: dict[str, dict[str, Any]] = {}

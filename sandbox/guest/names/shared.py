@@ -28,6 +28,7 @@ from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.names.kinds import REAL
 from sandbox.guest.names.logging_kinds import KNOWN_LEVELS
 from sandbox.guest.runtime.access import DATA, OPEN, WRITABLE
+from sandbox.guest.runtime.bare import order_of
 from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.copying import COPIED, SLOT_NAMES
 from sandbox.guest.runtime.handed_out import OF_DESCRIPTORS, bind_methods, handed_out
@@ -36,7 +37,7 @@ from sandbox.guest.runtime.own import disown, forget_classes, is_of_sandbox
 from sandbox.guest.runtime.tables import forget_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
 _FIELD_SIZE_LIMIT = 131_072  # the library's own
 _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE, see CPython's object.h
@@ -49,7 +50,7 @@ _SETS_ATTRIBUTES = frozenset(opmap[name] for name in ("STORE_ATTR", "DELETE_ATTR
 #: Modules of the library whose classes programs share without the rest of the module.
 _ALSO_SHARED = frozenset({
     "_queue", "ast", "asyncio.exceptions", "asyncio.locks", "asyncio.mixins", "asyncio.queues", "asyncio.taskgroups",
-    "asyncio.timeouts", "queue", "traceback",
+    "asyncio.tasks", "asyncio.timeouts", "queue", "traceback",
 })  # fmt: skip
 
 #: Sets and tables to which a program adds classes of its own, or that are made for it: ours, and one of the library.
@@ -70,12 +71,18 @@ _attributes: list[tuple[Any, Any]] = []
 _roots: set[str] = set()
 
 
-def freeze_shared(modules: Collection[str]) -> None:
-    """Make unchangeable what programs share of these modules. Again is no error."""
+def freeze_shared(modules: Collection[str], shown: Iterable[Any]) -> None:
+    """Make unchangeable what programs share of these modules, and what these show of others. Again is no error."""
     for kind in _of_scheduler():
         handed_out(kind)
     roots = {name.partition(".")[0] for name in modules}
-    _bind_to_own_objects(roots)
+    above = {id(base) for value in shown if isinstance(value, type) for base in order_of(value)}
+
+    def is_shared(kind: type) -> bool:
+        module = str(kind.__module__)
+        return id(kind) in above or module.partition(".")[0] in roots or module in _ALSO_SHARED
+
+    _bind_to_own_objects(is_shared)
     wrapper: Any = textwrap.TextWrapper
     spaces = wrapper.unicode_whitespace_trans
     if isinstance(spaces, dict):
@@ -87,7 +94,7 @@ def freeze_shared(modules: Collection[str]) -> None:
         module = str(kind.__module__)
         is_stand_in = module == "builtins" and not kind.__flags__ & _IMMUTABLE
         is_ours = module.startswith("sandbox.guest.") or is_of_sandbox(kind)
-        if is_stand_in or is_ours or module.partition(".")[0] in roots or module in _ALSO_SHARED:
+        if is_stand_in or is_ours or is_shared(kind):
             freeze_class(kind)
     _caches[:] = [*_library_caches(), re.purge, struct._clearcache, zoneinfo.ZoneInfo.clear_cache]  # type: ignore[attr-defined]
     _caches.extend((IDENTITIES.clear, forget_tables, forget_classes, KNOWN_LEVELS.begin))
@@ -148,15 +155,14 @@ def _of_scheduler() -> list[type]:
     ]
 
 
-def _bind_to_own_objects(roots: Collection[str]) -> None:
+def _bind_to_own_objects(is_shared: Callable[[type], bool]) -> None:
     """Let methods that make something of `self.__class__`, or set attributes, take objects of their class alone.
 
     Public names are decided at compile time: `Counter.copy(int)` would give the class of classes, unguarded, and
     `Random.setstate(json.dumps, …)` leave what it is given on a function.
     """
     for kind in _subclasses(object):
-        module = str(kind.__module__)
-        if not kind.__flags__ & _IMMUTABLE and (module.partition(".")[0] in roots or module in _ALSO_SHARED):
+        if not kind.__flags__ & _IMMUTABLE and is_shared(kind):
             bind_methods(kind, _needs_own_object)
 
 

@@ -179,8 +179,9 @@ class OwnClasses:
     is_class = staticmethod(is_marked)
 
     def is_instance(self, value: object) -> bool:
-        """Tell whether the value's class is one that the program defined."""
-        return self.is_class(type(value))
+        """Tell whether the value, which is no class, is of a class that the program defined."""
+        kind = type(value)
+        return self.is_class(kind) and not issubclass(kind, type)
 
     def is_function(self, value: object) -> bool:
         """Tell whether the value is a function, or a method of one, that the program defined."""

@@ -70,13 +70,13 @@ def _parts(setter: Setter) -> tuple[Access, Any]:
 
 def _set_class(access: Access, value: Any, new: Any) -> None:
     """Make an object of the program one of another of its classes."""
-    if not access.own.is_instance(value) or not access.own.is_class(new) or isinstance(value, type):
+    if not access.own.is_instance(value) or not access.own.is_class(new):
         raise TypeError("__class__ can be set on objects of this program, to a class of this program")
     object.__setattr__(value, "__class__", new)
 
 
 def _set_dict(access: Access, value: Any, new: Any) -> None:
-    if isinstance(value, type) or not access.own.is_instance(value) or not isinstance(new, dict):
+    if not access.own.is_instance(value) or not isinstance(new, dict):
         raise TypeError("__dict__ can be set on objects of this program, to a dict")
     object.__setattr__(value, "__dict__", new)
 

@@ -306,23 +306,40 @@ class Stranger:
         raise AttributeError(name)
 
 
-def functions_of_ours(kind: type) -> list[Any]:
-    """Return the functions of the sandbox that a class shows under plain names."""
-    plain = [found for name, found in vars(kind).items() if decide(name) is Decision.PLAIN]
-    functions = [getattr(found, "fget", getattr(found, "__func__", found)) for found in plain]
-    is_ours = [isinstance(each, types.FunctionType) and each.__module__.startswith("sandbox.") for each in functions]
-    return list(compress(functions, is_ours))
-
-
-def test_methods_of_ours_take_no_other_objects(execution: Run) -> None:
+def functions_in_reach(run: Run, *, of_ours: bool) -> list[Any]:
+    """Return the functions, of the sandbox or of others, that classes show under plain names."""
     kinds: dict[int, type] = {}
 
     def note(value: Any) -> None:
         kind = value if isinstance(value, type) else type(value)
         kinds.update((id(each), each) for each in type.__getattribute__(kind, "__mro__"))
 
-    walk(execution, roots(execution), note=note)
-    functions = [each for kind in kinds.values() for each in functions_of_ours(kind)]
+    walk(run, roots(run), note=note)
+    plain = [found for kind in kinds.values() for name, found in vars(kind).items() if decide(name) is Decision.PLAIN]
+    functions = [getattr(found, "fget", getattr(found, "__func__", found)) for found in plain]
+    wanted = [
+        isinstance(each, types.FunctionType) and str(each.__module__).startswith("sandbox.") is of_ours
+        for each in functions
+    ]
+    return list(compress(functions, wanted))
+
+
+def test_methods_of_the_library_give_no_class_of_the_classes_that_they_are_called_on(execution: Run) -> None:
+    functions = functions_in_reach(execution, of_ours=False)
+    assert len(functions) > 300
+
+    for function, others in product(functions, [(), ((),), (None,), (1, 2)]):
+        given = []
+        with contextlib.suppress(Exception):
+            given.append(function(int, *others))
+        for each in given:
+            check(each, f"{function.__qualname__}(int, *{others})")
+            if isinstance(each, types.CoroutineType):
+                each.close()
+
+
+def test_methods_of_ours_take_no_other_objects(execution: Run) -> None:
+    functions = functions_in_reach(execution, of_ours=True)
     assert len(functions) > 100
 
     for function in functions:
