@@ -28,10 +28,15 @@ def observers_of(settings: ObserveSettings) -> Observers:
             message = f"observe.audit_file: {settings.audit_file} cannot be written: {error.strerror}"
             raise ConfigurationError(message) from None
     if settings.traces:
-        found.append(TraceObserver(None if _has_provider() else export_traces()))
+        found.append(TraceObserver() if _has_provider() else _sent_by_us())
     if settings.metrics:
         found.append(MetricsObserver())
     return Observers(found)
+
+
+def _sent_by_us() -> TraceObserver:
+    provider = export_traces()
+    return TraceObserver(provider, send_last=provider.shutdown)
 
 
 def _has_provider() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from opentelemetry import trace
@@ -11,15 +12,29 @@ from codemode.errors import ConfigurationError
 from codemode.gateway.call import CallState
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from opentelemetry.sdk.trace import TracerProvider
+
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.ledger import LedgerEntry
     from codemode.observing.observer import Started
 
 
-class TraceObserver:
-    """Spans by whatever provider the process has: that of the embedding application, or that of `export_traces`."""
+#: What a collector may take for the last spans.
+_LAST_S = 3.0
 
-    def __init__(self, provider: trace.TracerProvider | None = None) -> None:
+
+class TraceObserver:
+    """Spans by whatever provider the process has: that of the embedding application, or that of `export_traces`.
+
+    `send_last` is called at the end.
+    """
+
+    def __init__(
+        self, provider: trace.TracerProvider | None = None, *, send_last: Callable[[], object] = lambda: None
+    ) -> None:
+        self._send_last = send_last
         self._tracer = trace.get_tracer("codemode", tracer_provider=provider)
         self._executions: dict[str, trace.Span] = {}
         self._calls: dict[tuple[str, str], trace.Span] = {}
@@ -68,10 +83,13 @@ class TraceObserver:
         span.end(now)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Send what waits to be sent; a collector that does not answer keeps nobody for long."""
+        sending = Thread(target=self._send_last, daemon=True)
+        sending.start()
+        sending.join(_LAST_S)
 
 
-def export_traces() -> trace.TracerProvider:
+def export_traces() -> TracerProvider:
     """A provider that sends spans by OTLP over HTTP, as the `OTEL_…` variables of the environment say.
 
     Raises ConfigurationError where the extra is not installed.

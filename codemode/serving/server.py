@@ -59,9 +59,10 @@ class _DrainingServer(uvicorn.Server):
     """Says that it is not ready any more as soon as it is told to stop; what is under way ends in its time."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Take the signal."""
+        """Take the signal. It is not raised again, as uvicorn would: it ends the process before all is closed."""
         self.config.app.state.is_draining = True  # type: ignore[union-attr]
         super().handle_exit(sig, frame)
+        self._captured_signals.clear()
 
 
 async def _reload(service: CodeMode, read: Callable[[], Settings]) -> None:
