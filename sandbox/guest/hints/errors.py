@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.hints.calls import by_position, not_called, tool_by_text, tool_used
-from sandbox.guest.hints.idioms import ATTRIBUTES, OF_OTHERS
+from sandbox.guest.hints.idioms import ATTRIBUTES, OF_ANSWERS, OF_OTHERS
 from sandbox.guest.hints.message_texts import hint_for_text
 from sandbox.guest.hints.missing_names import import_of, imported, module_or_class, undefined
 from sandbox.guest.hints.situation import Situation
@@ -73,6 +73,9 @@ def _other_attribute(at: Situation, value: Any, name: str, text: str) -> str:
         return meant.replace("{x}", text)
     if at.message.endswith("that can be set") and isinstance(at.value(at.node), dict):
         return f'write {source(at.node)}["{name}"] = ...'
+    if name in OF_ANSWERS and (type(value) is Record or "the answer has no field" in at.message):
+        has = f"; it has the keys {keys_of(value)}" if type(value) is Record else ""
+        return OF_ANSWERS[name].replace("{name}", name) + has
     if isinstance(value, dict) or "'dict'" in at.message:
         return _no_field(value, name, text)
     if isinstance(value, list) or "'list'" in at.message:

@@ -30,7 +30,24 @@ NAMES: dict[str, str] = {
     "execute": "the program runs already: write its statements",
     "pd": "there is no pandas: use lists of dicts, collections and statistics",
     "np": "there is no numpy: use math and statistics",
+    **dict.fromkeys(
+        ("default_api", "functions", "api"),
+        "the tools are bound by their own names: leave {x} out, and the dot after it",
+    ),
+    **dict.fromkeys(
+        ("final_answer", "display", "answer", "submit"),
+        "the value of the last expression is the result: write the value alone",
+    ),
     "In": "`In [1]:` is the prompt of a notebook: leave it out, and what it printed",
+}
+
+#: What answers of libraries for HTTP have, and those of tools have not.
+OF_ANSWERS: dict[str, str] = {
+    **dict.fromkeys(
+        ("content", "body", "result", "results", "response", "payload", "dict", "to_dict", "model_dump", "headers"),
+        "the answer is the data itself: leave .{name} out",
+    ),
+    **dict.fromkeys(("ok", "raise_for_status"), "a failed call raises ToolError: leave .{name} out"),
 }
 
 #: Attributes that are missing; {x} is what they were asked of.

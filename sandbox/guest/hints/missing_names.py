@@ -39,7 +39,7 @@ def undefined(at: Situation) -> str:
             f"write `global {name}` (or `nonlocal {name}`) first, or pass it in"
         )
     if name in NAMES:
-        return NAMES[name]
+        return NAMES[name].replace("{x}", name)
     if imported := import_of(name):
         return imported
     if name in NOT_OFFERED:

@@ -32,11 +32,13 @@ _FOREIGN: list[tuple[str, str]] = [
     (r"^\s*print\s+[^(\s=]", "print is a function: print(...)"),
     (r"^\s*>>> ", "`>>>` is the prompt of an interpreter: leave it out, and what it printed"),
     (r"<>", "`<>` is written !="),
+    (r"\?\?", "`x ?? y` is written `x if x is not None else y`"),
+    (r"(?:\b(?:if|while|and|or|return|elif)|[(=,])\s*!(\w+)", "`!{0}` is written `not {0}`"),
     (r"\s\?\s.*\s:\s", "`a ? b : c` is written `b if a else c`"),
     (r"^\s*\w+\s*:=", "`:=` stands inside of expressions: write `x = ...`"),
-    (r"^\s*switch\b", "`switch` is written `match x:`, with `case`"),
+    (r"^\s*switch\s*\(?\w+\)?\s*[:{]", "`switch` is written `match x:`, with `case`"),
     (r"\blambda\b[^:]*:\s*return\b", "a lambda is one expression: leave `return` out, or write def"),
-    (r"^\s*import\s.*\sfrom\s", "write `from module import name`"),
+    (r"^\s*import\s+(?:\{.*\}|\w+)\s+from\s", "write `from module import name`"),
     (r"&(?:lt|gt|amp|quot);", "`{all}` is HTML: write the sign itself"),
     (
         rf"(?:[(,]|^)\s*({'|'.join(kwlist)})\s*=(?!=)",
@@ -86,25 +88,37 @@ def _foreign(code: str) -> list[str]:
 def _general(message: str, code: str) -> str:
     if _CURLY_QUOTES.search(code):
         return "use straight quotes (\" or ') instead of typographic ones"
-    if "invalid non-printable character" in message:
-        return "the line holds an invisible character: write it anew, with a plain space in its place"
     if sign := re.match(r"invalid character '(.)'", message):
         return _plainly(sign[1])
-    if "f-string" in message:
-        return (
-            'inside of f"..." use the other kind of quotes and no backslashes; or compute the value in a variable first'
-        )
-    if "expected an indented block" in message or "indent" in message:
-        return "indent each block by four spaces, and all lines of a block alike"
-    if "was never closed" in message or "unexpected EOF" in message or "unterminated" in message:
-        return "close the bracket or quote that is named; long text goes into triple quotes"
-    if "perhaps you forgot a comma" in message.lower():
-        return "put a comma between the items"
-    if "multiple exception types must be parenthesized" in message:
-        return "write `except Kind as name:`, and several kinds as `except (A, B):`"
-    if "expected ':'" in message:
-        return "put a colon at the end of the line"
-    return ""
+    return next((hint for pattern, hint in _MESSAGES if re.search(pattern, message)), "")
+
+
+#: What the compiler says, and what to write.
+_MESSAGES: list[tuple[str, str]] = [
+    (
+        r"invalid non-printable character",
+        "the line holds an invisible character: write it anew, with a plain space in its place",
+    ),
+    (
+        r"f-string",
+        'inside of f"..." use the other kind of quotes and no backslashes; or compute the value in a variable first',
+    ),
+    (r"indent", "indent each block by four spaces, and all lines of a block alike"),
+    (
+        r"line continuation",
+        "a backslash that goes on in the next line is the last character of its own; brackets need none",
+    ),
+    (
+        r"was never closed|unexpected EOF|unterminated",
+        "close the bracket or quote that is named; long text goes into triple quotes",
+    ),
+    (r"[Pp]erhaps you forgot a comma", "put a comma between the items"),
+    (
+        r"multiple exception types must be parenthesized",
+        "write `except Kind as name:`, and several kinds as `except (A, B):`",
+    ),
+    (r"expected ':'", "put a colon at the end of the line"),
+]
 
 
 def _plainly(sign: str) -> str:

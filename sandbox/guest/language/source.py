@@ -26,11 +26,20 @@ _LONG_RUN = re.compile(
 #: What the operators of its first kind begin with, and how many there are at least.
 _PREFIXES = ("not", "lambda", "await", "-", "+", "~", "!")
 _LEAST_PREFIXES = 60
-_FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*[\w+.-]*[ \t]*$", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*[\w+.-]*(?:<\w+>)?[ \t]*$", re.MULTILINE)
 #: The name of the language alone in the first line: a fence without its marks.
 _LANGUAGE = re.compile(r"\s*(?:python3?|py)[ \t]*\r?\n", re.IGNORECASE)
-#: Words alone, three at least, and a mark at their end.
-_SENTENCE = re.compile(r"[A-Z][\w'\u2019-]*[,!.]?(?: [\w'\u2019`/-]+[,;!.:]?){2,}+(?<=[.!:])")
+#: A heading, or words alone, three at least, and a mark at their end.
+_SENTENCE = re.compile(
+    r"(?:Code|Program|Python|Action|Answer|Solution):"
+    r"|[A-Z][\w'\u2019-]*[,!.]?(?: [\w'\u2019`/-]+[,;!.:]?){2,}+(?<=[.!:])"
+)
+#: What marks a program for the machinery around a model, ahead of it and behind it.
+_MARK = r"(?:<\|\w+\|>|</?\w+>|<!\[CDATA\[|\]\]>)"
+_MARKS_AHEAD = re.compile(rf"(?:\s*{_MARK})+")
+_MARKS_BEHIND = re.compile(rf"(?:{_MARK}\s*)+\Z")
+#: Characters at the end in which marks are looked for.
+_END = 200
 #: A line as a listing shows it, with its number.
 _NUMBERED = re.compile(r"[ \t]*(\d{1,6})[ \t]*[:|\t\u2502\u2192](.*)")
 _PROMPT = re.compile(r"(?:>>>|\.\.\.)(?: |$)")
@@ -117,7 +126,8 @@ def _readings(code: str) -> Iterator[str]:
     if code[:1] in " \t\n":
         yield textwrap.dedent(code)
     yield _without_sentences(code)
-    yield from filter(None, (_without_numbers(code), _without_prompts(code), _unescaped(code)))
+    others = (_without_marks(code), _without_numbers(code), _without_prompts(code), _unescaped(code))
+    yield from filter(None, others)
 
 
 def _without_language(code: str) -> str:
@@ -133,6 +143,17 @@ def _without_sentences(code: str) -> str:
     while count < len(lines) and (not lines[count].strip() or _SENTENCE.fullmatch(lines[count].strip())):
         count += 1
     return "\n" * count + "\n".join(lines[count:])
+
+
+def _without_marks(code: str) -> str | None:
+    """Blank the marks around a program. Around JSON they mark a call, and no program."""
+    ahead = _MARKS_AHEAD.match(code)
+    begins = ahead.end() if ahead is not None else 0
+    end = max(begins, len(code) - _END)
+    text = code[begins:end] + _MARKS_BEHIND.sub("", code[end:])
+    if text == code or text.lstrip()[:1] in ("{", "["):
+        return None
+    return "\n" * code.count("\n", 0, begins) + text
 
 
 def _without_numbers(code: str) -> str | None:

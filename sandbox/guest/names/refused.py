@@ -23,6 +23,8 @@ NOT_OFFERED: dict[str, str] = {
     "pytz": f"{_NO_THIRD_PARTY}; use zoneinfo.ZoneInfo",
     "yaml": f"{_NO_THIRD_PARTY}; use json",
     "pydantic": f"{_NO_THIRD_PARTY}; use dataclasses",
+    "IPython": f"{_NO_THIRD_PARTY}; print shows a value, and the last expression is the result",
+    **dict.fromkeys(("trio", "anyio"), f"{_NO_THIRD_PARTY}; use asyncio"),
     "typing_extensions": "use typing, which has the same names",
     "attr": f"{_NO_THIRD_PARTY}; use dataclasses",
     "attrs": f"{_NO_THIRD_PARTY}; use dataclasses",

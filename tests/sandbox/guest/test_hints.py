@@ -161,6 +161,13 @@ HINTS = {
     "list(map(ns.list, [1]))": ["lambda value: ns.list(name=value)"],
     "ns.list({'page': 1})": ["ns.list(page=1)"],
     "In [1]: x = 5\nx": ["prompt"],
+    "default_api.ns.list()": ["leave default_api out"],
+    "final_answer(1)": ["last expression"],
+    "from IPython.display import display": ["last expression"],
+    "import anyio": ["asyncio"],
+    "ns.list().model_dump()": ["leave .model_dump out"],
+    "r = ns.list()\nr.content": ["leave .content out"],
+    "r = ns.list()\nr.raise_for_status()": ["a failed call raises ToolError"],
 }
 
 
@@ -193,6 +200,9 @@ SYNTAX = {
     "x = [1, 2, \u2026]": ["write ... in the place of"],
     "x = 1 > 0 ? 'a' : 'b'": ["`b if a else c`"],
     "x := 5": ["write `x = ...`"],
+    "x = 1\nif !x: pass": ["`not x`"],
+    "x = y ?? 5": ["is not None"],
+    "x = 1 + \\ \n2": ["last character"],
     "switch x:\n    case 1: pass": ["`match"],
     "f = lambda x: return x": ["leave `return` out"],
     "import { x } from 'y'": ["from module import name"],

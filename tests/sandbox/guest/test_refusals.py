@@ -101,6 +101,11 @@ FENCED = {
     "a sentence ahead": "Here is the program you asked for:\n\nx = 2\nx * 21",
     "sentences ahead": "Sure! I'll double it, as you said.\nThe code follows:\nx = 2\nx * 21\n",
     "two fences": "```python\nx = 2\n```\nand then\n```\nx * 21\n```",
+    "the marks of a model": "<|python_tag|>x = 2\nx * 21<|eom_id|>",
+    "tags around it": "<execute>\n<python>\nx = 2\nx * 21\n</python>\n</execute>\n",
+    "a section of XML": "<![CDATA[\nx = 2\nx * 21\n]]>",
+    "thoughts, and a mark behind the fence": "Thought: I double it.\nCode:\n```py\nx = 2\nx * 21\n```<end_code>",
+    "a heading": "Code:\nx = 2\nx * 21",
     "numbers of lines": "1: if True:\n2:     x = 2\n3:\n4: x * 21",
     "numbers of a part, with bars": " 9 | x = 2\n10 | x * 21\n",
     "numbers and tabs": "     1\tif True:\n     2\t    x = 2\n     3\tx * 21",
@@ -135,6 +140,7 @@ def test_code_that_does_not_parse_is_no_sentence(line: str) -> None:
         "1: x = (2\n2: x * 21",
         "def f(:\n    '''\n>>> 42\n'''",
         "x = 2\\nprint('a\\n')",
+        '<tool_call>\n{"name": "execute", "arguments": {}}\n</tool_call>',
     ],
 )
 def test_what_may_mean_something_else_is_not_taken_off(code: str) -> None:
