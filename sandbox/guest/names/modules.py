@@ -28,6 +28,7 @@ from sandbox.guest.names.vetted import VETTED
 from sandbox.guest.names.zones import restrict_zones
 from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.copying import restrict_copies
+from sandbox.guest.runtime.decode_errors import restrict_decode_errors
 from sandbox.guest.runtime.first_use import use_for_the_first_time
 from sandbox.guest.runtime.library import restrict_library
 from sandbox.guest.runtime.made_from_data import (
@@ -97,6 +98,7 @@ def load_all() -> None:
         import_module(module)  # their own classes are made before making them is restricted
     restrict_library()  # before others: tables hold functions as they are when they are read
     restrict_copies()
+    restrict_decode_errors()
     restrict_enums()
     own_named_tuples()
     restrict_fields()

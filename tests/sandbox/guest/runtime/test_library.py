@@ -12,6 +12,16 @@ from tests.sandbox.guest.host_double import run_guest
 
 ORDINARY: list[tuple[str, Any]] = [
     (
+        "told = []\nfor data in (b'a\\xff', b'abc\\xe2\\x82'):\n    try:\n        data.decode()\n"
+        "    except UnicodeDecodeError as error:\n        told.append(str(error))\n"
+        "class Own(UnicodeDecodeError): pass\n[*told, str(Own('x', b'ab', 1, 2, 'why'))]",
+        [
+            "'utf-8' codec can't decode byte 0xff in position 1: invalid start byte",
+            "'utf-8' codec can't decode bytes in position 3-4: unexpected end of data",
+            "'x' codec can't decode byte 0x62 in position 1: why",
+        ],
+    ),
+    (
         "import weakref\nclass A:\n    def m(self): return 1\na = A()\nweak = weakref.WeakMethod(a.m)\n"
         "[weak()(), weak == weakref.WeakMethod(a.m)]",
         [1, True],
