@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+    from mcp.shared.dispatcher import ProgressFnT
     from mcp_types import CallToolResult
 
     from tests.conftest import Gym
@@ -67,7 +69,7 @@ def server(gym: Gym, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             said += line
         yield line.rpartition(" ")[2].strip() + "/mcp"
         process.send_signal(signal.SIGTERM)
-        assert process.wait() == -signal.SIGTERM, process.stderr.read()
+        assert process.wait() == 0, process.stderr.read()
 
 
 @asynccontextmanager
@@ -97,6 +99,40 @@ async def test_a_client_sees_what_the_role_of_its_key_may_use(server: str) -> No
         ended = await client.call_tool("execute", {"code": "gym.memberships.freeze_membership(clientId=1)"})
         assert ended.is_error
         assert "there is no tool" in text(ended)
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+async def test_two_clients_at_once_see_and_end_their_own_programs_alone(server: str, era: str) -> None:
+    begun = {key: asyncio.Event() for key in KEYS}
+    told: dict[str, list[str]] = {key: [] for key in KEYS}
+
+    def heard(key: str) -> ProgressFnT:
+        async def told_of(_progress: float, _total: float | None, message: str | None) -> None:
+            told[key].append(message or "")
+            begun[key].set()
+
+        return told_of
+
+    async def execute(client: Client, key: str, code: str) -> CallToolResult:
+        return await client.call_tool("execute", {"code": code}, progress_callback=heard(key))
+
+    ann, bob = KEYS
+    async with client_of(server, ann, era) as first, client_of(server, bob, era) as second:
+        endless = asyncio.create_task(execute(first, ann, "gym.core.get_gym_info()\nwhile True: pass"))
+        await begun[ann].wait()
+        listed = "gym.clients.get_clients_list(limit=1)['total'] > 0"
+        ended = await asyncio.gather(*(execute(second, bob, listed) for _ in range(8)))
+        assert all(one.structured_content["value"] is True for one in ended)
+        endless.cancel()
+        with suppress(asyncio.CancelledError):
+            await endless
+        assert (await execute(second, bob, listed)).structured_content["value"] is True
+        (done,) = {one.structured_content["id"] for one in ended[:1]}
+        repaired = await first.call_tool("execute", {"code": listed, "resume_from": done})
+        assert repaired.is_error
+        assert "there is no execution" in text(repaired)
+    assert not any("get_clients_list" in line for line in told[ann])
+    assert not any("get_gym_info" in line for line in told[bob])
 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer nobody"}])
