@@ -21,8 +21,9 @@ _LONGEST = 18  # letters of both
 def pairs_of_names(documents: Segment, vocabulary: Vocabulary) -> Mapping[str, tuple[int, int]]:
     """Surface forms that stand beside each other in a name, written as one word -> their terms."""
     names = documents.names
-    beside = np.ones(max(len(names) - 1, 0), bool)
-    beside[documents.name_starts[1:-1] - 1] = False
+    begins = np.zeros(len(names) + 1, bool)
+    begins[documents.name_starts] = True
+    beside = ~begins[1:-1]
     size = max(len(vocabulary.surfaces), 1)
     together = np.unique(names[:-1][beside].astype(np.int64) * size + names[1:][beside])
     first, second = np.divmod(together, size)

@@ -153,6 +153,12 @@ def test_a_page_before_the_first_is_refused(page: dict[str, int]) -> None:
         Query(("list",), **page)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("other", ["ns.__", "ns.list_clients", "a.list_clients"])
+def test_tools_without_a_word_in_their_names_are_found_by_what_they_do(other: str, tool: ToolFactory) -> None:
+    index = Index.build(Catalog([tool("ns.___", "Freezes a membership."), tool(other, "Lists clients.")]))
+    assert found(index, "freeze the membership") == ["ns.___"]
+
+
 def test_a_page_beyond_the_last_is_empty_and_knows_the_total(index: Index) -> None:
     whole = index.search(Query(("repos",)))
     beyond = index.search(Query(("repos",), offset=10**12, limit=10**12))
