@@ -66,7 +66,6 @@ STATUS: dict[type[CodeModeError], int] = {
     RequestConflict: 422,
     ApprovalForbidden: 403,
     CallerNotLetIn: 401,
-    JournalUnavailable: 503,
     JournalDamaged: 500,
     ExecutionError: 409,
     ConfigurationError: 409,
@@ -196,6 +195,11 @@ def _answer_errors(app: FastAPI) -> None:
         status = next((status for kind, status in STATUS.items() if isinstance(error, kind)), 502)
         nearest = {"nearest": list(error.nearest)} if isinstance(error, (ToolNotFound, SearchInvalid)) else {}
         return problem(status, error.code, str(error), **nearest)
+
+    @app.exception_handler(JournalUnavailable)
+    async def unrecorded(_: Request, error: JournalUnavailable) -> JSONResponse:
+        log.error("%s", error)  # it names folders and hosts
+        return problem(503, error.code, "executions cannot be recorded or read now; nothing was done; try again later")
 
     @app.exception_handler(SandboxError)
     async def unavailable(_: Request, error: SandboxError) -> JSONResponse:

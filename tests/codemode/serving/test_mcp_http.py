@@ -107,7 +107,7 @@ async def test_two_clients_at_once_see_and_end_their_own_programs_alone(server: 
     told: dict[str, list[str]] = {key: [] for key in KEYS}
 
     def heard(key: str) -> ProgressFnT:
-        async def told_of(_progress: float, _total: float | None, message: str | None) -> None:
+        async def told_of(progress: float, total: float | None, message: str | None) -> None:
             told[key].append(message or "")
             begun[key].set()
 
