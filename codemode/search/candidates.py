@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     Worths = tuple[NDArray[np.int32], NDArray[np.float32], float]
 
 _REMEMBERED = 2_000_000  # postings of merged groups kept, 8 bytes each
+_REMEMBERING = 50  # postings that take as much memory as to remember a group does
 _CUTS = (0.2, 0.1, 0.0)  # of the highest sum: below the cut no document is looked at, if enough are above it
+_NO_DOCUMENTS = np.zeros(0, np.int32)
 _SORTED_AT_ONCE = 400  # documents; of more than this the best are picked out before they are sorted
 
 
@@ -26,47 +28,31 @@ class Scorer:
 
     def __init__(self, postings: Postings) -> None:
         self._postings = postings
-        self._merged: dict[tuple[tuple[int, float], ...], Worths] = {}
+        self._worths: dict[tuple[tuple[int, float], ...], Worths] = {}
         self._remembered = 0
 
-    def best(
-        self, groups: Sequence[Group], count: int, allowed: NDArray[np.bool_] | None = None
-    ) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-        """The `count` best documents and their sums, best first; ties go to the earlier document."""
-        total = self._sums([group for group in groups if group.alternatives])
-        if allowed is not None:
-            total *= allowed
-        found = _highest(total, count)
-        sums = total.take(found)
-        if len(found) > max(count, _SORTED_AT_ONCE):
-            kept = sums >= np.partition(sums, len(sums) - count)[len(sums) - count]
-            found, sums = found[kept], sums[kept]
-        order = (-sums).argsort(kind="stable")[:count]
-        return found.take(order), sums.take(order).astype(np.float32)
-
-    def _sums(self, groups: Sequence[Group]) -> NDArray[np.float64]:
+    def sums(self, groups: Sequence[Group]) -> NDArray[np.float64]:
         """The sum of each document."""
         if not groups:
             return np.zeros(self._postings.size)
-        worths = [self._worths(group.alternatives) for group in groups]
+        known = self._worths.get
+        worths = [known(group.alternatives) or self._merged(group.alternatives) for group in groups]
         documents = np.concatenate([each[0] for each in worths])
         values = np.concatenate([each[1] for each in worths])
         shares = np.array([each[2] * group.weight for each, group in zip(worths, groups, strict=True)], np.float32)
         values *= shares.repeat([len(each[0]) for each in worths])
         return np.bincount(documents, values, minlength=self._postings.size).astype(np.float64, copy=False)
 
-    def _worths(self, alternatives: tuple[tuple[int, float], ...]) -> Worths:
+    def _merged(self, alternatives: tuple[tuple[int, float], ...]) -> Worths:
         """The documents that hold any of the alternatives, what its best one is worth in each, and times how much."""
-        if len(alternatives) == 1:
-            return self._one(*alternatives[0])
-        merged = self._merged.get(alternatives)
-        if merged is None:
-            merged = self._merge([self._one(term, worth) for term, worth in alternatives])
-            self._remembered += len(merged[0])
-            if self._remembered > _REMEMBERED:
-                self._merged.clear()
-                self._remembered = len(merged[0])
-            self._merged[alternatives] = merged
+        lists = [self._one(term, worth) for term, worth in alternatives]
+        merged = lists[0] if len(lists) == 1 else self._merge(lists)
+        size = _REMEMBERING + (len(merged[0]) if len(lists) > 1 else 0)  # one alone is part of the postings
+        if self._remembered + size > _REMEMBERED:
+            self._worths.clear()
+            self._remembered = 0
+        self._remembered += size
+        self._worths[alternatives] = merged
         return merged
 
     def _one(self, term: int, worth: float) -> Worths:
@@ -81,8 +67,19 @@ class Scorer:
             before = best[documents]
             added.append(documents[before == 0])
             best[documents] = np.maximum(before, values * np.float32(share))
-        held = np.concatenate(added)
+        held = np.concatenate([_NO_DOCUMENTS, *added])
         return held, best[held], 1.0
+
+
+def best(total: NDArray[np.float64], count: int) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+    """The `count` documents with the highest sums, and these, best first; ties go to the earlier document."""
+    found = _highest(total, count)
+    sums = total.take(found)
+    if len(found) > max(count, _SORTED_AT_ONCE):
+        kept = sums >= np.partition(sums, len(sums) - count)[len(sums) - count]
+        found, sums = found[kept], sums[kept]
+    order = (-sums).argsort(kind="stable")[:count]
+    return found.take(order), sums.take(order).astype(np.float32)
 
 
 def _highest(total: NDArray[np.float64], count: int) -> NDArray[np.intp]:

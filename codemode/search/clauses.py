@@ -42,18 +42,24 @@ def clause_heads(question: Question, text: str, look: Look, scores: Column) -> l
     spans = _spans(text) if len(question.groups) >= 2 * _LEAST_WORDS else []
     if len(spans) < 2:
         return []
-    heads: list[int] = []
-    overall = _OVERALL * scores / scores.max()
-    answers = look.found + _IN_NAME * look.named
     telling = [group.place for group in question.groups if group.weight > _TELLING]
+    spans = [
+        (start, end) for start, end in spans if len([0 for place in telling if start <= place < end]) >= _LEAST_WORDS
+    ]
+    if not spans:
+        return []
+    heads: list[int] = []
+    overall = _OVERALL * scores / np.maximum.reduce(scores)
+    answers = look.found + _IN_NAME * look.named
+    places = [group.place for group in question.groups]
     for start, end in spans:
-        if sum([start <= place < end for place in telling]) < _LEAST_WORDS or len(heads) == _CLAUSES:
-            continue
-        rarity = look.rarity * np.array([start <= group.place < end for group in question.groups])
+        rarity = look.rarity * np.array([start <= place < end for place in places])
         shares = rarity / np.maximum(np.add.reduce(rarity), _LEAST)
         best = int((answers.dot(shares) + overall).argmax())
         if look.found[best].dot(shares) >= _FOUND:
             heads.append(best)
+        if len(heads) == _CLAUSES:
+            break
     return heads
 
 

@@ -8,16 +8,16 @@ nonsense.
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from codemode.search.ranking import saturated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from codemode.search.groups import Group
@@ -61,21 +61,21 @@ def evidence(
     said = evenly = total = explained = found = 0.0
     parts = []
     for group, own, in_head, anywhere in words:
-        weight = max(group.weight, _LEAST)
+        weight = group.weight or _LEAST
         rarity = own / rarest if group.known else weight
-        headed = min(in_head / weight, 1.0)
+        headed = in_head / weight if in_head < weight else 1.0
         said += weight
         evenly += weight * headed
         total += rarity
         explained += rarity * headed
-        found += rarity * min(anywhere / weight, 1.0)
+        found += rarity * (anywhere / weight if anywhere < weight else 1.0)
         parts.append((headed, rarity * (1 - headed)))
     said, total = max(said, _LEAST), max(total, _LEAST)
     summed = sums[best] / rarest
-    saturates = saturated(summed / total) - look.features["sum"][best]
+    share, whole = saturated(np.array((summed / total, summed)))
     return {
-        "score": float(scores[best] + saturates),
-        "sum": float(saturated(summed)),
+        "score": float(scores[best] + (share - look.features["sum"][best])),
+        "sum": float(whole),
         "in_texts": (found - explained) / math.sqrt(max(len(groups), 1)),
         "evenness": evenly / said - explained / total,
         "parted": _parted(groups, parts) / total,
@@ -87,24 +87,24 @@ def _parted(groups: Sequence[Group], parts: Sequence[tuple[float, float]]) -> fl
     """The most that is missing of a word that touches one that is there: `crossword tool` where a tool is found.
     `parts` are how well each group is answered, and how much is missing of it."""
     most = 0.0
-    for (one, other), ((headed, missing), (headed_other, missing_other)) in zip(
-        pairwise(groups), pairwise(parts), strict=True
-    ):
-        if 0 < other.place - one.place - len(one.surface) <= 1:
-            most = max(most, headed * missing_other, headed_other * missing)
+    before, end = (0.0, 0.0), -1
+    for group, part in zip(groups, parts, strict=True):
+        if group.place - end == 1:
+            most = max(most, part[0] * before[1], before[0] * part[1])
+        before, end = part, group.place + len(group.surface)
     return most
 
 
 def _unasked(look: Look, first: NDArray[np.intp]) -> float:
     """Whether the best hits have a word of their own in the name, which the query does not say nor another of them has:
     what tells them from each other is then not what was asked for."""
-    ends = look.unsaid_owners.searchsorted(first, side="right").tolist()
-    starts = look.unsaid_owners.searchsorted(first).tolist()
-    unsaid = [set(look.unsaid[start:end].tolist()) for start, end in zip(starts, ends, strict=True)]
+    ends = [*look.name_ends.tolist(), 0]  # that of none, where the first name begins
+    names = [set(look.names[ends[hit - 1] : ends[hit]].tolist()) for hit in first.tolist()]
+    asked = look.asked.tolist()
     return sum(
         share
-        for place, share in enumerate(_UNASKED[: len(unsaid)])
-        if unsaid[place].difference(*unsaid[:place], *unsaid[place + 1 :])
+        for place, share in enumerate(_UNASKED[: len(names)])
+        if names[place].difference(asked, *names[:place], *names[place + 1 :])
     )
 
 

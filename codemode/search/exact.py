@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
 
 _NAME_LIKE = re.compile(r"[^\W_]\S*[./_\-:]\S*\w|\w*[a-z0-9][A-Z]\w*")
-_PLAIN = re.compile(r"\W?[A-Z]?[a-z0-9]*\W*")  # words that are no name, most of the others
+_SIGN = re.compile(r"[./_\-:]\S|[a-z0-9][A-Z]")  # one is in every such name, and in few other words
 
 
 class ExactNames:
@@ -26,6 +26,7 @@ class ExactNames:
         self._tools = tools
         self.hashes = hashes
         self.documents = documents
+        self._most_spaces = max((name.count(" ") for tool in tools for name in (tool.id, *tool.aliases)), default=0)
 
     @classmethod
     def of(cls, tools: Sequence[Tool]) -> ExactNames:
@@ -38,10 +39,11 @@ class ExactNames:
 
     def find(self, query: str) -> list[int]:
         """Places of the tools whose name the whole query is, else of those whose names are words of it."""
-        whole = self._places(query.strip())
-        if whole:
+        name = query.strip()
+        whole = self._places(name) if name.count(" ") <= self._most_spaces else []
+        if whole or not _SIGN.search(name):
             return whole
-        odd = [word for word in query.split() if not (word.isalpha() and word.islower()) and not _PLAIN.fullmatch(word)]
+        odd = filter(_SIGN.search, name.split())
         words = dict.fromkeys(match.group() for word in odd for match in _NAME_LIKE.finditer(word))
         return list(dict.fromkeys(place for word in words for place in self._places(word)))
 

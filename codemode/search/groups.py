@@ -67,6 +67,7 @@ class Interpreter:
         self._frequencies = np.diff(postings.starts).tolist()
         self._general = _general_spelling()
         self._meanings: dict[tuple[str, bool], Group] = {}
+        self._joined: dict[tuple[str, str], int | None] = {}
 
     def groups(self, words: Sequence[Word]) -> list[Group]:
         """Groups in the order of the words; a word that is repeated makes one group, and unknown ones are kept."""
@@ -75,10 +76,11 @@ class Interpreter:
             for term in self._spelled_out(form) if form.is_short else (form.term,):
                 before = found.get(term)
                 if before is None:
-                    meant = self._meaning(form.surface, is_name=is_name)
+                    meant = self._meanings.get((form.surface, is_name)) or self._look_up(form.surface, is_name=is_name)
                     if term != form.term:
                         meant = self._standing_for(form, term, meant)
-                    found[term] = Group(meant.surface, meant.alternatives, weight, meant.known, meant.corrected, place)
+                    surface, alternatives, _, known, corrected, _ = meant
+                    found[term] = Group(surface, alternatives, weight, known, corrected, place)
                 elif before.weight < weight:
                     found[term] = before._replace(weight=weight)
         for term, number, worth in self._together(words):
@@ -89,17 +91,23 @@ class Interpreter:
 
     def _together(self, words: Sequence[Word]) -> Iterator[tuple[str, int, float]]:
         """What terms stand for beside each other: the short form of some, or the one word that two make."""
-        terms = [form.term for form, *_ in words]
-        for place, short in _short_forms(terms).items():
+        for term, short in _short_forms([form for form, *_ in words]):
             number = self._frequent(short)
             if number is not None:
-                yield terms[place], number, self._weights.abbreviation
+                yield term, number, self._weights.abbreviation
         for (one, _, place, _), (other, _, after, _) in pairwise(words):
             if 0 < after - place - len(one.surface) <= 1:
-                number = self._frequent(text.term(one.surface + other.surface))
+                pair = one.surface, other.surface
+                number = self._joined[pair] if pair in self._joined else self._join(pair)
                 if number is not None:
                     yield one.term, number, self._weights.compound
                     yield other.term, number, self._weights.compound
+
+    def _join(self, pair: tuple[str, str]) -> int | None:
+        if len(self._joined) >= _REMEMBERED:
+            self._joined.clear()
+        number = self._joined[pair] = self._frequent(text.term("".join(pair)))
+        return number
 
     def _spelled_out(self, form: Form) -> tuple[str, ...]:
         """The words that a short form is made of, where the tools write each of them more often than it."""
@@ -123,14 +131,6 @@ class Interpreter:
         number = self._frequent(term)
         return 0 if number is None else self._frequencies[number]
 
-    def _meaning(self, surface: str, *, is_name: bool) -> Group:
-        group = self._meanings.get((surface, is_name))
-        if group is None:
-            if len(self._meanings) >= _REMEMBERED:
-                self._meanings.clear()
-            group = self._meanings[surface, is_name] = self._look_up(surface, is_name=is_name)
-        return group
-
     def _look_up(self, surface: str, *, is_name: bool) -> Group:
         term = text.term(surface)
         worths: dict[int, float] = {}
@@ -153,7 +153,11 @@ class Interpreter:
         self._add(worths, wordlists.synonyms().get(meant, ()), share * alike)
         for run in wordlists.abbreviations().get(meant, ()):
             self._add(worths, run, share * self._weights.abbreviation)
-        return Group(surface, tuple(worths.items()), 1.0, own is not None, corrected)
+        if len(self._meanings) >= _REMEMBERED:
+            self._meanings.clear()
+        group = Group(surface, tuple(worths.items()), 1.0, own is not None, corrected)
+        self._meanings[surface, is_name] = group
+        return group
 
     def _frequent(self, term: str) -> int | None:
         number = self._vocabulary.number(term)
@@ -197,12 +201,12 @@ def _general_spelling() -> Spelling:
     return Spelling(words, np.zeros(len(words), np.int32))
 
 
-def _short_forms(terms: list[str]) -> dict[int, str]:
-    """The short form of the spelled-out words that a word is one of, by the place of the word."""
-    known, from_first = wordlists.abbreviated(), wordlists.abbreviated_from()
+def _short_forms(forms: Sequence[Form]) -> Iterator[tuple[str, str]]:
+    """The terms that are among the spelled-out words of a short form, each with that."""
+    known = wordlists.abbreviated()
     found: dict[int, str] = {}
-    for start, first in enumerate(terms):
-        for run in from_first.get(first, ()):
-            if tuple(terms[start : start + len(run)]) == run:
+    for start, first in enumerate(forms):
+        for run in first.opens:
+            if tuple(form.term for form in forms[start : start + len(run)]) == run:
                 found.update((place, known[run]) for place in range(start, start + len(run)))
-    return found
+    return ((forms[place].term, short) for place, short in found.items())

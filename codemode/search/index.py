@@ -12,7 +12,7 @@ import numpy as np
 from rapidfuzz import fuzz, process
 
 from codemode.search.acronyms import Acronyms
-from codemode.search.candidates import Scorer
+from codemode.search.candidates import Scorer, best
 from codemode.search.clauses import clause_heads, fill
 from codemode.search.compounds import pairs_of_names
 from codemode.search.confidence import UNSURE, confidence, evidence
@@ -153,9 +153,10 @@ class Index:
             return Hits(asked, (), 0, ("",) * count, (0.0,) * count, empty=tuple(range(count)), note=NO_TOOLS)
         allowed = self._facets.allowed(asked)
         similar, note = self._similar(asked.queries)
-        lists = [self._found(*each, allowed) for each in zip(asked.queries, similar, strict=True)]
-        length = asked.limit if asked.offset else max(asked.limit, len(asked.queries))
-        page, total = _page(lists, asked.offset, asked.offset + length)
+        end = asked.offset + (asked.limit if asked.offset else max(asked.limit, len(asked.queries)))
+        depth = _CANDIDATES if self.meanings or len(asked.queries) > 1 else min(end, _CANDIDATES)
+        lists = [self._found(*each, allowed, depth) for each in zip(asked.queries, similar, strict=True)]
+        page, total = _page(lists, asked.offset, end)
         return Hits(
             asked,
             tuple(page),
@@ -174,25 +175,37 @@ class Index:
             return [None] * len(queries), ""
         return self.meanings.standings(queries)
 
-    def _found(self, text: str, similar: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None) -> _Found:
-        """The documents of one search, best first: exact names, then the ranked, clauses filling the last places."""
-        ranked = self._ranked(text, similar, allowed)
+    def _found(
+        self, text: str, similar: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None, depth: int
+    ) -> _Found:
+        """The first `depth` documents of one search, or more, best first: exact names, then the ranked, clauses filling
+        the last places."""
         exact = [place for place in self.exact.find(text) if allowed is None or allowed[place]]
         if not exact:
-            return ranked
+            return self._ranked(text, similar, allowed, depth)
+        ranked = self._ranked(text, similar, allowed, _CANDIDATES)
         scores = dict(zip(ranked.documents, [*ranked.scores.tolist(), *ranked.behind.tolist()], strict=True))
         highest = max(scores.values(), default=0.0) + 1
         documents = list(dict.fromkeys((*exact, *ranked.documents)))
         ordered = np.array([scores.get(document, highest) for document in documents])
-        return replace(ranked, documents=documents, scores=ordered, exact=len(exact), confidence=1.0)
+        return replace(
+            ranked, documents=documents, scores=ordered, total=len(documents), exact=len(exact), confidence=1.0
+        )
 
-    def _ranked(self, text: str, similar: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None) -> _Found:
+    def _ranked(
+        self, text: str, similar: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None, depth: int
+    ) -> _Found:
         """The documents with the highest sums or nearest meanings looked at closely, then the rest by their sums."""
         question = self._question(text)
-        documents, sums = self._scorer.best(question.groups, _CANDIDATES, allowed)
+        every = self._scorer.sums(question.groups)
+        if allowed is not None:
+            every *= allowed
+        documents, sums = best(every, max(self._ranked_closely, depth))
         close = min(self._ranked_closely, len(documents))
+        total = min(int(np.count_nonzero(every > 0)), _CANDIDATES)
         if similar is not None:
             documents, sums, close = with_nearest(documents, sums, close, similar, allowed)
+            total = len(documents)
         if not close:
             return _Found(self, question, similar, [], sums, sums)
         look = self._ranker.look(question, documents[:close], sums[:close])
@@ -204,12 +217,12 @@ class Index:
             order = (-scores).argsort(kind="stable")
         order = fill(order, clause_heads(question, text, look, scores), DEFAULT_LIMIT)
         documents[:close] = documents.take(order)
-        return _Found(self, question, similar, documents.tolist(), scores.take(order), sums[close:], confidence=sure)
+        return _Found(self, question, similar, documents.tolist(), scores.take(order), sums[close:], total, 0, sure)
 
     def looked_at(self, text: str) -> tuple[tuple[str, ...], Mapping[str, NDArray[np.floating]]]:
         """The ids and features of the candidates of one search, for tuning."""
         question = self._question(text)
-        documents, sums = self._scorer.best(question.groups, self._ranked_closely)
+        documents, sums = best(self._scorer.sums(question.groups), self._ranked_closely)
         if not len(documents):
             return (), {}
         look = self._ranker.look(question, documents, sums)
@@ -218,7 +231,7 @@ class Index:
     def evidence(self, text: str) -> Mapping[str, float] | None:
         """What speaks for the best hit of a search, for fitting; None without a hit."""
         question = self._question(text)
-        documents, sums = self._scorer.best(question.groups, self._ranked_closely)
+        documents, sums = best(self._scorer.sums(question.groups), self._ranked_closely)
         if not len(documents):
             return None
         look = self._ranker.look(question, documents, sums)
@@ -254,8 +267,8 @@ def _by_source(catalog: Iterable[Tool]) -> dict[str, tuple[Tool, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The documents of one search, best first, and the scores of those that were looked at closely; the others have but
-    `sums`. The first `exact` were asked for by name."""
+    """The first documents of the `total` that one search found, and the scores of those that were looked at closely;
+    the others have but `sums`. The first `exact` were asked for by name."""
 
     index: Index
     question: Question
@@ -263,24 +276,22 @@ class _Found:
     documents: list[int]
     scores: NDArray[np.floating]
     sums: NDArray[np.float32]
+    total: int = 0
     exact: int = 0
     confidence: float = 0.0
 
     def hit(self, search: int, rank: int) -> Hit:
         """The hit at a rank; `search` is the place of this search among several."""
         tool = self.index.tools[self.documents[rank]]
-        return Hit(tool, self.score(rank), search, rank, rank < self.exact, self)
+        place = rank - len(self.scores)
+        score = self.scores.item(rank) if place < 0 else self.behind.item(place)
+        return Hit(tool, score, search, rank, rank < self.exact, self)
 
     @property
     def behind(self) -> NDArray[np.floating]:
         """The scores of those that were not looked at closely: they share what the last of the others has."""
         shared: NDArray[np.floating] = self.scores.min(initial=np.inf) * self.sums / self.sums.max(initial=_LEAST)
         return shared
-
-    def score(self, rank: int) -> float:
-        """What a document comes to."""
-        place = rank - len(self.scores)
-        return float(self.scores[rank] if place < 0 else self.behind[place])
 
     def matched(self, rank: int) -> tuple[str, ...]:
         """The words of the query that a tool answers, each with the fields that do."""
@@ -300,8 +311,7 @@ def _page(lists: Sequence[_Found], start: int, end: int) -> tuple[list[Hit], int
     several searches found stands at its best."""
     if len(lists) == 1:
         (found,) = lists
-        total = len(found.documents)
-        return [found.hit(0, rank) for rank in range(start, min(end, total))], total
+        return [found.hit(0, rank) for rank in range(start, min(end, len(found.documents)))], found.total
     merged: dict[int, tuple[int, int]] = {}
     for rank, row in enumerate(zip_longest(*(found.documents for found in lists))):
         for search, document in enumerate(row):

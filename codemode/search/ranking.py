@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from codemode.search import text, wordlists
 from codemode.search.documents import Field
 from codemode.search.profile import COVERED
 from codemode.search.segment import FIELDS
@@ -30,9 +31,10 @@ if TYPE_CHECKING:
 
 # Numbers are arrays here: any other operand is made one each time, which takes longer than to add it to sixty numbers.
 _ZERO, _ONE = np.array(0), np.array(1)
-_NO_ANSWER, _NO_KIND, _NO_WORTH = np.array(-1, np.int32), np.array(0, np.uint64), np.array(0, np.float32)
+_NO_ANSWER, _NO_KIND = np.array(-1), np.array(0, np.uint64)
 _LEAST_RARITY = np.array(0.01)  # of what is left of a name; one that would lose all its words keeps them
 _LEAST = np.array(1e-6)  # keeps a share of nothing from dividing by zero
+_COUNTED = np.arange(1 << 14)  # what is counted from 0 up to fewer is not counted anew
 _STEEPNESS = np.array(2, np.float32)  # of the logarithm that the sum goes through: how soon more of it counts for less
 _COVERED = [f"{field.name.lower()}_covered" for field in COVERED]
 _HEAD = len(COVERED)  # the first fields, which say what a tool is for
@@ -42,8 +44,8 @@ _TEXTS = [Field.TEXT, Field.PARAMETER_TEXT]  # the longer, the more of a query t
 _NO_GROUP = -2  # of a word that answers none: not the one before the first either
 _NEXT_NAME = np.array(1 << 20)  # more than a query has groups
 # How a query says a word: not, as it stands, or as one that says nothing.
-_UNSAID, _SAID, _LEFT_OUT = (np.array(way, np.int8) for way in range(3))
-_WAYS = np.array(3)
+_UNSAID, _SAID, _LEFT_OUT = range(3)
+_PASSED_OVER, _WAYS = np.array(_LEFT_OUT, np.int8), np.array(3)
 
 
 class Question(NamedTuple):
@@ -58,23 +60,29 @@ class Question(NamedTuple):
 
 class Look(NamedTuple):
     """What was seen: each feature by name, one number for each candidate; the rarity of the groups; and candidates x
-    groups, how well the name (`named`), what says what a tool is for (`headed`) and anything (`found`) answers. And in
-    a row the terms of all names that the query does not say (`unsaid`), with the place of the candidate of each."""
+    groups, how well the name (`named`), what says what a tool is for (`headed`) and anything (`found`) answers. `asked`
+    are the terms that answer; `names` in a row those of all names, and `name_ends` where the name of each ends."""
 
     features: Mapping[str, Column]
     named: Column
     headed: Column
     found: Column
     rarity: Column
-    unsaid: NDArray[np.int32]
-    unsaid_owners: NDArray[np.intp]
+    asked: NDArray[np.intp]
+    names: NDArray[np.int32]
+    name_ends: NDArray[np.intp]
 
 
 class Ranker:
     """Features of candidates. Keeps three rows of numbers per thread."""
 
     def __init__(self, documents: Segment, postings: Postings, profile: Profile, vocabulary: Vocabulary) -> None:
-        self._documents = documents
+        self._names = documents.names
+        self._names_of = _Ranges(documents.name_starts)
+        self._says_nothing = _function_words(vocabulary)
+        self._all = _Contents(_Ranges(documents.starts), documents.terms, documents.fields)
+        self._telling = _telling(documents, self._says_nothing)
+        self._covered_rarity = np.ascontiguousarray(profile.rarity.T, np.float64)
         self._rarity = postings.rarity
         self._text_lengths = np.log1p(documents.lengths[:, _TEXTS].sum(axis=1, dtype=np.float32))
         self._profile = profile
@@ -86,10 +94,12 @@ class Ranker:
         """Look closely at some candidates."""
         rows, asked = self._rows(), _asked(question.groups, self._rarity)
         rows.enter(asked)
-        cover, explained = self._answered(rows, asked, candidates, _HEAD_AND_REST)
-        names = self._names(rows, asked, question, candidates)
+        in_any = np.logical_or.reduce(self._says_nothing.take(asked.terms))
+        contents = self._all if in_any else self._telling
+        cover, explained = _answered(contents, rows, asked, candidates, _HEAD_AND_REST)
+        names = self._read(rows, asked, question, candidates)
         rows.clear(asked)
-        total = np.maximum(asked.rarity.sum(), _LEAST).astype(np.float32)
+        total = np.maximum(np.add.reduce(asked.rarity), _LEAST).astype(np.float32)
         shares = asked.rarity / total
         headed = np.maximum.reduce(cover[:_HEAD])
         found = np.maximum(headed, cover[_HEAD])
@@ -98,19 +108,19 @@ class Ranker:
             **self._covered(explained, names.passed_over, candidates),
             "query_covered": found.dot(shares),
             "head_covered": headed.dot(shares),
-            "words_found": np.add.reduce(found > _NO_WORTH, axis=1, dtype=np.float32) / max(found.shape[1], 1),
+            "words_found": np.sign(found).dot(np.ones_like(shares)) / max(len(shares), 1),
             "namespace_covered": self._around(rows, headed, candidates, shares),
             **names.features,
             **self._acting(question, candidates),
             "text_length": self._text_lengths.take(candidates),
         }
-        return Look(features, cover[Field.NAME], headed, found, asked.rarity, names.unsaid, names.unsaid_owners)
+        return Look(features, cover[Field.NAME], headed, found, asked.rarity, asked.terms, names.terms, names.ends)
 
     def matched(self, groups: Sequence[Group], document: int) -> tuple[str, ...]:
         """The words of the query that a document answers, each with the fields that do."""
         rows, asked = self._rows(), _asked(groups, self._rarity)
         rows.enter(asked)
-        cover, _ = self._answered(rows, asked, np.array([document], np.intp), _EACH_FIELD)
+        cover, _ = _answered(self._all, rows, asked, np.array([document], np.intp), _EACH_FIELD)
         rows.clear(asked)
         return tuple(
             f"{group.corrected or group.surface} ({', '.join(_LABELS[field] for field in np.flatnonzero(answers))})"
@@ -125,67 +135,51 @@ class Ranker:
             rows = self._local.rows = _Rows(len(self._rarity), len(self._term_of_surface), namespaces)
         return rows
 
-    def _answered(
-        self, rows: _Rows, asked: _Asked, candidates: NDArray[np.intp], planes: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float32], Column]:
-        """Planes x candidates x groups, how well a group is answered, and planes x candidates, the rarity of the terms
-        that answer. `planes` has for each field, in their order, the plane that it is part of."""
-        documents, count, groups = self._documents, len(candidates), len(asked.rarity)
-        places, holders = _ranges(documents.starts, candidates)
-        answers = rows.answer_of.take(documents.terms.take(places))
-        (hit,) = (answers > _NO_ANSWER).nonzero()
-        answers = answers.take(hit)
-        slots = (planes * count).take(documents.fields.take(places.take(hit))) + holders.take(hit)
-        shape = int(planes[-1]) + 1, count, groups
-        cover = np.zeros(math.prod(shape), np.float32)
-        np.maximum.at(cover, slots * groups + asked.groups.take(answers), asked.worths.take(answers))
-        explained = _summed(asked.rarities.take(answers), slots, shape[0] * count)
-        return cover.reshape(shape), explained.reshape(shape[:2])
-
-    def _names(self, rows: _Rows, asked: _Asked, question: Question, candidates: NDArray[np.intp]) -> _Names:
+    def _read(self, rows: _Rows, asked: _Asked, question: Question, candidates: NDArray[np.intp]) -> _Names:
         """How the names read beside the query: its words in the same order, as they stand, from the first one on."""
         count = len(candidates)
-        places, owners = _ranges(self._documents.name_starts, candidates)
-        surfaces = self._documents.names.take(places)
+        places, owners, lengths = self._names_of.of(candidates)
+        surfaces = self._names.take(places)
         terms = self._term_of_surface.take(surfaces)
-        ways = self._ways(rows.way_of, question, surfaces)
+        ways = self._ways(rows, question, surfaces)
         rarities = _summed(self._rarity.take(terms), owners * _WAYS + ways, count * int(_WAYS))
         unsaid, said, passed_over = rarities.reshape(count, -1).T
-        (kept,) = (ways != _LEFT_OUT).nonzero()
-        terms, owners = terms.take(kept), owners.take(kept)
+        (kept,) = (ways < _PASSED_OVER).nonzero()
+        if len(kept) < len(terms):
+            terms, owners = terms.take(kept), owners.take(kept)
+            lengths = np.bincount(owners, minlength=count)
         groups = asked.groups.take(rows.answer_of.take(terms))
-        lengths = np.bincount(owners, minlength=count)
+        ends = lengths.cumsum()
         steps = owners * _NEXT_NAME + groups
-        (in_order,) = (steps[1:] - steps[:-1] == _ONE).nonzero()
-        answers = groups >= _ZERO
+        in_order = np.bincount(owners[1:], steps[1:] - steps[:-1] == _ONE, minlength=count)
         opens = lengths >= _ONE
-        opens[opens] = answers.take((lengths.cumsum() - lengths)[opens])
-        (alone,) = (~answers).nonzero()
+        if len(groups):
+            opens &= groups.take(ends - lengths, mode="clip") >= _ZERO
         features = {
-            "name_in_order": np.bincount(owners.take(in_order), minlength=count) / np.maximum(lengths - _ONE, _ONE),
+            "name_in_order": in_order / np.maximum(lengths - _ONE, _ONE),
             "name_opens": opens,
             "name_length": np.log1p(lengths),
             "name_verbatim": said / np.maximum(unsaid + said, _LEAST),
         }
-        return _Names(features, passed_over, terms.take(alone), owners.take(alone))
+        return _Names(features, passed_over, terms, ends)
 
-    def _ways(self, way_of: NDArray[np.int8], question: Question, surfaces: NDArray[np.int32]) -> NDArray[np.int8]:
+    def _ways(self, rows: _Rows, question: Question, surfaces: NDArray[np.int32]) -> NDArray[np.int8]:
         """How the query says each of the surface forms."""
-        known = self._vocabulary.known
-        said, left_out = (
-            known([group.corrected or group.surface for group in question.groups]),
-            known(question.left_out),
-        )
-        entered = np.array(said + left_out, np.intp)
-        way_of[entered] = _SAID
-        way_of[entered[len(said) :]] = _LEFT_OUT
-        ways = way_of.take(surfaces)
-        way_of[entered] = _UNSAID
+        known, way_of = self._vocabulary.known, rows.way_of
+        said = known([group.corrected or group.surface for group in question.groups])
+        left_out = known(question.left_out)
+        for surface in said:
+            way_of[surface] = _SAID
+        for surface in left_out:
+            way_of[surface] = _LEFT_OUT
+        ways = rows.ways.take(surfaces)
+        for surface in said + left_out:
+            way_of[surface] = _UNSAID
         return ways
 
     def _covered(self, explained: Column, passed_over: Column, candidates: NDArray[np.intp]) -> dict[str, Column]:
         """How much of a field the query explains, by the rarity of its terms."""
-        whole = self._profile.rarity.take(candidates, axis=0).astype(np.float64).T
+        whole = self._covered_rarity.take(candidates, axis=1)
         rest = whole[Field.NAME] - passed_over
         np.copyto(whole[Field.NAME], rest, where=rest > _LEAST_RARITY)
         return dict(zip(_COVERED, explained[:_HEAD] / whole, strict=True))
@@ -194,10 +188,10 @@ class Ranker:
         """How much of the query, in `shares` of groups, the candidates of the same namespace answer together,
         parameters apart."""
         namespaces = self._profile.namespaces.take(candidates)
-        rows.one_of[namespaces] = np.arange(len(candidates))
+        rows.one_of[namespaces] = _counted(len(candidates))
         first = rows.one_of.take(namespaces)
         together = np.zeros(headed.size, np.float32)
-        cells = np.arange(headed.size).reshape(headed.shape)
+        cells = _counted(headed.size).reshape(headed.shape)
         np.maximum.at(together, cells.take(first, axis=0).ravel(), headed.ravel())
         around: Column = together.reshape(headed.shape).dot(shares).take(first)
         return around
@@ -214,6 +208,51 @@ class Ranker:
         }
 
 
+class _Contents(NamedTuple):
+    """What documents say: the rows of each, and in a row the terms and the fields that have them."""
+
+    ranges: _Ranges
+    terms: NDArray[np.int32]
+    fields: NDArray[np.uint8]
+
+
+def _telling(documents: Segment, left_out: NDArray[np.bool_]) -> _Contents:
+    """What documents say but for some terms, and each term once in the fields behind the head: a third less to read."""
+    terms, rest = documents.terms, documents.fields >= _HEAD
+    again = np.zeros(len(terms) + 1, bool)
+    again[1:-1] = rest[1:] & rest[:-1] & (terms[1:] == terms[:-1])
+    again[documents.starts] = False
+    (kept,) = (~(again[:-1] | left_out.take(terms))).nonzero()
+    starts = kept.searchsorted(documents.starts)
+    return _Contents(_Ranges(starts), terms.take(kept), documents.fields.take(kept))
+
+
+def _function_words(vocabulary: Vocabulary) -> NDArray[np.bool_]:
+    """For each term whether it says nothing, and stands for no word that does: queries seldom ask for it."""
+    silent = {text.term(word) for word in wordlists.stop_words()}.difference(wordlists.synonyms(), wordlists.actions())
+    found = np.zeros(len(vocabulary), bool)
+    found[[number for number in map(vocabulary.number, silent) if number is not None]] = True
+    return found
+
+
+def _answered(
+    contents: _Contents, rows: _Rows, asked: _Asked, candidates: NDArray[np.intp], planes: NDArray[np.intp]
+) -> tuple[NDArray[np.float32], Column]:
+    """Planes x candidates x groups, how well a group is answered, and planes x candidates, the rarity of the terms
+    that answer. `planes` has for each field, in their order, the plane that it is part of."""
+    count, groups = len(candidates), len(asked.rarity)
+    places, holders, _ = contents.ranges.of(candidates)
+    answers = rows.answer_of.take(contents.terms.take(places))
+    (hit,) = (answers > _NO_ANSWER).nonzero()
+    answers = answers.take(hit)
+    slots = (planes * count).take(contents.fields.take(places.take(hit))) + holders.take(hit)
+    shape = int(planes[-1]) + 1, count, groups
+    cover = np.zeros(math.prod(shape), np.float32)
+    np.maximum.at(cover, slots * groups + asked.groups.take(answers), asked.worths.take(answers))
+    explained = _summed(asked.rarities.take(answers), slots, shape[0] * count)
+    return cover.reshape(shape), explained.reshape(shape[:2])
+
+
 class _Asked(NamedTuple):
     """The alternatives of all groups in a row: their terms, how well they answer, that times how rare they are, and the
     group that they answer, with `_NO_GROUP` at the end. `rarity` is of the groups."""
@@ -226,13 +265,13 @@ class _Asked(NamedTuple):
 
 
 class _Names(NamedTuple):
-    """Features of names; the rarity of their words that the query leaves out; and as in `Look` those that it does not
-    say."""
+    """Features of names; the rarity of their words that the query leaves out; the terms of the others in a row, and
+    where those of each name end."""
 
     features: Mapping[str, Column]
     passed_over: Column
-    unsaid: NDArray[np.int32]
-    unsaid_owners: NDArray[np.intp]
+    terms: NDArray[np.int32]
+    ends: NDArray[np.intp]
 
 
 class _Rows:
@@ -241,7 +280,8 @@ class _Rows:
 
     def __init__(self, terms: int, surfaces: int, namespaces: int) -> None:
         self.answer_of = np.full(terms, _NO_ANSWER)
-        self.way_of = np.zeros(surfaces, np.int8)
+        self.way_of = bytearray(surfaces)
+        self.ways = np.frombuffer(self.way_of, np.int8)
         self.one_of = np.zeros(namespaces, np.intp)
 
     def enter(self, asked: _Asked) -> None:
@@ -287,12 +327,23 @@ def _summed(values: Column, places: NDArray[np.integer], count: int) -> NDArray[
     return np.bincount(places, values, minlength=count).astype(np.float64, copy=False)
 
 
-def _ranges(starts: NDArray[np.int64], chosen: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-    """All places in the ranges of the chosen, and for each the place of its owner among the chosen."""
-    ends = starts[1:].take(chosen)
-    sizes = ends - starts.take(chosen)
-    owners = np.arange(len(chosen)).repeat(sizes)
-    return (ends - sizes.cumsum()).repeat(sizes) + np.arange(len(owners)), owners
+class _Ranges:
+    """Places in a row that belong to owners, by where those of each start."""
+
+    def __init__(self, starts: NDArray[np.int64]) -> None:
+        self._ends = starts[1:]
+        self._sizes = np.diff(starts)
+
+    def of(self, chosen: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.intp], NDArray[np.int64]]:
+        """All places of the chosen, for each that of its owner among the chosen, and how many each has."""
+        sizes = self._sizes.take(chosen)
+        places = (self._ends.take(chosen) - sizes.cumsum()).repeat(sizes)
+        places += _counted(len(places))
+        return places, _counted(len(chosen)).repeat(sizes), sizes
+
+
+def _counted(count: int) -> NDArray[np.intp]:
+    return _COUNTED[:count] if count <= len(_COUNTED) else np.arange(count)
 
 
 _LABELS = ("name", "namespace or tag", "summary", "description", "parameter", "parameter text", "examples")

@@ -42,17 +42,19 @@ _QUOTES = re.compile("[\"'\u201c\u2018]")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A surface form with what the word lists say of it. `is_short` is whether it may be short for other words,
-    `in_capitals` whether it is written as an acronym is."""
+    """A surface form with what the word lists say of it. `kind` is the place of its weight among those of ordinary
+    words, faint ones and actions; `is_short` is whether it may be short for other words, `in_capitals` whether it is
+    written as an acronym is; `opens` are spelled-out words that have a short form and begin with it."""
 
     surface: str
     term: str
     is_stop: bool
-    is_faint: bool
+    kind: int
     is_short: bool
     in_capitals: bool
     actions: int
     particles: Mapping[str, tuple[str, ...]]
+    opens: tuple[tuple[str, ...], ...]
 
 
 #: A word of a query: its form, its weight (1 when it counts in full), the character it starts at, and whether it is
@@ -75,11 +77,12 @@ def read(query: str, weights: Weights) -> Reading:
     query = query[:_LONGEST_QUERY]
     written = values(query) if weights.value else []
     said = _with_meanings(_said(query, written, weights))
+    of_kind = (1.0, weights.faint, weights.action)
     leading, actions = -1, 0
     words, left_out = [], set()
     for form, share, place, is_name in said:
         if not form.is_stop:
-            words.append((form, share * _weight(form, weights), place, is_name))
+            words.append((form, share * of_kind[form.kind], place, is_name))
         elif not form.actions:
             left_out.add(form.surface)
             continue
@@ -87,17 +90,13 @@ def read(query: str, weights: Weights) -> Reading:
         if leading < 0:
             leading = form.actions
     if not words:
-        words = [(form, share * _weight(form, weights), place, is_name) for form, share, place, is_name in said]
+        words = [(form, share * of_kind[form.kind], place, is_name) for form, share, place, is_name in said]
         left_out.clear()
     if weights.implied and not actions and _names_several(words, query):
         words.append((_form(_LIST), weights.implied, len(query), False))
     for kind, start in {value.kind: value.start for value in reversed(written)}.items():
         words.append((_form(kind), weights.value, start, False))
     return Reading(words, max(leading, 0), actions, frozenset(left_out))
-
-
-def _weight(form: Form, weights: Weights) -> float:
-    return weights.faint if form.is_faint else weights.action if form.actions else 1.0
 
 
 def _with_meanings(said: list[Word]) -> list[Word]:
@@ -139,9 +138,12 @@ def _raw_word(raw: str) -> _Raw:
 def _forms(raw: str) -> tuple[Form, ...]:
     stop, faint, actions = wordlists.stop_words(), wordlists.faint_words(), wordlists.actions()
     short, phrases, in_capitals = wordlists.abbreviations(), wordlists.phrases(), text.is_acronym(raw)
+    spelled_out = wordlists.abbreviated_from()
     return tuple(
-        Form(surface, term := text.term(surface), surface in stop, surface in faint or surface.isdigit(),
-             in_capitals or term in short, in_capitals, actions.get(term, 0), phrases.get(term, {}))
+        Form(surface, term := text.term(surface), surface in stop,
+             1 if surface in faint or surface.isdigit() else 2 if actions.get(term) else 0,
+             in_capitals or term in short, in_capitals, actions.get(term, 0), phrases.get(term, {}),
+             spelled_out.get(term, ()))
         for surface in text.surface_forms(raw)
     )  # fmt: skip
 
@@ -159,7 +161,7 @@ def _said(query: str, written: list[Value], weights: Weights) -> list[Word]:
         quoted += [match.span() for match in _QUOTED.finditer(query)]
     said = []
     for start, end, share in _sentences(query, weights):
-        found = [(_raw_word(match.group()), match.start()) for match in text.words_within(query, start, end)]
+        found = [(_raw_word(match[0]), match.start()) for match in text.words_within(query, start, end)]
         names = _name_like(found)
         said += [(form, share, place, place in names) for raw, place in found for form in raw.forms]
     if quoted:

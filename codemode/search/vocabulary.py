@@ -22,20 +22,14 @@ class Vocabulary:
         self._terms: dict[str, int] = {term: number for number, term in enumerate(terms)}
         self._surfaces: dict[str, int] = {surface: number for number, surface in enumerate(surfaces)}
         self._of_surface = array("i", of_surface)
+        self.number = self._terms.get  #: the number of a term, or None if it was never seen
 
     def __len__(self) -> int:
         return len(self._terms)
 
     def copy(self) -> Vocabulary:
         """One that grows apart: an index whose vocabulary grew would look for terms that it has no postings of."""
-        other = Vocabulary()
-        other._terms, other._surfaces = self._terms.copy(), self._surfaces.copy()
-        other._of_surface = self._of_surface[:]
-        return other
-
-    def number(self, term: str) -> int | None:
-        """The number of a term, or None if it was never seen."""
-        return self._terms.get(term)
+        return Vocabulary(self._terms, self._surfaces, self._of_surface)
 
     def known(self, surfaces: Iterable[str]) -> list[int]:
         """The numbers of those surface forms that were ever seen."""

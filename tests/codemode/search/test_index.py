@@ -153,10 +153,36 @@ def test_a_page_before_the_first_is_refused(page: dict[str, int]) -> None:
         Query(("list",), **page)  # type: ignore[arg-type]
 
 
+def test_pages_are_of_one_list_far_behind_what_is_looked_at_closely(tool: ToolFactory) -> None:
+    many = Index.build(
+        Catalog([tool(f"shop.orders.list_{place}", "Lists orders. " * place) for place in range(1, 251)])
+    )
+    whole = many.search(Query(("list orders",), limit=1_000))
+    pages = [many.search(Query(("list orders",), limit=10, offset=start)) for start in range(0, 220, 10)]
+    assert {page.total for page in pages} == {whole.total} == {200}
+    assert [(hit.tool.id, hit.score) for page in pages for hit in page.hits] == [
+        (hit.tool.id, hit.score) for hit in whole.hits
+    ]
+
+
 @pytest.mark.parametrize("other", ["ns.__", "ns.list_clients", "a.list_clients"])
 def test_tools_without_a_word_in_their_names_are_found_by_what_they_do(other: str, tool: ToolFactory) -> None:
     index = Index.build(Catalog([tool("ns.___", "Freezes a membership."), tool(other, "Lists clients.")]))
     assert found(index, "freeze the membership") == ["ns.___"]
+
+
+def test_a_query_that_asks_for_function_words_finds_where_they_stand(tool: ToolFactory) -> None:
+    index = Index.build(Catalog([tool("ns.one", "Whatever is over there."), tool("ns.two", "Lists clients.")]))
+    (hit,) = index.search("over there").hits
+    assert (hit.tool.id, hit.matched) == ("ns.one", ("over (summary)", "there (summary)"))
+
+
+def test_an_exact_name_may_have_spaces(tool: ToolFactory) -> None:
+    index = Index.build(
+        Catalog([tool("ns.one", "Lists clients.", aliases=("List All Pulls",)), tool("ns.two", "List.")])
+    )
+    (first, *_) = index.search("list all PULLS ").hits
+    assert (first.tool.id, first.exact) == ("ns.one", True)
 
 
 def test_a_page_beyond_the_last_is_empty_and_knows_the_total(index: Index) -> None:
