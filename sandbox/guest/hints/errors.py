@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from difflib import get_close_matches
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.hints.calls import by_position, not_called, tool_by_text, tool_used
@@ -12,7 +13,7 @@ from sandbox.guest.hints.idioms import ATTRIBUTES, OF_ANSWERS, OF_OTHERS
 from sandbox.guest.hints.message_texts import hint_for_text
 from sandbox.guest.hints.missing_names import import_of, imported, module_or_class, undefined
 from sandbox.guest.hints.situation import Situation
-from sandbox.guest.hints.values import UNKNOWN, first_none, keys_of, parts, source
+from sandbox.guest.hints.values import UNKNOWN, copy_written, first_none, keys_of, parts, source
 from sandbox.guest.names.zones import zones
 from sandbox.guest.runtime.tables import Table, explain_missing, table_name
 from sandbox.guest.tools import PendingCall, Record, ToolError, ToolRejected
@@ -86,6 +87,9 @@ def _other_attribute(at: Situation, value: Any, name: str, text: str) -> str:
     if value is UNKNOWN:
         return ""
     kind = value if isinstance(value, type) else type(value)
+    copied = copy_written(at.tree) if kind is FunctionType else ""
+    if copied.endswith(".__dict__"):
+        return f"{copied} of a function is a copy here: write setattr({text}, name, value)"
     near = get_close_matches(name, [each for each in dir(kind) if not each.startswith("_")], n=3)
     return f"did you mean {', '.join(near)}?" if near else ""
 

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from sandbox.guest.hints.idioms import NAMES
-from sandbox.guest.hints.values import known_names, source
+from sandbox.guest.hints.values import copy_written, known_names, source
 from sandbox.guest.names.modules import OFFERED
 from sandbox.guest.names.refused import NOT_OFFERED
 from sandbox.guest.runtime.tables import Table
@@ -38,6 +38,8 @@ def undefined(at: Situation) -> str:
             f"{name} is assigned in this function, so it is local there: "
             f"write `global {name}` (or `nonlocal {name}`) first, or pass it in"
         )
+    if (copied := copy_written(at.tree)).endswith("()"):
+        return f"{copied} gives a copy here: write {name} = ..., or keep the values in a dict of your own"
     if name in NAMES:
         return NAMES[name].replace("{x}", name)
     if imported := import_of(name):

@@ -64,6 +64,17 @@ def parts(node: ast.AST | None) -> list[ast.AST]:
     return [] if node is None else list(ast.walk(node))
 
 
+def copy_written(tree: ast.AST | None) -> str:
+    """Return the text of what a program wrote to although it is a copy here, such as `globals()`, or nothing."""
+    for node in parts(tree):
+        is_item = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+        is_method = isinstance(node, ast.Attribute) and node.attr in ("update", "setdefault")
+        text = source(getattr(node, "value", None)) if is_item or is_method else ""
+        if text in ("globals()", "locals()", "vars()") or text.endswith(".__dict__"):
+            return text
+    return ""
+
+
 def source(node: ast.AST | None) -> str:
     """Return the text of an expression, shortened."""
     if node is None:

@@ -21,6 +21,11 @@ INSTEAD_OF = {
     "__builtins__": "call the builtin by its name",
     "tb_frame": "use traceback.format_exc() for the text of an error",
     "tb_next": "use traceback.format_exc() for the text of an error",
+    "__signature__": "functools.wraps(f) lets a wrapper show the signature of f",
+    **dict.fromkeys(
+        ("__annotations__", "__defaults__", "__kwdefaults__"),
+        "write annotations and defaults where it is defined; functools.partial gives others",
+    ),
     "getbuffer": "use .getvalue(), which gives the bytes",
 }
 
