@@ -66,6 +66,7 @@ STATUS: dict[type[CodeModeError], int] = {
     RequestConflict: 422,
     ApprovalForbidden: 403,
     CallerNotLetIn: 401,
+    JournalUnavailable: 503,
     JournalDamaged: 500,
     ExecutionError: 409,
     ConfigurationError: 409,
@@ -199,7 +200,8 @@ def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(JournalUnavailable)
     async def unrecorded(_: Request, error: JournalUnavailable) -> JSONResponse:
         log.error("%s", error)  # it names folders and hosts
-        return problem(503, error.code, "executions cannot be recorded or read now; nothing was done; try again later")
+        detail = "executions cannot be recorded or read now; nothing was done; try again later"
+        return problem(STATUS[JournalUnavailable], error.code, detail)
 
     @app.exception_handler(SandboxError)
     async def unavailable(_: Request, error: SandboxError) -> JSONResponse:

@@ -22,6 +22,7 @@ from codemode.errors import CallerNotLetIn, CodeModeError, RequestRepeated
 from codemode.executions.journal import Decision, ExecutionStatus, Verdict
 from codemode.executions.programs import Request as ExecutionRequest
 from codemode.serving.executions import BEYOND_S, brief, gone_on, pending_json, whole
+from codemode.serving.problems import problem
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Mapping
@@ -46,6 +47,8 @@ _CLOSED = {
 
 #: The number of an event: beyond what a store counts with there is none.
 Sequence = Annotated[int, Field(ge=0, lt=2**32)]
+
+_STOPPING = "the server stops, and has cancelled this program: where executions are recorded, GET /v1/executions has it"
 
 #: The longest that a request waits where nothing else bounds it.
 _LONGEST_WAIT_S = 3600.0
@@ -146,7 +149,10 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
                 fresh_reads=body.fresh_reads,
                 begun=request.state.turn.begun,
             )
-            outcome = await until_disconnect(request, work)
+            try:
+                outcome = await until_disconnect(request, work)
+            except asyncio.CancelledError:  # by the server, which stops
+                return problem(503, "stopping", _STOPPING)
             return JSONResponse(outcome.to_json() if outcome is not None else None)
         wanted = ExecutionRequest(
             body.code,
@@ -283,11 +289,14 @@ async def _answered(
     wait_s: float | None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """The outcome, or where to ask for it again."""
-    stored = await service.executions.wait(execution, caller, _wait_s(service, wait_s))
-    if stored.status in ("queued", "running"):
+    """The outcome, or where to ask for it again: also where this server stops, and another goes on with it."""
+    try:
+        stored = await service.executions.wait(execution, caller, _wait_s(service, wait_s))
+    except asyncio.CancelledError:
+        stored = None
+    if stored is None or stored.status in ("queued", "running"):
         place = {"Location": f"/v1/executions/{execution}", "Retry-After": "1", **(headers or {})}
-        return JSONResponse({"id": execution, "status": stored.status}, 202, place)
+        return JSONResponse({"id": execution, "status": stored.status if stored else "running"}, 202, place)
     outcome = {"id": execution, **(stored.outcome or {}), "status": stored.status}
     return JSONResponse(outcome, headers=dict(headers or {}))
 

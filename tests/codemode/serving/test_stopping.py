@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import json
 import os
 import signal
 import sys
 from asyncio.subprocess import PIPE
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ import httpx2
 import yaml
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from tests.codemode.executions.upstream import document, place
 from tests.codemode.transports.sockets import listening
 
 if TYPE_CHECKING:
@@ -138,3 +140,27 @@ async def test_a_collector_that_never_answers_holds_up_neither_programs_nor_the_
         for _ in range(3):
             assert (await http.post("/v1/execute", json={"code": PROGRAM})).json()["status"] == "completed"
     assert collector.texts
+
+
+async def test_who_waits_when_the_server_stops_is_told_what_becomes_of_his_program(tmp_path: Path) -> None:
+    async with AsyncExitStack() as stack:
+        here = await stack.enter_async_context(place(tmp_path))
+        here.upstream.hold("/post")
+        (tmp_path / "x.json").write_text(json.dumps(document()))
+        up = {"location": "x.json", "base_url": f"http://127.0.0.1:{here.port}"}
+        async with serving(tmp_path, {}, sources={"up": up}, server={"drain_s": 0}) as http:
+            client = await stack.enter_async_context(httpx2.AsyncClient(base_url=http.base_url, timeout=60))
+            waiting = asyncio.create_task(client.post("/v1/execute", json={"code": "up.x.post(n=1)"}))
+            kept = asyncio.create_task(client.post("/v1/execute", json={"code": "up.x.post(n=2)", "wait_s": 50}))
+            await here.upstream.wait_for(2)
+        answer, later = await waiting, await kept
+        assert (answer.status_code, answer.json()["code"]) == (503, "stopping")
+        assert (later.status_code, later.json()["status"]) == (202, "running")
+        async with serving(tmp_path, {}, sources={"up": up}) as http:
+            status = "running"
+            while status == "running":
+                status = (await http.get(later.headers["location"])).json()["status"]
+            assert status == "paused"  # whether it was done is for a person to say
+            known = (await http.get("/v1/executions")).json()["executions"]
+            assert sorted(one["status"] for one in known) == ["cancelled", "paused"]
+    assert sorted(here.upstream.seen) == ["POST /post?n=1", "POST /post?n=2"]
