@@ -331,3 +331,8 @@ if sys.version_info >= (3, 13):
         time.sleep(0.01)
         closing.shutdown(immediate=True)
         print(joined.result(), told(closing.get), told(lambda: closing.get(timeout=1)))
+# The older names, which programs still use; CPython warns of them on standard error.
+old = threading.Condition()
+with old: print(old.notifyAll())
+began = threading.Event()
+print(began.isSet(), began.set(), began.isSet(), threading.currentThread().getName(), threading.activeCount())

@@ -186,6 +186,8 @@ class Event:
     def is_set(self) -> bool:
         return self._flag
 
+    isSet = is_set  # noqa: N815  # the library's older name
+
     def set(self) -> None:
         self._flag = True
         self._gate.open_all()
@@ -246,6 +248,8 @@ class Condition:
     def notify_all(self) -> None:
         self._check_owned("notify")
         self._gate.open_all()
+
+    notifyAll = notify_all  # noqa: N815  # the library's older name
 
     def _check_owned(self, what: str) -> None:
         if isinstance(self._lock, Lock) and not self._lock._is_owned():

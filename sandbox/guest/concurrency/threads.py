@@ -236,7 +236,7 @@ def make_threading(
         **names,
         "Thread": thread,
         "Timer": bound(Timer, "threading", **{_SHARED: shared}),
-        "current_thread": current_thread,
+        **dict.fromkeys(("current_thread", "currentThread"), current_thread),
         "main_thread": lambda: main,
         "get_ident": lambda: current_thread().ident,
         "get_native_id": lambda: current_thread().ident,
@@ -244,6 +244,7 @@ def make_threading(
         "BrokenBarrierError": BrokenBarrierError,
         "local": bound(local, "threading"),
         "enumerate": lambda: [main, *shared.alive.values()],
-        "active_count": lambda: 1,  # none of the system's is started, however many a program asks for
+        # None of the system's is started, however many a program asks for.
+        **dict.fromkeys(("active_count", "activeCount"), lambda: 1),
         "TIMEOUT_MAX": 1e9,
     }
