@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import sys
 from difflib import get_close_matches
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from sandbox.guest.hints.idioms import NAMES
 from sandbox.guest.hints.values import copy_written, known_names, source
+from sandbox.guest.language.variables import UNAVAILABLE
 from sandbox.guest.names.modules import OFFERED
 from sandbox.guest.names.refused import NOT_OFFERED
 from sandbox.guest.runtime.tables import Table
@@ -34,12 +36,13 @@ def undefined(at: Situation) -> str:
         return ""
     name = found[1]
     if isinstance(at.error, UnboundLocalError):
-        return (
-            f"{name} is assigned in this function, so it is local there: "
-            f"write `global {name}` (or `nonlocal {name}`) first, or pass it in"
-        )
+        instead = f"write `global {name}` (or `nonlocal {name}`) first, or pass it in"
+        instead = "give that variable another name" if _is_builtin(name) else instead
+        return f"{name} is assigned in this function, so it is local there: {instead}"
     if (copied := copy_written(at.tree)).endswith("()"):
         return f"{copied} gives a copy here: write {name} = ..., or keep the values in a dict of your own"
+    if _is_builtin(name):
+        return f"{name} was there from the beginning: leave out `del {name}`"
     if name in NAMES:
         return NAMES[name].replace("{x}", name)
     if imported := import_of(name):
@@ -64,12 +67,20 @@ def import_of(name: str, *, but: str = "") -> str:
     """Say which module has a name, other than the one that was asked."""
     if name.startswith("_") or len(name) == 1:  # `re` has names of one letter
         return ""
+    if name in UNAVAILABLE:
+        return ""
+    if _is_builtin(name):
+        return f"{name} is there without an import: write {name}(...)"
     module = next((each for each in _NAMED_ALONE.split() if each != but and _has(each, name)), None)
     if name not in OFFERED:
         return f"write `from {module} import {name}` first" if module else ""
     if module != name:
         return f"write `import {name}` first"
     return f"write `from {name} import {name}` first (or `import {name}`, for {name}.{name})"
+
+
+def _is_builtin(name: str) -> bool:
+    return hasattr(builtins, name) and name not in UNAVAILABLE
 
 
 def _has(module: str, name: str) -> bool:
