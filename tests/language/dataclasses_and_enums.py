@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections import namedtuple
 from dataclasses import asdict, astuple, dataclass, field, fields, replace
 from enum import Enum, Flag, IntEnum, StrEnum, auto, unique
@@ -60,6 +61,9 @@ except dataclasses.FrozenInstanceError as e:
 print(Config(debug=True), Config() == Config())
 Dyn = dataclasses.make_dataclass("Dyn", [("a", int), ("b", int, field(default=3))])
 print(Dyn(1), dataclasses.is_dataclass(Dyn))
+if sys.version_info >= (3, 14):
+    print(dataclasses.make_dataclass("Dyn", ["a"], decorator=lambda kind, **_: kind.__name__))
+    print(dataclasses.make_dataclass("Dyn", ["a"], decorator=lambda kind, **options: dataclass(kind, **options))(1))
 
 
 class Color(Enum):

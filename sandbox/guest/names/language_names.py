@@ -23,7 +23,7 @@ from sandbox.guest.names.type_hints import field_marker, read_hint, type_hints
 from sandbox.guest.runtime.bare import names_of
 from sandbox.guest.runtime.classes import ABC_META, ENUM_META, Classes
 from sandbox.guest.runtime.metaclasses import NOT_OF_METACLASSES, check_fields
-from sandbox.guest.runtime.own import MARK, MARK_NAME
+from sandbox.guest.runtime.own import MARK, MARK_NAME, is_marked
 from sandbox.guest.runtime.signatures import full_argument_specification, signature_of
 from sandbox.guest.runtime.tables import Table
 from sandbox.guest.runtime.types_seen import SeenType
@@ -276,6 +276,8 @@ def _make_dataclass(
     made = dataclasses.make_dataclass(
         name, fields, bases=bases, namespace=namespace, **{**options, "match_args": False}
     )
+    if not is_marked(made):  # what a decorator has made of it, which is not ours to write to
+        return made
     made.__module__ = "__main__"
     return _with_match_args(made, options)
 

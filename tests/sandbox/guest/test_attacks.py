@@ -63,6 +63,10 @@ ATTACKS = {
         "from dataclasses import make_dataclass\nclass S(str):\n    def isidentifier(self): return True\n"
         "make_dataclass('A', [S('y=print(\"PWNED\")')])()"
     ),
+    "the module of a library's function through make_dataclass": (  # its decorator: from Python 3.14 on
+        "import json\nfrom dataclasses import make_dataclass\ntry: make_dataclass('A', [], decorator=lambda *_, **__: json.dumps)\n"
+        "except TypeError: pass\nif json.dumps.__module__ == '__main__': print('PWNED')"
+    ),
     "a metaclass through make_dataclass": (
         "from dataclasses import make_dataclass\nM = make_dataclass('M', [], bases=(type(int),))\nprint('PWNED', M)"
     ),
