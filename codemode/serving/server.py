@@ -59,10 +59,10 @@ class _DrainingServer(uvicorn.Server):
     """Says that it is not ready any more as soon as it is told to stop; what is under way ends in its time."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Take the signal. It is not raised again, as uvicorn would: it ends the process before all is closed."""
+        """Take the signal. uvicorn's own would have it raised again, which ends the process before all is closed."""
         self.config.app.state.is_draining = True  # type: ignore[union-attr]
-        super().handle_exit(sig, frame)
-        self._captured_signals.clear()
+        self.force_exit = self.force_exit or (self.should_exit and sig == signal.SIGINT)
+        self.should_exit = True
 
 
 async def _reload(service: CodeMode, read: Callable[[], Settings]) -> None:

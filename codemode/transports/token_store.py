@@ -88,8 +88,7 @@ class TokenStore:
         await self.keep_late()
         if self.is_behind:
             self._unwritten = None
-            os.close(self._lock)
-            self._lock = -1
+            self._unlock()
 
     def write(self, tokens: Tokens) -> None:
         """Keep tokens in place of what is there, whole or not at all. Raises OSError."""
@@ -122,8 +121,7 @@ class TokenStore:
                 yield
             finally:
                 if not self.is_behind:
-                    os.close(self._lock)
-                    self._lock = -1
+                    self._unlock()
 
     async def _locked(self) -> int:
         self._make_folder()
@@ -139,6 +137,10 @@ class TokenStore:
         except BaseException:
             os.close(descriptor)
             raise
+
+    def _unlock(self) -> None:
+        os.close(self._lock)
+        self._lock = -1
 
     def _content(self) -> Tokens | None:
         """What the file has. Raises OSError."""

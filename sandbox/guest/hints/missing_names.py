@@ -65,9 +65,7 @@ def undefined(at: Situation) -> str:
 
 def import_of(name: str, *, but: str = "") -> str:
     """Say which module has a name, other than the one that was asked."""
-    if name.startswith("_") or len(name) == 1:  # `re` has names of one letter
-        return ""
-    if name in UNAVAILABLE:
+    if name.startswith("_") or len(name) == 1 or name in UNAVAILABLE:  # `re` has names of one letter
         return ""
     if _is_builtin(name):
         return f"{name} is there without an import: write {name}(...)"
