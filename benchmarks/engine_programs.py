@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 NOTHING = "1 + 1"
+NEW = "1 + {}"
 
 CALLS = 100
 #: Sequential calls; the time of an empty program is taken off.

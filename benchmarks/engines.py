@@ -2,6 +2,7 @@
 
     python -m benchmarks.engines [--rounds 30] [--only NAME …]
 
+Programs are the same in each round but where it says "new each time": who keeps what was compiled need not do it again.
 Prints medians and ratios with versions and date, and exits with 1 when a peer did not run.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import statistics
 import subprocess
 import sys
@@ -28,6 +30,7 @@ Samples = dict[str, dict[str, list[float]]]
 #: A quiet server: nothing runs for this long before a measurement.
 _GAP_S = 0.015
 _THROUGHPUT_S = 2.0
+_NUMBERS = itertools.count(1_000)
 
 
 def label(engine: adapters.Engine) -> str:
@@ -46,6 +49,12 @@ async def timed(work: Callable[[], Awaitable[object]]) -> float:
 async def measure_empty(engine: adapters.Engine) -> float:
     """Time of `1 + 1`."""
     return await timed(lambda: engine.run(programs.NOTHING))
+
+
+async def measure_new(engine: adapters.Engine) -> float:
+    """Time of a sum that nobody has seen before."""
+    code = programs.NEW.format(next(_NUMBERS))
+    return await timed(lambda: engine.run(code))
 
 
 async def measure_call(engine: adapters.Engine) -> float:
@@ -93,6 +102,7 @@ _PARALLEL = {"gather": measure_gather, "executor": measure_executor, "one by one
 #: workload: (unit, scale, one round in this many, how it is measured)
 WORKLOADS: dict[str, tuple[str, float, int, Callable[[adapters.Engine], Awaitable[float]]]] = {
     "1 + 1": ("us", 1e6, 1, measure_empty),
+    "1 + 1, new each time": ("us", 1e6, 1, measure_new),
     "one call": ("us", 1e6, 1, measure_call),
     "50 x 20 ms, gather": ("ms", 1e3, 1, measure_gather),
     "50 x 20 ms, executor, per layer": ("ms", 1e3, 1, measure_executor),
@@ -156,9 +166,10 @@ def measure_apart(samples: Samples, rounds: int) -> None:
     """Measure what needs processes of its own: throughput on both cores, cold start, idle memory."""
     engine: type[adapters.Engine]
     for _ in range(rounds):
-        for engine in _THROUGHPUT:
-            both = measure_in_processes(engine, "throughput", processes=2)
-            samples["runs per second"][label(engine())].append(sum(both))
+        for what, workload in (("throughput", "runs per second"), ("new", "runs per second, new each time")):
+            for engine in _THROUGHPUT:
+                both = measure_in_processes(engine, what, processes=2)
+                samples[workload][label(engine())].append(sum(both))
         for engine in _COLD:
             samples["cold start"][label(engine())] += measure_in_processes(engine, "cold")
         samples["idle worker, MiB"]["sandbox"] += measure_in_processes(adapters.Ours, "memory")

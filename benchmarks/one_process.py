@@ -1,4 +1,4 @@
-"""One number from a process of its own: `python -m benchmarks.one_process cold|throughput|memory ENGINE SECONDS`."""
+"""One number from a process of its own: `python -m benchmarks.one_process WHAT ENGINE SECONDS`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ import time
 _STARTED = time.perf_counter()
 
 import asyncio  # noqa: E402 - the clock starts before the imports
+import itertools  # noqa: E402
 import re  # noqa: E402
 import sys  # noqa: E402
 from concurrent.futures import ThreadPoolExecutor  # noqa: E402
 from pathlib import Path  # noqa: E402
-from typing import Any  # noqa: E402
+from typing import TYPE_CHECKING, Any  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 #: Programs under way at a time in each process: enough to keep a core busy.
 _AT_A_TIME = 3
@@ -27,6 +31,16 @@ async def cold(engine: Any, seconds: float) -> float:
 
 
 async def throughput(engine: Any, seconds: float) -> float:
+    """Runs of one program per second."""
+    return await rate(engine, seconds, itertools.repeat("1 + 1"))
+
+
+async def new(engine: Any, seconds: float) -> float:
+    """Runs per second of programs that have not come before."""
+    return await rate(engine, seconds, map("1 + {}".format, itertools.count()))
+
+
+async def rate(engine: Any, seconds: float, programs: Iterator[str]) -> float:
     """Runs per second."""
     await engine.start()
     await engine.run("1 + 1")
@@ -36,7 +50,7 @@ async def throughput(engine: Any, seconds: float) -> float:
     async def work() -> int:
         count = 0
         while time.perf_counter() < deadline:
-            await engine.run("1 + 1")
+            await engine.run(next(programs))
             count += 1
         return count
 
@@ -46,9 +60,9 @@ async def throughput(engine: Any, seconds: float) -> float:
     else:  # their calls block: threads keep them as busy
         with ThreadPoolExecutor(_AT_A_TIME) as executor:
             counts = list(executor.map(lambda _: asyncio.run(work()), range(_AT_A_TIME)))
-    rate = sum(counts) / (time.perf_counter() - started)
+    per_second = sum(counts) / (time.perf_counter() - started)
     await engine.stop()
-    return rate
+    return per_second
 
 
 async def memory(engine: Any, seconds: float) -> float:
@@ -71,5 +85,5 @@ if __name__ == "__main__":
     from benchmarks import engine_adapters
 
     what, name, duration = sys.argv[1:]
-    measure = {"cold": cold, "throughput": throughput, "memory": memory}[what]
+    measure = {"cold": cold, "throughput": throughput, "new": new, "memory": memory}[what]
     print(asyncio.run(measure(getattr(engine_adapters, name)(), float(duration))))

@@ -14,6 +14,7 @@ from typing import Any
 
 from sandbox.guest.channel import Channel, Connection, HostGone
 from sandbox.guest.concurrency.hub import fresh_context
+from sandbox.guest.language import compiled
 from sandbox.guest.language.compilation import Program, compile_program
 from sandbox.guest.language.source import SourceRefused
 from sandbox.guest.names.modules import load_all
@@ -24,11 +25,14 @@ from sandbox.guest.run import Run, unbind
 from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.tables import forget_tables
 from sandbox.guest.tools import Record, parameters_of, roots_of
-from sandbox.protocol.guest_messages import encode_final, encode_sites
+from sandbox.protocol.guest_messages import COMPILED_CHARACTERS, encode_compiled, encode_final, encode_sites
 
 #: New containers after which the collector looks for cycles. A tree of syntax has thousands and lives for a moment, so
 #: the default (700; 2,000 from Python 3.13 on) makes it look several times before a program begins.
 _COLLECT_EVERY = 10_000
+
+#: What a message has besides the compiled program in it.
+_AROUND_COMPILED = 64
 
 #: Levels of calls that a program has before RecursionError, besides those that carry it.
 RECURSION = 1_000
@@ -87,16 +91,18 @@ def _serve(run: Run) -> None:
     message = channel.read()
     message["parameters"] = parameters_of(message["names"])
     message["names"] = roots_of(message["parameters"])
-    compiled = _compile(message)
-    if isinstance(compiled, Failed):
-        _finish(channel, compiled.status, failure=compiled.failure)
+    program = _compile(message) if message["compiled"] is None else compiled.read(message["compiled"])
+    if isinstance(program, Failed):
+        _finish(channel, program.status, failure=program.failure)
         return
+    if message["keep"]:
+        _tell_compiled(channel, program, message["limits"])
     if message["asks"]:  # whoever does not want the program to run ends the worker instead of answering
-        channel.send(encode_sites(compiled.sites))
+        channel.send(encode_sites(program.sites))
         channel.flush()
         channel.read()
     sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION + 60 + _depth()))
-    run.begin(message, compiled)
+    run.begin(message, program)
     ended = run.execute()
     _finish(channel, ended.status, value=ended.value, failure=ended.failure, notes=run.notes)
 
@@ -116,6 +122,13 @@ def _compile(message: dict[str, Any]) -> Program | Failed:
     except (RecursionError, MemoryError):
         return refusal_of_source(SourceRefused("the program is nested too deeply", "use intermediate variables"))
     return refused(program) if program.code is None else program
+
+
+def _tell_compiled(channel: Channel, program: Program, limits: dict[str, int]) -> None:
+    """Tell it now: what is told once the program runs, the program may have written."""
+    most = min(COMPILED_CHARACTERS, limits["frame_bytes"] - _AROUND_COMPILED)
+    channel.send(encode_compiled(compiled.tell(program, most)))
+    channel.flush()
 
 
 def _finish(
@@ -211,6 +224,7 @@ _REHEARSALS = 3
 def rehearse() -> None:
     """Run a tiny program against nobody, so that the memory which a real one touches is this worker's own."""
     _run_against_nobody(_frames(_LEAST), _waiting[0])
+    compiled.read(_told_least())
 
 
 def _rehearse_for_all() -> None:
@@ -227,6 +241,12 @@ def _run_against_nobody(frames: bytes, run: Run) -> None:
     os.close(writing)
     run.forget()
     gc.collect(0)
+
+
+@cache
+def _told_least() -> str:
+    program = compile_program(_LEAST, names=[], limit_bytes=len(_LEAST), limit_depth=9)
+    return compiled.tell(program, COMPILED_CHARACTERS) or ""
 
 
 @cache

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 SEED_BYTES = 32
 
 
-def check_settings(*, limits: Any, workers: Any, running: Any, require: Any) -> None:
+def check_settings(*, limits: Any, workers: Any, running: Any, require: Any, compiled_bytes: Any) -> None:
     """Look at the arguments of `Sandbox`. Raises TypeError, ValueError."""
     check_limits(limits)
-    for name, value, least in (("workers", workers, 0), ("running", running, 1)):
+    for name, value, least in (("workers", workers, 0), ("running", running, 1), ("compiled_bytes", compiled_bytes, 0)):
         if not isinstance(value, int) or value < least:
             message = f"{name}={value!r}: a whole number is expected, {least} or more"
             raise ValueError(message)

@@ -8,17 +8,19 @@ import sys
 import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
 from sandbox.host.arguments import SEED_BYTES, check_limits, check_program, check_settings
+from sandbox.host.compiled import CompiledPrograms
 from sandbox.host.endings import by_source
 from sandbox.host.fork_server import PROGRAM, ForkServer
 from sandbox.host.layers import is_in_force, missing_on, probe, refuse_missing, refuse_platform
 from sandbox.host.lone_workers import LoneWorkers
 from sandbox.host.pool import Pool
 from sandbox.host.session import Program, Session
-from sandbox.limits import Limits
+from sandbox.limits import MIB, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 
 #: What strict means, and the default.
 REQUIRED = ("seccomp", "rlimits", "fork_server")
+
+#: Programs that come again are not compiled again: of some 500 with their sources, each of 40 lines.
+COMPILED_BYTES = 8 * MIB
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -45,7 +50,8 @@ class Sandbox:
     `workers` is how many wait for programs at a time; more are forked on demand, up to `running` programs at one
     time, and the rest wait their turn. `require` names the layers without which nothing is run (any of seccomp,
     rlimits, fork_server, user, capabilities, namespaces, landlock); `insecure=True` runs programs even so, on other
-    platforms than Linux too, and must only be used for programs that you would run without a sandbox.
+    platforms than Linux too, and must only be used for programs that you would run without a sandbox. Programs that
+    come again are not compiled again: `compiled_bytes` is the memory for them, 0 keeps none.
 
         async with Sandbox() as sandbox:
             outcome = await sandbox.run("1 + 1")
@@ -61,11 +67,13 @@ class Sandbox:
         insecure: bool = False,
         program: str = PROGRAM,
         folders: tuple[str, ...] = (),
+        compiled_bytes: int = COMPILED_BYTES,
     ) -> None:
-        check_settings(limits=limits, workers=workers, running=running, require=require)
+        check_settings(limits=limits, workers=workers, running=running, require=require, compiled_bytes=compiled_bytes)
         self._limits = limits or Limits()
         self._size = workers
         self._turns = asyncio.Semaphore(running)
+        self._compiled = CompiledPrograms(compiled_bytes)
         self._require = tuple(require)
         self._is_insecure = insecure
         self._program = program
@@ -135,9 +143,13 @@ class Sandbox:
         unfit = by_source(code, limits)
         if unfit is not None:
             return replace(unfit.outcome(), isolation=self._layers)
+        key = self._compiled.key(code, names, limits)
+        compiled = self._compiled.find(key)
         program = Program(
             code=code,
             limits=limits,
+            compiled=compiled,
+            keep=partial(self._compiled.keep, key) if compiled is None and self._compiled.has_seen(key) else None,
             seed=seed if seed is not None else os.urandom(SEED_BYTES),
             now=time.time_ns() // 1_000 if now is None else (now.astimezone(UTC) - _EPOCH) // _MICROSECOND,
             names=names,

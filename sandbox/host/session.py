@@ -14,7 +14,7 @@ from sandbox.host.recording import Delivery, Replay
 from sandbox.outcome import Failure, Outcome, Status, Usage
 from sandbox.protocol.conversation import Conversation, State
 from sandbox.protocol.framing import FrameBuffer, FrameTooLarge
-from sandbox.protocol.guest_messages import Calls, Cancel, Final, Live, Output, Sites
+from sandbox.protocol.guest_messages import Calls, Cancel, Compiled, Final, Live, Output, Sites
 from sandbox.protocol.host_messages import (
     encode_failed_reply,
     encode_go,
@@ -54,7 +54,10 @@ _LOOK_AGAIN_S = 0.005
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What `Sandbox.run` was asked to run: its parameters, with nothing left open."""
+    """What `Sandbox.run` was asked to run: its parameters, with nothing left open.
+
+    `compiled` is what a worker told of this program before; `keep` takes what this one is to tell.
+    """
 
     code: str
     limits: Limits
@@ -65,6 +68,8 @@ class Program:
     call: CallHandler | None = None
     preflight: Preflight | None = None
     recording: Recording | None = None
+    compiled: str | None = None
+    keep: Callable[[str], None] | None = None
 
     def encode(self) -> bytes:
         """Return the first frame. Raises InvalidJson, TypeError."""
@@ -76,6 +81,8 @@ class Program:
             limits=self.limits,
             inputs=self.inputs,
             asks=self.preflight is not None,
+            keep=self.keep is not None,
+            compiled=self.compiled,
         )
 
 
@@ -98,7 +105,10 @@ class Session:
         if program.recording is not None and program.recording.recorded:
             self._replay = Replay(program.recording, program.now)
         self._conversation = Conversation(
-            program.limits, has_preflight=program.preflight is not None, replays=self._replay is not None
+            program.limits,
+            has_preflight=program.preflight is not None,
+            replays=self._replay is not None,
+            keeps=program.keep is not None,
         )
         self._frames = FrameBuffer()
         self._sites: asyncio.Future[Sites] = self._loop.create_future()
@@ -220,6 +230,8 @@ class Session:
             self._go_live()
         elif isinstance(message, Sites):
             self._sites.set_result(message)
+        elif isinstance(message, Compiled):
+            self._keep(message)
         elif message.has_value:
             self._final = message
         else:
@@ -242,6 +254,11 @@ class Session:
         self._begin, self._begun = replay.now, time.monotonic()
         self._set_timer(replay.wake, replay.delays)
         self._desk.take(replay.unanswered)
+
+    def _keep(self, message: Compiled) -> None:
+        assert self._program.keep is not None  # noqa: S101 - the conversation admits this message where it was asked for
+        if message.code is not None:
+            self._program.keep(message.code)
 
     def _take_part(self, body: bytes) -> None:
         structure = Structure(body)

@@ -1,5 +1,6 @@
 """What a guest says: encoded by the guest, decoded by the host, which believes nothing.
 
+    {"t":"compiled","code":base64|null}                            first of all, where it was asked for: see `Compiled`
     {"t":"sites","sites":[[name,[keyword,…],positional,open_ended,line,column],…]}   once, before anything runs
     {"t":"calls","calls":[[id,path,tool,{…}],…],"wake":µs|null,"delay":µs|null}      when the guest is about to wait
     {"t":"output","text":"…","cut":false}                                            printed since the last one
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 PATH_CHARACTERS = 160
 #: Numbers of events, or of the digest of a deep place: whoever keeps records of calls may build on it.
 _PATH = re.compile(r"[0-9a-f.~]+")
+#: Longest compiled program, as base64: some 2,000 lines. What is longer is compiled each time.
+COMPILED_CHARACTERS = 512 * 1024
+_BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 #: Longest name of a tool, a keyword or a type.
 NAME_CHARACTERS = 512
 #: Most call sites of a program: its source has at most 100 kB.
@@ -44,6 +48,17 @@ NOTES = 100
 MOMENT = 2**58
 
 STATUSES = frozenset({"completed", "failed", "refused", "out_of_memory"})
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What the program was compiled to, for the next worker that is to run it; None where that cannot be told.
+
+    The host never looks into it. It comes before the program begins, so nothing but the source has a say in it, and it
+    is given to no other source.
+    """
+
+    code: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +107,15 @@ class Final:
     notes: tuple[str, ...]
 
 
-GuestMessage = Sites | Calls | Output | Cancel | Live | Final
+GuestMessage = Compiled | Sites | Calls | Output | Cancel | Live | Final
 
 
 # --- the guest's half: frames, ready to be written -------------------------------------------------------------
+
+
+def encode_compiled(code: str | None) -> bytes:
+    """Return the frame that tells the compiled program."""
+    return frame(encode({"t": "compiled", "code": code}))
 
 
 def encode_sites(sites: Iterable[CallSite]) -> bytes:
@@ -205,6 +225,14 @@ def _read_one_call(call_id: bytes, path: bytes, tool: bytes, arguments: bytes) -
     except InvalidJson:
         return None  # more than one call, or what the whole message will be refused for
     return Call(int(call_id), path.decode(), tool.decode(), found)
+
+
+def _read_compiled(message: dict[str, Any]) -> Compiled:
+    _exact_keys(message, _COMPILED_KEYS)
+    code = message["code"]
+    if code is not None and not _BASE64.fullmatch(_text(code, "a compiled program", COMPILED_CHARACTERS)):
+        _breach("a compiled program that is not base64")
+    return Compiled(code)
 
 
 def _read_sites(message: dict[str, Any]) -> Sites:
@@ -356,6 +384,7 @@ def _breach(what: str) -> NoReturn:
     raise GuestProtocolError(message)
 
 
+_COMPILED_KEYS = frozenset({"t", "code"})
 _SITES_KEYS = frozenset({"t", "sites"})
 _CALLS_KEYS = frozenset({"t", "calls", "wake", "delay"})
 _OUTPUT_KEYS = frozenset({"t", "text", "cut"})
@@ -365,6 +394,7 @@ _FINAL_KEYS = frozenset({"t", "status", "has_value", "failure", "notes"})
 _FAILURE_TEXTS = ("type", "message", "excerpt", "hint", "traceback")
 _FAILURE_KEYS = frozenset({*_FAILURE_TEXTS, "line", "column", "refusals"})
 _READERS: dict[str, Callable[[dict[str, Any]], GuestMessage]] = {
+    "compiled": _read_compiled,
     "sites": _read_sites,
     "calls": _read_calls,
     "output": _read_output,

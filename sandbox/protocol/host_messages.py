@@ -1,12 +1,14 @@
 """What the host says: encoded by the host, decoded by the guest.
 
-    {"t":"run","code":str,"names":[…],"seed":hex64,"now":µs,"limits":{…},"inputs":{…},"asks":bool}
+    {"t":"run","code":str,"names":[…],"seed":hex64,"now":µs,"limits":{…},"inputs":{…},"asks":bool,
+     "keep":bool,"compiled":base64|null}
     {"t":"go"}                                                               asked: the call sites are accepted
     {"t":"reply","id":n,"now":µs,"ok":value}                                              a call was answered
     {"t":"reply","id":n,"now":µs,"error":{"message","kind","status","body","retry_after_s"}}
     {"t":"tick","now":µs}                                                                 a timer is due
     {"t":"live","now":µs}                                               all that was recorded has been sent: say so
 
+With `keep` the guest tells what it has compiled before it runs it; `compiled` is what another one told of this program.
 `now` is the host's clock in µs since the epoch. A reply or tick may carry `"marks":[µs,…]`: when the host read each
 `calls` message that had a `delay`, in order; the timers that it spoke of count from there.
 """
@@ -39,8 +41,12 @@ def encode_run(
     limits: Limits,
     inputs: Mapping[str, JsonValue],
     asks: bool = True,
+    keep: bool = False,
+    compiled: str | None = None,
 ) -> bytes:
     """Return the frame that starts a program. With `asks` the guest tells the call sites and waits for `go`.
+
+    With `keep` it first tells the compiled program; `compiled` is what was told for the same code, names and limits.
 
     Raises InvalidJson, TypeError for code or inputs that cannot cross.
     """
@@ -52,8 +58,10 @@ def encode_run(
         _encode_limits(limits),
         dumps(dict(inputs), depth=REPLY_DEPTH, digits=RESULT_DIGITS) if inputs else b"{}",
         b"true" if asks else b"false",
+        b"true" if keep else b"false",
+        b"null" if compiled is None else encode(compiled),
     )
-    return frame(b'{"t":"run","code":%s,"names":%s,"seed":"%s","now":%d,"limits":%s,"inputs":%s,"asks":%s}' % fields)
+    return frame(_RUN % fields)
 
 
 def encode_go() -> bytes:
@@ -133,3 +141,6 @@ def _marks(marks: Sequence[int]) -> bytes:
 
 
 _GO = frame(b'{"t":"go"}')
+_RUN = (
+    b'{"t":"run","code":%s,"names":%s,"seed":"%s","now":%d,"limits":%s,"inputs":%s,"asks":%s,"keep":%s,"compiled":%s}'
+)

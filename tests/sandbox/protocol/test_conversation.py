@@ -18,6 +18,7 @@ from sandbox.protocol.framing import HEADER_BYTES
 from sandbox.protocol.guest_messages import (
     encode_calls,
     encode_cancel,
+    encode_compiled,
     encode_final,
     encode_live,
     encode_output,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 FAILURE: dict[str, Any] = {**dict.fromkeys(("type", "message", "excerpt", "hint", "traceback"), ""), "refusals": []}
 FAILURE |= {"line": None, "column": None}
 SITES = encode_sites([])
+COMPILED = encode_compiled("AAAA")
 CALL = encode_calls([(1, "1", "a", {})])
 OUTPUT = encode_output("x")
 CANCEL = encode_cancel(1)
@@ -53,6 +55,32 @@ def running(limits: Limits | None = None) -> Conversation:
 def test_a_whole_conversation() -> None:
     conversation = said(running(), CALL, OUTPUT, CANCEL, COMPLETED)
     assert conversation.state is State.ENDED
+
+
+@pytest.mark.parametrize(("has_preflight", "after"), [(True, State.STARTED), (False, State.RUNNING)])
+def test_what_was_compiled_is_told_first_where_it_is_kept(after: State, *, has_preflight: bool) -> None:
+    conversation = Conversation(Limits(traffic_bytes=0), has_preflight=has_preflight, keeps=True)
+    assert said(conversation, COMPILED).state is after
+
+
+@pytest.mark.parametrize("frame", [SITES, CALL, OUTPUT, CANCEL, LIVE, COMPLETED])
+@pytest.mark.parametrize("has_preflight", [True, False])
+def test_nothing_is_said_before_what_was_compiled(frame: bytes, *, has_preflight: bool) -> None:
+    with pytest.raises(GuestProtocolError, match="when the program is being compiled"):
+        said(Conversation(Limits(), has_preflight=has_preflight, keeps=True), frame)
+
+
+def test_a_program_that_cannot_be_compiled_ends_there() -> None:
+    assert said(Conversation(Limits(), keeps=True), FAILED).state is State.ENDED
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_what_was_compiled_is_told_once_and_where_it_is_asked_for(*, keeps: bool) -> None:
+    conversation = Conversation(Limits(), has_preflight=False, keeps=keeps)
+    if keeps:
+        said(conversation, COMPILED)
+    with pytest.raises(GuestProtocolError, match="compiled when the program runs"):
+        said(conversation, COMPILED)
 
 
 def test_after_an_end_with_a_value_comes_the_value() -> None:

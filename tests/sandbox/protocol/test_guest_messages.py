@@ -27,6 +27,19 @@ def test_call_sites_cross_unchanged() -> None:
     assert messages.decode_guest_message(body(messages.encode_sites([site]))) == messages.Sites((site,))
 
 
+@pytest.mark.parametrize("code", [None, "AA==", "A+/z09AA"])
+def test_compiled_programs_cross_unchanged(code: str | None) -> None:
+    assert messages.decode_guest_message(body(messages.encode_compiled(code))) == messages.Compiled(code)
+
+
+@pytest.mark.parametrize(
+    "code", ["", 'A"A', "A A", "A\n", "AA=A", "ü", 1, ["A"], "A" * (messages.COMPILED_CHARACTERS + 1)]
+)
+def test_a_compiled_program_that_is_none_is_a_breach(code: Any) -> None:
+    with pytest.raises(GuestProtocolError, match="a compiled program"):
+        messages.decode_guest_message(body(messages.encode_compiled(code)))
+
+
 def test_calls_cross_unchanged() -> None:
     frame = messages.encode_calls([(7, "3.1", "a.b", {"x": [1]})], wake=10, delay=20)
     assert messages.decode_guest_message(body(frame)) == messages.Calls((Call(7, "3.1", "a.b", {"x": [1]}),), 10, 20)

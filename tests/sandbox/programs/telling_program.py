@@ -1,0 +1,20 @@
+"""A program module that says its code where it is asked what it was compiled to; its value is what it was given."""
+
+from __future__ import annotations
+
+import os
+
+from bare_program import _read, _write, rehearse, warm_up  # noqa: F401 - a program module has these names
+
+from sandbox.protocol.framing import frame
+from sandbox.protocol.guest_messages import encode_final
+from sandbox.protocol.strict_json import encode
+
+
+def serve(channel: int) -> None:
+    """Say the code, and end."""
+    message = _read(channel)
+    if message["keep"]:
+        _write(channel, frame(message["code"].encode()))
+    _write(channel, encode_final("completed", value=encode(message["compiled"])))
+    os.read(channel, 1)
