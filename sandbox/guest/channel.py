@@ -43,10 +43,11 @@ class Connection:
 
 
 class Channel:
-    """One connection. `object_hook` makes the dicts of answers."""
+    """One connection. `object_hook` makes the dicts of answers and inputs."""
 
     def __init__(self, connection: Connection, object_hook: Callable[[dict[str, Any]], Any]) -> None:
         self.connection = connection
+        self._scan_start = _scanner(None)
         self._scan = _scanner(object_hook)
         self._buffer = bytearray()
         self._calls: list[bytes] = []
@@ -127,18 +128,24 @@ class Channel:
         except OSError:
             raise HostGone from None
 
+    def read_start(self) -> dict[str, Any]:
+        """Read what starts a program."""
+        start: dict[str, Any] = self._scan_start(self._read_text(), 0)[0]
+        start["inputs"] = self.read() if start["inputs"] else {}
+        return start
+
     def read(self) -> dict[str, Any]:
         """Read one frame."""
+        message: dict[str, Any] = self._scan(self._read_text(), 0)[0]
+        return message
+
+    def _read_text(self) -> str:
         if not self._buffer:  # the usual case: one frame comes in one piece, and nothing else with it
             chunk = self._read_some(_CHUNK)
             if len(chunk) > HEADER_BYTES and HEADER.unpack_from(chunk)[0] == len(chunk) - HEADER_BYTES:
-                return self._decoded(chunk[HEADER_BYTES:])
+                return str(chunk[HEADER_BYTES:], "utf-8")
             self._buffer += chunk
-        return self._decoded(self._take(HEADER.unpack(self._take(HEADER_BYTES))[0]))
-
-    def _decoded(self, body: bytes) -> dict[str, Any]:
-        message: dict[str, Any] = self._scan(str(body, "utf-8"), 0)[0]
-        return message
+        return str(self._take(HEADER.unpack(self._take(HEADER_BYTES))[0]), "utf-8")
 
     def _take(self, size: int) -> bytes:
         while len(self._buffer) < size:
@@ -163,7 +170,7 @@ def _quoted(tool: str) -> bytes:
 
 
 @cache
-def _scanner(object_hook: Callable[[dict[str, Any]], Any]) -> Callable[[str, int], tuple[Any, int]]:
+def _scanner(object_hook: Callable[[dict[str, Any]], Any] | None) -> Callable[[str, int], tuple[Any, int]]:
     """Make the parser once; without `json.loads` around it, which looks for white space that the host never sends."""
     make: Any = json.scanner.make_scanner
     scan: Callable[[str, int], tuple[Any, int]] = make(json.JSONDecoder(object_hook=object_hook))

@@ -24,7 +24,7 @@ from sandbox.guest.report import Failed, refusal_of_source, refused, syntax_fail
 from sandbox.guest.run import Run, unbind
 from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.tables import forget_tables
-from sandbox.guest.tools import Record, parameters_of, roots_of
+from sandbox.guest.tools import Record
 from sandbox.protocol.guest_messages import COMPILED_CHARACTERS, encode_compiled, encode_final, encode_sites
 
 #: New containers after which the collector looks for cycles. A tree of syntax has thousands and lives for a moment, so
@@ -88,9 +88,7 @@ def _new_run(connection: Connection) -> Run:
 
 def _serve(run: Run) -> None:
     channel = run.channel
-    message = channel.read()
-    message["parameters"] = parameters_of(message["names"])
-    message["names"] = roots_of(message["parameters"])
+    message = channel.read_start()
     program = _compile(message) if message["compiled"] is None else compiled.read(message["compiled"])
     if isinstance(program, Failed):
         _finish(channel, program.status, failure=program.failure)

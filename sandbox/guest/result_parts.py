@@ -42,10 +42,8 @@ class PartSender:
     def send_most(self, value: Any) -> bytes | None:
         """Send all of a list or a dict but its last part, and return that as JSON.
 
-        None where the value cannot go that way, or is too small; what was sent by then is taken back.
+        None where the value cannot go that way; what was sent by then is taken back.
         """
-        if not (_is_long_list(value) or _holds_long(value, _LEVELS + 1)):
-            return None
         try:
             return self._send_most(value, 0)
         except (_Indivisible, InvalidJson, RuntimeError):  # the last: a dict that changed meanwhile
@@ -124,6 +122,11 @@ class PartSender:
 
 def _is_long_list(value: Any) -> bool:
     return type(value) is list and len(value) > PART_ITEMS
+
+
+def has_long(value: Any) -> bool:
+    """Tell whether a value is, or holds, a list or a dict that goes in parts."""
+    return _is_long_list(value) or _holds_long(value, _LEVELS + 1)
 
 
 def _holds_long(value: Any, levels: int) -> bool:

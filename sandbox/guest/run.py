@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import random
-import re
 import sys
 import warnings
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from sandbox.guest.names.scene import Scene
 from sandbox.guest.names.time_names import clock_now
 from sandbox.guest.output import Errors, Output, make_print
 from sandbox.guest.report import Reporter, clean
-from sandbox.guest.result_parts import PartSender
+from sandbox.guest.result_parts import PartSender, has_long
 from sandbox.guest.runtime.access import Access
 from sandbox.guest.runtime.classes import Classes
 from sandbox.guest.runtime.identities import IDENTITIES
@@ -38,16 +37,12 @@ from sandbox.guest.values import ValueInvalid, encode_result
 from sandbox.protocol.framing import frame
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sandbox.guest.channel import Channel
     from sandbox.guest.language.compilation import Program
 
-#: What a program must mention to have a named tuple in its result: only then is the result walked before it is encoded.
-_MAKES_NAMED_TUPLES = re.compile(
-    r"namedtuple|urlparse|urlsplit|urldefrag|matching_block|longest_match|as_tuple|import \*", re.IGNORECASE
-)
 _WARN_UNAWAITED: Any = warnings._warn_unawaited_coroutine  # type: ignore[attr-defined]
-#: What shows a program when memory is freed.
-_WATCHES_MEMORY = re.compile(r"__del__|\bweakref\b")
 #: Remarks that an outcome carries at most.
 MOST_NOTES = 20
 
@@ -83,7 +78,7 @@ class Run:
         self._hub = Hub(channel, self._clock)
         self._loop = Loop(self._hub, self._note)
         self._calls = ToolCalls(self._hub, self._loop, channel, self._note)
-        self._roots: dict[str, tuple[str, ...]] = {}
+        self._roots: dict[str, Sequence[str]] = {}
         self._variables: dict[str, Any] = {"__name__": "__main__", "__doc__": None}
         own = OwnClasses(self._variables)
         access = Access(own, clock_now(self._clock))
@@ -182,7 +177,7 @@ class Run:
 
     def execute(self) -> Ended:
         """Run to the end, whatever the end is."""
-        if _WATCHES_MEMORY.search(self._program.text):
+        if self._program.watches_memory:
             gc.disable()  # what is freed, and when, then follows from the program alone
         install(self._loop)
         warnings._warn_unawaited_coroutine = self._unawaited  # type: ignore[attr-defined]
@@ -241,10 +236,10 @@ class Run:
 
     def _encode(self, value: Any) -> bytes:
         with contextlib.suppress(RecursionError):
-            has_named_tuples = _MAKES_NAMED_TUPLES.search(self._program.text) is not None
+            has_named_tuples = self._program.makes_named_tuples
             most, depth = self._limits["result_bytes"], self._limits["result_depth"]
             data = None
-            if not has_named_tuples:
+            if has_long(value) and not has_named_tuples:
                 part_bytes = self._limits["frame_bytes"]
                 sender = PartSender(self._send_part, limit_bytes=most, part_bytes=part_bytes, limit_depth=depth)
                 data = sender.send_most(value)

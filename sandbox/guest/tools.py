@@ -16,7 +16,7 @@ from sandbox.guest.values import ArgumentInvalid, encode_arguments
 from sandbox.protocol.guest_messages import NAME_CHARACTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from sandbox.guest.channel import Channel
     from sandbox.guest.concurrency.hub import Hub
@@ -224,13 +224,13 @@ class ToolCalls:
         self._loop = loop
         self._channel = channel
         self._limit = 0
-        self._parameters: Mapping[str, tuple[str, ...]] = {}
+        self._parameters: Mapping[str, Sequence[str]] = {}
         self._note = note
         self._last: tuple[str, bytes] = ("", b"")
         self._repeats = 0
         self._made = 0
 
-    def begin(self, limit: int, parameters: Mapping[str, tuple[str, ...]]) -> None:
+    def begin(self, limit: int, parameters: Mapping[str, Sequence[str]]) -> None:
         """Take the number of calls that a program may make, and what tools take where that is known."""
         self._limit, self._parameters = limit, parameters
 
@@ -323,23 +323,6 @@ def _genuine(calls: ToolCalls) -> ToolCalls:
     if type(calls) is not ToolCalls:
         raise TypeError("tools are named as attributes of their namespaces")
     return calls
-
-
-def parameters_of(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Split `search(query, limit)` into the name and those of its parameters, which may then be given by position.
-
-    `shop.price(fruit)` says so of an operation.
-    """
-    found = {}
-    for name in names:
-        root, _, listed = name.partition("(")
-        found[root] = tuple(part.strip() for part in listed.rstrip(")").split(",") if part.strip())
-    return found
-
-
-def roots_of(names: Iterable[str]) -> list[str]:
-    """Return the names that a program finds: what stands before the first dot, each once."""
-    return list(dict.fromkeys(name.partition(".")[0] for name in names))
 
 
 def _finish_future(future: CallFuture, message: dict[str, Any]) -> None:

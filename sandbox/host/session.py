@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from sandbox.errors import GuestProtocolError, ProgramRefused, ProgramStopped
 from sandbox.host.calls import CallDesk
@@ -52,8 +52,7 @@ _REPORT_TIMEOUT_S = 5.0
 _LOOK_AGAIN_S = 0.005
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(NamedTuple):
     """What `Sandbox.run` was asked to run: its parameters, with nothing left open.
 
     `compiled` is what a worker told of this program before; `keep` takes what this one is to tell.
@@ -64,7 +63,7 @@ class Program:
     seed: bytes
     now: int
     names: Collection[str] = ()
-    inputs: Mapping[str, JsonValue] = field(default_factory=dict)
+    inputs: Mapping[str, JsonValue] = MappingProxyType({})
     call: CallHandler | None = None
     preflight: Preflight | None = None
     recording: Recording | None = None
@@ -72,7 +71,7 @@ class Program:
     keep: Callable[[str], None] | None = None
 
     def encode(self) -> bytes:
-        """Return the first frame. Raises InvalidJson, TypeError."""
+        """Return what starts it. Raises InvalidJson, TypeError."""
         return encode_run(
             self.code,
             names=self.names,

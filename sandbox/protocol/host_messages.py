@@ -1,13 +1,15 @@
 """What the host says: encoded by the host, decoded by the guest.
 
-    {"t":"run","code":str,"names":[…],"seed":hex64,"now":µs,"limits":{…},"inputs":{…},"asks":bool,
-     "keep":bool,"compiled":base64|null}
+    {"t":"run","code":str,"names":[…],"parameters":{name:[…]},"seed":hex64,"now":µs,"limits":{…},"inputs":bool,
+     "asks":bool,"keep":bool,"compiled":base64|null}
+    {…}                                                          the frame after a run with inputs: the inputs, bare
     {"t":"go"}                                                               asked: the call sites are accepted
     {"t":"reply","id":n,"now":µs,"ok":value}                                              a call was answered
     {"t":"reply","id":n,"now":µs,"error":{"message","kind","status","body","retry_after_s"}}
     {"t":"tick","now":µs}                                                                 a timer is due
     {"t":"live","now":µs}                                               all that was recorded has been sent: say so
 
+`names` are the roots that a program finds; `parameters` are those that a tool or function takes by position, too.
 With `keep` the guest tells what it has compiled before it runs it; `compiled` is what another one told of this program.
 `now` is the host's clock in µs since the epoch. A reply or tick may carry `"marks":[µs,…]`: when the host read each
 `calls` message that had a `delay`, in order; the timers that it spoke of count from there.
@@ -44,7 +46,7 @@ def encode_run(
     keep: bool = False,
     compiled: str | None = None,
 ) -> bytes:
-    """Return the frame that starts a program. With `asks` the guest tells the call sites and waits for `go`.
+    """Return the start of a program, one frame or two. With `asks` the guest tells the call sites and waits for `go`.
 
     With `keep` it first tells the compiled program; `compiled` is what was told for the same code, names and limits.
 
@@ -52,16 +54,17 @@ def encode_run(
     """
     fields = (
         encode(code),
-        encode(sorted(names)),
+        *_encode_names(tuple(sorted(names))),
         seed.hex().encode(),
         now,
         _encode_limits(limits),
-        dumps(dict(inputs), depth=REPLY_DEPTH, digits=RESULT_DIGITS) if inputs else b"{}",
+        b"true" if inputs else b"false",
         b"true" if asks else b"false",
         b"true" if keep else b"false",
-        b"null" if compiled is None else encode(compiled),
+        b"null" if compiled is None else b'"%s"' % compiled.encode(),
     )
-    return frame(_RUN % fields)
+    start = frame(_RUN % fields)
+    return start + frame(dumps(dict(inputs), depth=REPLY_DEPTH, digits=RESULT_DIGITS)) if inputs else start
 
 
 def encode_go() -> bytes:
@@ -132,6 +135,17 @@ _TOLD = (
 
 
 @lru_cache(maxsize=64)
+def _encode_names(names: Sequence[str]) -> tuple[bytes, bytes]:
+    """Return the roots of the names and their parameters: `search(query, limit)` may be given them by position."""
+    parameters = {}
+    for name in names:
+        path, _, listed = name.partition("(")
+        parameters[path] = [part.strip() for part in listed.rstrip(")").split(",") if part.strip()]
+    roots = list(dict.fromkeys(path.partition(".")[0] for path in parameters))
+    return encode(roots), encode({path: listed for path, listed in parameters.items() if listed})
+
+
+@lru_cache(maxsize=64)
 def _encode_limits(limits: Limits) -> bytes:
     return encode({name: getattr(limits, name) for name in _TOLD})
 
@@ -142,5 +156,6 @@ def _marks(marks: Sequence[int]) -> bytes:
 
 _GO = frame(b'{"t":"go"}')
 _RUN = (
-    b'{"t":"run","code":%s,"names":%s,"seed":"%s","now":%d,"limits":%s,"inputs":%s,"asks":%s,"keep":%s,"compiled":%s}'
+    b'{"t":"run","code":%s,"names":%s,"parameters":%s,"seed":"%s","now":%d,"limits":%s,"inputs":%s,'
+    b'"asks":%s,"keep":%s,"compiled":%s}'
 )

@@ -238,7 +238,7 @@ def execution() -> Run:
     compiled = compile_program(code, names=["ns"], limit_bytes=100_000, limit_depth=160)
     assert compiled.refusals == (), compiled.refusals
     made = Run(Channel(cast("Any", host), Record))
-    made.begin({**decode_host_message(start[4:]), "parameters": {}}, compiled)
+    made.begin({**decode_host_message(start[4:]), "inputs": {}}, compiled)
     ended = made.execute()
     assert ended.status == "completed", ended.failure
     return made

@@ -8,12 +8,12 @@ from sandbox.guest.hints.values import value_of
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sandbox.guest.hints.place import Place
 
     #: The names that tools are bound under; with what they take where they are functions.
-    Roots = Mapping[str, tuple[str, ...]]
+    Roots = Mapping[str, Sequence[str]]
 
 
 class Situation:

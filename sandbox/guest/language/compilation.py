@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
-from types import CodeType
-from typing import TYPE_CHECKING
+import re
+from types import CodeType, MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from sandbox.guest.language.annotations import ANNOTATIONS, put_back, set_aside
 from sandbox.guest.language.bindings import bound_names
@@ -23,20 +23,27 @@ from sandbox.guest.language.unused import UnusedFunctions
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
     from sandbox.outcome import CallSite, Refusal
 
 FILENAME = "<program>"
 
+#: What a program must mention to have a named tuple in its result.
+_MAKES_NAMED_TUPLES = re.compile(
+    r"namedtuple|urlparse|urlsplit|urldefrag|matching_block|longest_match|as_tuple|import \*", re.IGNORECASE
+)
+#: What shows a program when memory is freed.
+_WATCHES_MEMORY = re.compile(r"__del__|\bweakref\b")
 
-@dataclass(frozen=True, slots=True)
-class Program:
+
+class Program(NamedTuple):
     """A program that may run, or the reasons why it may not.
 
     `text` is the source whose lines the code counts; `code` is None where there are refusals; `returns` tells whether
-    its end gives a value (if only None); `is_async` whether running the code gives a coroutine; `examples` are those
-    of its docstrings, where it speaks of `doctest`.
+    its end gives a value (if only None); `is_async` whether running the code gives a coroutine; `watches_memory`
+    whether it may see when memory is freed; `makes_named_tuples` whether its result may hold one, and has to be walked
+    before it is encoded; `examples` are those of its docstrings, where it speaks of `doctest`.
     """
 
     text: str
@@ -45,7 +52,9 @@ class Program:
     refusals: tuple[Refusal, ...] = ()
     returns: bool = False
     is_async: bool = False
-    examples: dict[str, tuple[Example, ...]] = field(default_factory=dict)
+    watches_memory: bool = False
+    makes_named_tuples: bool = False
+    examples: Mapping[str, tuple[Example, ...]] = MappingProxyType({})
 
 
 def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limit_depth: int) -> Program:
@@ -83,6 +92,8 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
         sites=sites,
         returns=returns,
         is_async=bool(compiled.co_flags & _COROUTINE),
+        watches_memory=_WATCHES_MEMORY.search(source.text) is not None,
+        makes_named_tuples=_MAKES_NAMED_TUPLES.search(source.text) is not None,
         examples=examples,
     )
 

@@ -177,7 +177,7 @@ def execution() -> Run:
     host = HostDouble({"ns.op": lambda: {"a": {"b": [1]}}, "ns.fail": lambda: 1 / 0})
     code = SAMPLES
     start = encode_run(code, names=["ns"], seed=b"\1" * 32, now=10**15, limits=Limits(), inputs={})
-    message = {**decode_host_message(start[4:]), "parameters": {}}
+    message = {**decode_host_message(start[4:]), "inputs": {}}
     program = compile_program(code, names=["ns"], limit_bytes=100_000, limit_depth=160)
     assert program.refusals == ()
 

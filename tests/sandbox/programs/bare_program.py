@@ -28,6 +28,7 @@ def rehearse() -> None:
 def serve(channel: int) -> None:
     """Run one program with nothing in its way."""
     message = _read(channel)
+    inputs = _read(channel) if message["inputs"] else {}
     if message["keep"]:
         os.write(channel, encode_compiled(None))
     if message["asks"]:
@@ -35,7 +36,7 @@ def serve(channel: int) -> None:
         _read(channel)
     printed = io.StringIO()
     sys.stdout = printed
-    names = {"__name__": "__main__", "rpc_fd": channel, **(OFFERED or _offer(channel)), **message["inputs"]}
+    names = {"__name__": "__main__", "rpc_fd": channel, **(OFFERED or _offer(channel)), **inputs}
     failure = None
     try:
         exec(compile(message["code"], "<program>", "exec", dont_inherit=True), names)  # noqa: S102 - that is the point
