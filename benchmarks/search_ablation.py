@@ -72,29 +72,29 @@ def ideas() -> Mapping[str, tuple[Weights, Callable[[], AbstractContextManager[N
     """Every idea by name: the weights, and the surroundings in which an index without it is built and asked."""
     found = {WHOLE: (PLAIN, as_is)} | {name: (weights, as_is) for name, weights in WEIGHTS.items()}
     return found | {
-        "splitting of identifiers outside names": (PLAIN, partial(_changed, text, "surface_forms", _unsplit)),
-        "stemming": (PLAIN, partial(_changed, text, "term", lambda surface: surface)),
-        "stop words": (PLAIN, partial(_changed, wordlists, "stop_words", frozenset)),
+        "splitting of identifiers outside names": (PLAIN, partial(changed, text, "surface_forms", _unsplit)),
+        "stemming": (PLAIN, partial(changed, text, "term", lambda surface: surface)),
+        "stop words": (PLAIN, partial(changed, wordlists, "stop_words", frozenset)),
         "short forms read as the words they are short for": (
             PLAIN,
-            partial(_changed, groups.Interpreter, "_spelled_out", lambda _, word: (word.term,)),
+            partial(changed, groups.Interpreter, "_spelled_out", lambda _, word: (word.term,)),
         ),
-        "verbs with particles": (PLAIN, partial(_changed, wordlists, "phrases", dict)),
-        "acronyms": (PLAIN, partial(_changed, acronyms.Acronyms, "spelled_out", lambda *_: ())),
+        "verbs with particles": (PLAIN, partial(changed, wordlists, "phrases", dict)),
+        "acronyms": (PLAIN, partial(changed, acronyms.Acronyms, "spelled_out", lambda *_: ())),
         "titles in words beside the same in one piece": (
             PLAIN,
-            partial(_changed, documents, "_distinct", _by_letters),
+            partial(changed, documents, "_distinct", _by_letters),
         ),
         "function words that a name shares with a query": (
             PLAIN,
-            partial(_changed, index, "read", _nothing_left_out),
+            partial(changed, index, "read", _nothing_left_out),
         ),
-        "getters of many things as lists": (PLAIN, partial(_changed, profile, "_of_many", lambda *given: given[-1])),
-        "more candidates among more tools": (PLAIN, partial(_changed, index, "_CANDIDATES", PLAIN.ranked)),
-        "names in pieces alone": (PLAIN, partial(_changed, documents, "_HUMP", re.compile("(?!)"))),
-        "words that keep their endings": (PLAIN, partial(_changed, text, "_WHOLE", frozenset())),
-        "sums that saturate": (PLAIN, partial(_changed, ranking, "saturated", lambda sums: sums)),
-        "clauses": (PLAIN, partial(_changed, index, "clause_heads", lambda *_: [])),
+        "getters of many things as lists": (PLAIN, partial(changed, profile, "_of_many", lambda *given: given[-1])),
+        "more candidates among more tools": (PLAIN, partial(changed, index, "_CANDIDATES", PLAIN.ranked)),
+        "names in pieces alone": (PLAIN, partial(changed, documents, "_HUMP", re.compile("(?!)"))),
+        "words that keep their endings": (PLAIN, partial(changed, text, "_WHOLE", frozenset())),
+        "sums that saturate": (PLAIN, partial(changed, ranking, "saturated", lambda sums: sums)),
+        "clauses": (PLAIN, partial(changed, index, "clause_heads", lambda *_: [])),
         **{f"field: {field.name.lower()}": (_without(field), as_is) for field in Field},
     }
 
@@ -156,7 +156,7 @@ def as_is() -> Iterator[None]:
 
 
 @contextmanager
-def _changed(module: Any, name: str, value: Any) -> Iterator[None]:
+def changed(module: Any, name: str, value: Any) -> Iterator[None]:
     """One function of the pipeline replaced, and everything that is remembered about words forgotten."""
     before = getattr(module, name)
     setattr(module, name, value)

@@ -6,13 +6,15 @@ For each set and the gym: its queries, which are answerable; the same, each aske
 (`taken`; with `--parts`, without those of its part of the queries); queries of other sets (`foreign`); and nonsense.
 Printed are the areas under the curve, what share of foreign queries and of nonsense is flagged where one in twenty
 answerable queries is, and the same shares, with that of false alarms, at the threshold of the other sets; then the
-means without each part of the evidence. Last the coefficients and the threshold that all sets together give.
+means without each part of the evidence, with every unasked word in full, and fitted with one intercept. Last the
+coefficients and the threshold that all sets together give.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -22,39 +24,42 @@ from numpy.typing import NDArray
 
 from benchmarks.retrieval import labelled, read_rows, sets, tools_of
 from benchmarks.search import gym
+from benchmarks.search_ablation import changed
+from codemode.search import ranking
 from codemode.search.confidence import COEFFICIENTS
 from codemode.search.index import Index
 from codemode.search.postings import build_postings
 from codemode.search.segment import join
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from codemode.catalog.tool import Tool
     from codemode.search.evaluation import LabelledQuery
+    from codemode.search.vocabulary import Vocabulary
+
+    Given = tuple[list[Tool], list[LabelledQuery]]  # a set
 
 #: What each kind of query weighs in the fit.
-KINDS = {"answerable": 3.0, "taken": 2.0, "foreign": 1.0, "nonsense": 0.8}
+KINDS = {"answerable": 3.0, "taken": 3.0, "foreign": 0.6, "nonsense": 0.4}
 FOREIGN = 14  # queries of each other set
 NONSENSE = 60
 ALARM = 0.05  # share of answerable queries that may be flagged
 RESTRAINT = 0.003  # of the coefficients, on features of spread 1
+LEAST_RESTRAINT = 1e-6  # of the intercepts
 LEVELS = 201  # of a set, so that each counts the same
 STEPS = 12  # of Newton's method
 NOTHING = -99.0  # logit of a query without any hit
 
 Evidence: TypeAlias = NDArray[np.float64]
+Fit: TypeAlias = "Callable[[Mapping[str, Mapping[str, Evidence]]], Evidence]"
 
 
 def main() -> None:
     options = _options()
     names = [*sets(options.data), "gym"]
-    queries = {}
-    indexes = {}
-    for name in names:
-        tools, queries[name] = gym() if name == "gym" else _set(options.data / name, options.queries)
-        indexes[name] = Index.build(tools)
-    rows = {name: dict(_rows(indexes[name], name, queries, options.parts)) for name in names}
+    given = {name: gym() if name == "gym" else _set(options.data / name, options.queries) for name in names}
+    rows = _all_rows(given, options.parts)
     print(
         "| set | taken AUC | foreign AUC | foreign flagged | nonsense flagged | by others: false | foreign | nonsense |"
     )
@@ -66,12 +71,19 @@ def main() -> None:
     print(_line("mean with the gym", np.mean(figures, axis=0)))
     for column, left_out in enumerate(COEFFICIENTS, 1):
         print(_line(f"mean of the sets without `{left_out}`", np.mean(_figures(rows, column)[:-1], axis=0)))
+    with changed(ranking, "_telling_words", _each_in_full):
+        in_full = _figures(_all_rows(given, options.parts))
+    print(_line("mean of the sets, every unasked word in full", np.mean(in_full[:-1], axis=0)))
+    together = _figures(rows, fit=partial(_fit, apart=False))
+    print(_line("mean of the sets, fitted with one intercept for all", np.mean(together[:-1], axis=0)))
     coefficients = _fit(rows)
     told = dict(zip(("INTERCEPT", *COEFFICIENTS), coefficients.round(2).tolist(), strict=True))
     print(f"\n{told}, UNSURE = {1 / (1 + np.exp(-_threshold(rows, coefficients))):.3f}")
 
 
-def _figures(rows: Mapping[str, Mapping[str, Evidence]], left_out: int | None = None) -> list[list[float]]:
+def _figures(
+    rows: Mapping[str, Mapping[str, Evidence]], left_out: int | None = None, fit: Fit | None = None
+) -> list[list[float]]:
     """What each set comes to by a fit on the others, without one column of the evidence."""
     if left_out is not None:
         rows = {
@@ -81,7 +93,7 @@ def _figures(rows: Mapping[str, Mapping[str, Evidence]], left_out: int | None = 
     found = []
     for name, of_set in rows.items():
         others = {other: rows[other] for other in rows if other != name}
-        found.append(_judged(of_set, _fit(others), others))
+        found.append(_judged(of_set, (fit or _fit)(others), others))
     return found
 
 
@@ -92,6 +104,16 @@ def _line(name: str, figures: Iterable[float]) -> str:
 def _set(folder: Path, count: int) -> tuple[list[Tool], list[LabelledQuery]]:
     tools = tools_of(read_rows(folder / "catalog.jsonl"))
     return tools, labelled(folder / "queries.jsonl", tools, count)
+
+
+def _all_rows(given: Mapping[str, Given], parts: int) -> dict[str, dict[str, Evidence]]:
+    queries = {name: asked for name, (_, asked) in given.items()}
+    return {name: dict(_rows(Index.build(tools), name, queries, parts)) for name, (tools, _) in given.items()}
+
+
+def _each_in_full(vocabulary: Vocabulary) -> NDArray[np.float32]:
+    """In place of how much each word says."""
+    return np.ones(len(vocabulary), np.float32)
 
 
 def _rows(
@@ -139,25 +161,33 @@ def _evidence(found: Iterator[Mapping[str, float] | None]) -> Evidence:
     return np.array([nothing if each is None else [1.0, *(each[key] for key in COEFFICIENTS)] for each in found])
 
 
-def _fit(rows: Mapping[str, Mapping[str, Evidence]]) -> Evidence:
-    """The coefficients of a logistic model, the intercept first; each kind of each set counts by `KINDS`."""
-    parts = [(kind, of_set[kind][of_set[kind][:, 0] > 0]) for of_set in rows.values() for kind in KINDS]
-    values = np.concatenate([part for _, part in parts])
-    answerable = np.concatenate([np.full(len(part), kind == "answerable", float) for kind, part in parts])
-    shares = np.concatenate([np.full(len(part), KINDS[kind] / max(len(part), 1)) for kind, part in parts])
+def _fit(rows: Mapping[str, Mapping[str, Evidence]], *, apart: bool = True) -> Evidence:
+    """The coefficients of a logistic model, the intercept first; each kind of each set counts by `KINDS`.
+
+    Each set has an intercept of its own, of which the mean is taken: what differs from set to set is then not taken for
+    what tells answerable queries from others. Without `apart` they share one.
+    """
+    parts = [
+        (place, kind, of_set[kind][of_set[kind][:, 0] > 0])
+        for place, of_set in enumerate(rows.values())
+        for kind in KINDS
+    ]
+    values = np.concatenate([part[:, 1:] for *_, part in parts])
+    answerable = np.concatenate([np.full(len(part), kind == "answerable", float) for _, kind, part in parts])
+    shares = np.concatenate([np.full(len(part), KINDS[kind] / max(len(part), 1)) for _, kind, part in parts])
     shares /= shares.sum()
+    owners = np.concatenate([np.full(len(part), place if apart else 0) for place, _, part in parts])
+    intercepts = int(owners.max()) + 1
     middle, spread = values.mean(axis=0), values.std(axis=0)
-    middle[0], spread[0] = 0.0, 1.0
-    scaled = (values - middle) / spread
-    restraint = np.diag([0.0, *[RESTRAINT] * (scaled.shape[1] - 1)])
+    scaled = np.hstack([np.eye(intercepts)[owners], (values - middle) / spread])
+    restraint = np.diag([LEAST_RESTRAINT] * intercepts + [RESTRAINT] * values.shape[1])
     found = np.zeros(scaled.shape[1])
     for _ in range(STEPS):
         chance = 1 / (1 + np.exp(-np.clip(scaled @ found, -30, 30)))
         slope = scaled.T @ (shares * (answerable - chance)) - restraint @ found
         found += np.linalg.solve((scaled.T * (shares * chance * (1 - chance))) @ scaled + restraint, slope)
-    raw = found / spread
-    raw[0] -= raw[1:] @ middle[1:]
-    return np.asarray(raw)
+    raw = found[intercepts:] / spread
+    return np.array([found[:intercepts].mean() - raw @ middle, *raw])
 
 
 def _judged(

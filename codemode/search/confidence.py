@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 COEFFICIENTS = MappingProxyType(
     {
-        "score": 1.25,
-        "sum": 0.85,
-        "in_texts": 1.17,
-        "evenness": 5.7,
-        "parted": -2.66,
-        "unasked": -0.65,
+        "score": 1.07,
+        "sum": 0.84,
+        "in_texts": 1.56,
+        "evenness": 4.43,
+        "parted": -2.96,
+        "unasked": -0.93,
     }
 )
-INTERCEPT = -2.59
+INTERCEPT = -2.39
 
 #: Below this a search is said to be unsure: about one answerable query in twenty lies below.
-UNSURE = 0.18
+UNSURE = 0.147
 
 _LEAST = 1e-6  # keeps a share of nothing from dividing by zero
 _BESIDE = 6  # best hits whose names are set beside each other
@@ -97,15 +97,15 @@ def _parted(groups: Sequence[Group], parts: Sequence[tuple[float, float]]) -> fl
 
 def _unasked(look: Look, first: NDArray[np.intp]) -> float:
     """Whether the best hits have a word of their own in the name, which the query does not say nor another of them has:
-    what tells them from each other is then not what was asked for."""
+    what tells them from each other is then not what was asked for. It counts by how much it says."""
     ends = [*look.name_ends.tolist(), 0]  # that of none, where the first name begins
     names = [set(look.names[ends[hit - 1] : ends[hit]].tolist()) for hit in first.tolist()]
     asked = look.asked.tolist()
-    return sum(
-        share
-        for place, share in enumerate(_UNASKED[: len(names)])
-        if names[place].difference(asked, *names[:place], *names[place + 1 :])
-    )
+    total = 0.0
+    for place, share in enumerate(_UNASKED[: len(names)]):
+        own = names[place].difference(asked, *names[:place], *names[place + 1 :])
+        total += share * max((look.tells.item(term) for term in own), default=0.0)
+    return total
 
 
 def confidence(found: Mapping[str, float]) -> float:

@@ -17,7 +17,7 @@ from codemode.search.profile import COVERED
 from codemode.search.segment import FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -41,6 +41,7 @@ _HEAD = len(COVERED)  # the first fields, which say what a tool is for
 _EACH_FIELD = np.arange(FIELDS)
 _HEAD_AND_REST = np.minimum(_EACH_FIELD, _HEAD)
 _TEXTS = [Field.TEXT, Field.PARAMETER_TEXT]  # the longer, the more of a query they hold by chance
+_LITTLE = 0.5  # what a faint word says
 _NO_GROUP = -2  # of a word that answers none: not the one before the first either
 _NEXT_NAME = np.array(1 << 20)  # more than a query has groups
 # How a query says a word: not, as it stands, or as one that says nothing.
@@ -61,7 +62,8 @@ class Question(NamedTuple):
 class Look(NamedTuple):
     """What was seen: each feature by name, one number for each candidate; the rarity of the groups; and candidates x
     groups, how well the name (`named`), what says what a tool is for (`headed`) and anything (`found`) answers. `asked`
-    are the terms that answer; `names` in a row those of all names, and `name_ends` where the name of each ends."""
+    are the terms that answer; `names` in a row those of all names, and `name_ends` where the name of each ends; `tells`
+    is how much each term of the vocabulary says."""
 
     features: Mapping[str, Column]
     named: Column
@@ -71,6 +73,7 @@ class Look(NamedTuple):
     asked: NDArray[np.intp]
     names: NDArray[np.int32]
     name_ends: NDArray[np.intp]
+    tells: NDArray[np.float32]
 
 
 class Ranker:
@@ -80,6 +83,7 @@ class Ranker:
         self._names = documents.names
         self._names_of = _Ranges(documents.name_starts)
         self._says_nothing = _function_words(vocabulary)
+        self._tells = _telling_words(vocabulary)
         self._all = _Contents(_Ranges(documents.starts), documents.terms, documents.fields)
         self._telling = _telling(documents, self._says_nothing)
         self._covered_rarity = np.ascontiguousarray(profile.rarity.T, np.float64)
@@ -114,7 +118,8 @@ class Ranker:
             **self._acting(question, candidates),
             "text_length": self._text_lengths.take(candidates),
         }
-        return Look(features, cover[Field.NAME], headed, found, asked.rarity, asked.terms, names.terms, names.ends)
+        named = cover[Field.NAME]
+        return Look(features, named, headed, found, asked.rarity, asked.terms, names.terms, names.ends, self._tells)
 
     def matched(self, groups: Sequence[Group], document: int) -> tuple[str, ...]:
         """The words of the query that a document answers, each with the fields that do."""
@@ -229,10 +234,23 @@ def _telling(documents: Segment, left_out: NDArray[np.bool_]) -> _Contents:
 
 def _function_words(vocabulary: Vocabulary) -> NDArray[np.bool_]:
     """For each term whether it says nothing, and stands for no word that does: queries seldom ask for it."""
-    silent = {text.term(word) for word in wordlists.stop_words()}.difference(wordlists.synonyms(), wordlists.actions())
     found = np.zeros(len(vocabulary), bool)
-    found[[number for number in map(vocabulary.number, silent) if number is not None]] = True
+    found[_numbers(vocabulary, wordlists.stop_words(), wordlists.synonyms(), wordlists.actions())] = True
     return found
+
+
+def _telling_words(vocabulary: Vocabulary) -> NDArray[np.float32]:
+    """For each term how much it says in a name: a stop word nothing, a faint one half."""
+    found = np.ones(len(vocabulary), np.float32)
+    found[_numbers(vocabulary, wordlists.faint_words())] = _LITTLE
+    found[_numbers(vocabulary, wordlists.stop_words())] = 0
+    return found
+
+
+def _numbers(vocabulary: Vocabulary, words: Iterable[str], *but: Iterable[str]) -> list[int]:
+    """The terms of words that tools have, but for some terms."""
+    terms = set(map(text.term, words)).difference(*but)
+    return [number for number in map(vocabulary.number, terms) if number is not None]
 
 
 def _answered(

@@ -76,3 +76,12 @@ def test_a_tool_told_from_its_siblings_by_a_word_that_was_not_asked_for_is_less_
     assert others.search("get random cat").confidence < index.search("get random cat").confidence
     asked, unasked = (index.search(query).confidence[0] for query in ("find cat by tag", "find cat"))
     assert unasked < asked
+
+
+@pytest.mark.parametrize(
+    ("name", "unasked"), [("find_cat_with_text", 1.0), ("find_basic_cat", 0.5), ("find_the_cat", 0)]
+)
+def test_a_word_that_was_not_asked_for_counts_by_how_much_it_says(name: str, unasked: float) -> None:
+    found = Index.build([make_tool(f"cats.{name}", summary="A cat")]).evidence("find cat")
+    assert found is not None
+    assert found["unasked"] == unasked
