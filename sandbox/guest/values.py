@@ -45,13 +45,15 @@ def encode_result(value: Any, *, limit_bytes: int, limit_depth: int, has_named_t
     named tuples (which the standard library's takes for lists), is the value walked.
     """
     encoder = PlainEncoder()
-    data = None if has_named_tuples else encoder.dumps(value, limit_depth)
+    kind = type(value)
+    is_number = kind is int or kind is float  # which the first encoder leaves to the second
+    data = None if has_named_tuples or is_number else encoder.dumps(value, limit_depth)
     if data is None:
         data = None if has_named_tuples else encode_plain(value)
         if data is None:
             data = _dump(_Plain(limit_depth).of(value, "result"))
         _check_depth(data, limit_depth)  # what was just encoded is sound in all else
-        encoder = PlainEncoder()
+        encoder.brackets = None
     size = weight(data, encoder.brackets)
     if size > limit_bytes:
         message = f"the result has {size:,} bytes as JSON, {limit_bytes:,} are allowed: return less of it"

@@ -124,8 +124,7 @@ def check_shape(data: bytes, *, depth: int, digits: int) -> bool:
 
     Returns whether the parsed value has to be walked: a number may overflow, or a string hold a lone surrogate.
     """
-    if data.count(b"[") + data.count(b"{") > depth:
-        check_depth(data, depth)
+    check_depth(data, depth)
     if len(data) <= _SHORT and digits >= _SHORT:
         return _MAY_BE_UNREAL.search(data) is not None
     shapes = data.translate(_NUMBER_SHAPES)
@@ -202,7 +201,8 @@ def _least_weight(brackets: bytes) -> int:
 
 def check_depth(data: bytes, depth: int) -> None:
     """Refuse what is nested too deeply, without parsing it. Raises InvalidJson."""
-    Structure(data).check_depth(depth)
+    if data.count(b"[") + data.count(b"{") > depth:
+        Structure(data).check_depth(depth)
 
 
 def _loads(data: bytes, scan: Callable[[str, int], tuple[JsonValue, int]], depth: int, digits: int) -> JsonValue:
