@@ -22,6 +22,7 @@ from sandbox.guest.names.single_dispatch import SingleDispatch, SingleDispatchMe
 from sandbox.guest.names.type_hints import field_marker, read_hint, type_hints
 from sandbox.guest.runtime.bare import names_of
 from sandbox.guest.runtime.classes import ABC_META, ENUM_META, Classes
+from sandbox.guest.runtime.made_from_data import make_of_its_class
 from sandbox.guest.runtime.metaclasses import NOT_OF_METACLASSES, check_fields
 from sandbox.guest.runtime.own import MARK, MARK_NAME, is_marked
 from sandbox.guest.runtime.signatures import full_argument_specification, signature_of
@@ -339,6 +340,7 @@ def _collections(scene: Scene) -> dict[str, Any]:
     ) -> Any:
         made = make(typename, field_names, rename=rename, defaults=defaults, module="__main__")
         type.__setattr__(made, MARK_NAME, MARK)  # a class of the program, as with a class statement
+        make_of_its_class(made)
         return _with_plain_match_args(made)
 
     return {"namedtuple": namedtuple}

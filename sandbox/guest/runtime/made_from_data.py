@@ -14,6 +14,7 @@ from sandbox.guest.language.source import SourceRefused, parse
 from sandbox.guest.language.variables import ENUM_NAMES, is_dunder, is_reserved
 from sandbox.guest.runtime.bare import order_of
 from sandbox.guest.runtime.classes import is_vetted
+from sandbox.guest.runtime.handed_out import on_classes_below
 from sandbox.guest.runtime.own import MARK, MARK_NAME, Object, is_marked, of_class
 
 if TYPE_CHECKING:
@@ -132,7 +133,10 @@ def _text(value: Any) -> Any:
 
 
 def own_named_tuples() -> None:
-    """Let what `NamedTuple("Row", fields)` makes be a class of the program. Again is no error."""
+    """Let what `NamedTuple("Row", fields)` makes be a class of the program, and all make tuples of their class.
+
+    Again is no error.
+    """
     library: Any = typing
     make = library._make_nmtuple
     if hasattr(make, "__wrapped__"):
@@ -142,10 +146,20 @@ def own_named_tuples() -> None:
     def make_own(*arguments: Any, **options: Any) -> Any:
         made = make(*arguments, **options)
         type.__setattr__(made, MARK_NAME, MARK)
+        make_of_its_class(made)
         return made
 
     library._make_nmtuple = make_own
+    kinds: list[type] = type.__subclasses__(tuple)
+    for kind in kinds:
+        if type(vars(kind).get("_make")) is classmethod:
+            make_of_its_class(kind)
     library._special |= {MARK_NAME}  # which a class statement does not set on it again
+
+
+def make_of_its_class(kind: Any) -> None:
+    """Let `_make` of a named tuple make tuples of its class: who is compared with it is handed its function."""
+    type.__setattr__(kind, "_make", classmethod(on_classes_below(kind, vars(kind)["_make"].__func__)))
 
 
 def restrict_fields() -> None:
