@@ -108,7 +108,7 @@ class Run:
         self._scene.is_async, self._scene.examples = program.is_async, program.examples
         self._roots = {name: message["parameters"].get(name, ()) for name in message["names"]}
         self._modules.begin(self._roots, bytes.fromhex(message["seed"]))
-        _bind_also({name: self._root(name) for name in self._roots})
+        self._variables.update({name: self._root(name) for name in self._roots})
         self._variables.update(message["inputs"])
 
     def dismiss(self) -> None:
@@ -117,7 +117,8 @@ class Run:
 
     def forget(self) -> None:
         """Be as before the program: enough for one that only computes its value."""
-        self._variables.pop(VALUE, None)
+        for name in (VALUE, *self._roots):
+            self._variables.pop(name, None)
 
     # --- names -----------------------------------------------------------------------------------------------------
 
@@ -269,8 +270,3 @@ def _bind(bound: dict[str, Any]) -> dict[str, Any]:
 def unbind() -> None:
     """Let go of what the names of an ended run led to."""
     _bind({})
-
-
-def _bind_also(bound: dict[str, Any]) -> None:
-    _bound_before.extend(bound)
-    _BUILTINS.update(bound)

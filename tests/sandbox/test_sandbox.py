@@ -107,6 +107,22 @@ async def test_the_same_seed_and_time_show_the_same_program_the_same_world(sandb
     assert one.value[:2] != other.value[:2]
 
 
+async def test_a_worker_that_has_rehearsed_holds_no_name_but_those_of_its_program(sandbox: Sandbox) -> None:
+    code = "sorted(set(globals()) - {'__name__', '__doc__'})"
+    for _ in range(4):
+        assert (await sandbox.run(code)).value == []
+        bound = await sandbox.run(code, names=("shop", "find(x)"), inputs={"rows": []})
+        assert bound.value == ["find", "rows", "shop"]
+        outcome = await sandbox.run("name")
+        assert outcome.failure is not None
+        assert outcome.failure.type == "NameError"
+
+
+@pytest.mark.parametrize("scope", ["globals()", "locals()", "vars()", "dir()"])
+async def test_the_names_of_tools_are_variables(sandbox: Sandbox, scope: str) -> None:
+    assert (await sandbox.run(f"'shop' in {scope}", names=("shop",))).value is True
+
+
 async def test_inputs_are_variables(sandbox: Sandbox) -> None:
     outcome = await sandbox.run("len(rows) + offset", inputs={"rows": [1, 2, 3], "offset": 10})
     assert outcome.value == 13
