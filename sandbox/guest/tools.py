@@ -145,7 +145,7 @@ class Tool:
         what = self._path or "tools"
         message = f"{what} was not called: write {what}(...)[{key!r}]"
         if not self._path or (isinstance(key, str) and key.isidentifier() and "." not in self._path):
-            message = f"{what} is a namespace, not a dict: write {what}.{key}(name=value)"
+            message = f"{what} is a namespace, not a dict: write {what}.{key}"
         raise TypeError(message)
 
 

@@ -449,7 +449,7 @@ _RULES: list[tuple[type[BaseException], _Rule]] = [
     (RuntimeError, _runtime),
     (ZeroDivisionError, "the divisor is 0 (an empty list has length 0): guard it with `if n else 0`"),
     (ValueError, _value),
-    (SystemExit, "leave exit() out: raise an exception for a failure, or return a value"),
+    (SystemExit, "leave exit() and SystemExit out: raise an exception for a failure, or return a value"),
     (ExceptionGroup, _group),
     (StopIteration, "there was no next item: next() takes a default, as in next((x for x in xs if ...), None)"),
     (Exception, _other),

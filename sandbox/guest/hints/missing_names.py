@@ -69,9 +69,10 @@ def import_of(name: str, *, but: str = "") -> str:
         return ""
     if _is_builtin(name):
         return f"{name} is there without an import: write {name}(...)"
-    module = next((each for each in _NAMED_ALONE.split() if each != but and _has(each, name)), None)
+    meant = ("collections.abc " if but == "collections" else "") + _NAMED_ALONE
+    module = next((each for each in meant.split() if each != but and _has(each, name)), None)
     if name not in OFFERED:
-        return f"write `from {module} import {name}` first" if module else ""
+        return f"write `from {module} import {name}` {'instead' if but else 'first'}" if module else ""
     if module != name:
         return f"write `import {name}` first"
     return f"write `from {name} import {name}` first (or `import {name}`, for {name}.{name})"
