@@ -33,7 +33,7 @@ from sandbox.limits import Limits
 from sandbox.protocol.control import FORK_BYTES, Fork, Kind, Purpose, pack_report
 from sandbox.protocol.framing import frame
 from sandbox.protocol.guest_messages import encode_final
-from sandbox.protocol.host_messages import encode_run
+from sandbox.protocol.host_messages import encode_program, encode_run
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -129,7 +129,8 @@ def _begin_dress_rehearsal(program: Program) -> _DressRehearsal | None:
 def _pages_in_use(program: Program, heap: HeapFile) -> set[int]:
     host, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server = _Server(program, Lock(os.getpid(), rlimits.measure(), None), control)
-    frames = encode_run("1 + 1", names=["name"], seed=bytes(32), now=0, limits=Limits(), inputs={}, asks=False)
+    least = encode_program("1 + 1", ["name"])
+    frames = encode_run(least, seed=bytes(32), now=0, limits=Limits(), inputs={}, asks=False)
     heap.take_over_page_by_page()  # nothing but what a server does until the entries are read: all of it is seen
     of_worker = server.rehearse(host, frames, heap)
     of_server = heap.entries(os.getpid())

@@ -250,6 +250,7 @@ def _told_least() -> str:
 @cache
 def _frames(code: str) -> bytes:
     from sandbox.limits import Limits  # noqa: PLC0415  # not needed by a run
-    from sandbox.protocol.host_messages import encode_run  # noqa: PLC0415
+    from sandbox.protocol.host_messages import encode_program, encode_run  # noqa: PLC0415
 
-    return encode_run(code, names=["name"], seed=b"\0" * 32, now=0, limits=Limits(), inputs={}, asks=False)
+    program = encode_program(code, ["name"])
+    return encode_run(program, seed=b"\0" * 32, now=0, limits=Limits(), inputs={}, asks=False)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
+from sandbox.protocol.host_messages import encode_program
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -27,7 +29,7 @@ class CompiledPrograms:
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
         self._bytes = 0
-        self._kept: OrderedDict[Key, str | None] = OrderedDict()
+        self._kept: OrderedDict[Key, bytes | None] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -37,12 +39,12 @@ class CompiledPrograms:
         """Return what stands for a program."""
         return code, frozenset(names), limits.source_bytes, limits.source_depth
 
-    def find(self, key: Key) -> str | None:
-        """Return what was kept of a program."""
-        text = self._kept.get(key)
-        if text is not None:
+    def find(self, key: Key) -> bytes | None:
+        """Return what to send of a program that was kept, as `encode_program` gives it."""
+        program = self._kept.get(key)
+        if program is not None:
             self._kept.move_to_end(key)
-        return text
+        return program
 
     def has_seen(self, key: Key) -> bool:
         """Tell whether the program has come before, and remember that it came now."""
@@ -53,20 +55,21 @@ class CompiledPrograms:
 
     def keep(self, key: Key, text: str) -> None:
         """Keep what a guest told of a program."""
-        self._put(key, text)
+        code, names, *_ = key
+        self._put(key, encode_program(code, names, text))
 
-    def _put(self, key: Key, text: str | None) -> None:
+    def _put(self, key: Key, program: bytes | None) -> None:
         if key in self._kept:
             self._bytes -= _size(key, self._kept.pop(key))
-        self._kept[key] = text
-        self._bytes += _size(key, text)
+        self._kept[key] = program
+        self._bytes += _size(key, program)
         while self._bytes > self._most_bytes:
             self._bytes -= _size(*self._kept.popitem(last=False))
 
 
-#: What an entry takes besides its texts, about.
+#: What an entry takes besides its source and its program, about.
 _ENTRY_BYTES = 1_000
 
 
-def _size(key: Key, text: str | None) -> int:
-    return _ENTRY_BYTES + 4 * len(key[0]) + len(text or "")
+def _size(key: Key, program: bytes | None) -> int:
+    return _ENTRY_BYTES + 4 * len(key[0]) + len(program or b"")

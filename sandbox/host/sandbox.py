@@ -21,6 +21,7 @@ from sandbox.host.lone_workers import LoneWorkers
 from sandbox.host.pool import Pool
 from sandbox.host.session import Program, Session
 from sandbox.limits import MIB, Limits
+from sandbox.protocol.host_messages import encode_program
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -144,15 +145,13 @@ class Sandbox:
         if unfit is not None:
             return replace(unfit.outcome(), isolation=self._layers)
         key = self._compiled.key(code, names, limits)
-        compiled = self._compiled.find(key)
+        source = self._compiled.find(key)
         program = Program(
-            code=code,
+            source=source or encode_program(code, names),
             limits=limits,
-            compiled=compiled,
-            keep=partial(self._compiled.keep, key) if compiled is None and self._compiled.has_seen(key) else None,
+            keep=partial(self._compiled.keep, key) if source is None and self._compiled.has_seen(key) else None,
             seed=seed if seed is not None else os.urandom(SEED_BYTES),
             now=time.time_ns() // 1_000 if now is None else (now.astimezone(UTC) - _EPOCH) // _MICROSECOND,
-            names=names,
             inputs=inputs,
             call=call,
             preflight=preflight,

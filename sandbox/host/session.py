@@ -26,7 +26,7 @@ from sandbox.protocol.parts import KINDS, NO_PARTS, Parts
 from sandbox.protocol.strict_json import InvalidJson, JsonValue, Structure, loads_result
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from sandbox.host.calls import CallHandler
     from sandbox.host.recording import Recording
@@ -55,33 +55,29 @@ _LOOK_AGAIN_S = 0.005
 class Program(NamedTuple):
     """What `Sandbox.run` was asked to run: its parameters, with nothing left open.
 
-    `compiled` is what a worker told of this program before; `keep` takes what this one is to tell.
+    `source` comes from `encode_program`; `keep` takes what its worker is to tell of it.
     """
 
-    code: str
+    source: bytes
     limits: Limits
     seed: bytes
     now: int
-    names: Collection[str] = ()
     inputs: Mapping[str, JsonValue] = MappingProxyType({})
     call: CallHandler | None = None
     preflight: Preflight | None = None
     recording: Recording | None = None
-    compiled: str | None = None
     keep: Callable[[str], None] | None = None
 
     def encode(self) -> bytes:
-        """Return what starts it. Raises InvalidJson, TypeError."""
+        """Return what starts it. Raises InvalidJson, TypeError for inputs that cannot cross."""
         return encode_run(
-            self.code,
-            names=self.names,
+            self.source,
             seed=self.seed,
             now=self.now,
             limits=self.limits,
             inputs=self.inputs,
             asks=self.preflight is not None,
             keep=self.keep is not None,
-            compiled=self.compiled,
         )
 
 

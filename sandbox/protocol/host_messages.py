@@ -1,7 +1,7 @@
 """What the host says: encoded by the host, decoded by the guest.
 
-    {"t":"run","code":str,"names":[…],"parameters":{name:[…]},"seed":hex64,"now":µs,"limits":{…},"inputs":bool,
-     "asks":bool,"keep":bool,"compiled":base64|null}
+    {"t":"run","code":str,"names":[…],"parameters":{name:[…]},"compiled":base64|null,
+     "seed":hex64,"now":µs,"limits":{…},"inputs":bool,"asks":bool,"keep":bool}
     {…}                                                          the frame after a run with inputs: the inputs, bare
     {"t":"go"}                                                               asked: the call sites are accepted
     {"t":"reply","id":n,"now":µs,"ok":value}                                              a call was answered
@@ -34,36 +34,40 @@ if TYPE_CHECKING:
 REPLY_DEPTH = 200
 
 
+def encode_program(code: str, names: Collection[str], compiled: str | None = None) -> bytes:
+    """Return what a run says of its program: the same at each run. `compiled` is what was told of it.
+
+    Raises InvalidJson, TypeError for code that cannot cross.
+    """
+    told = b"null" if compiled is None else b'"%s"' % compiled.encode()
+    return _PROGRAM % (encode(code), *_encode_names(tuple(sorted(names))), told)
+
+
 def encode_run(
-    code: str,
+    program: bytes,
     *,
-    names: Collection[str],
     seed: bytes,
     now: int,
     limits: Limits,
     inputs: Mapping[str, JsonValue],
     asks: bool = True,
     keep: bool = False,
-    compiled: str | None = None,
 ) -> bytes:
-    """Return the start of a program, one frame or two. With `asks` the guest tells the call sites and waits for `go`.
+    """Return the start of a program, one frame or two; `program` comes from `encode_program`.
 
-    With `keep` it first tells the compiled program; `compiled` is what was told for the same code, names and limits.
+    With `asks` the guest tells the call sites and waits for `go`. With `keep` it first tells the compiled program.
 
-    Raises InvalidJson, TypeError for code or inputs that cannot cross.
+    Raises InvalidJson, TypeError for inputs that cannot cross.
     """
-    fields = (
-        encode(code),
-        *_encode_names(tuple(sorted(names))),
+    rest = (
         seed.hex().encode(),
         now,
         _encode_limits(limits),
         b"true" if inputs else b"false",
         b"true" if asks else b"false",
         b"true" if keep else b"false",
-        b"null" if compiled is None else b'"%s"' % compiled.encode(),
     )
-    start = frame(_RUN % fields)
+    start = frame(program + _RUN % rest)
     return start + frame(dumps(dict(inputs), depth=REPLY_DEPTH, digits=RESULT_DIGITS)) if inputs else start
 
 
@@ -155,7 +159,5 @@ def _marks(marks: Sequence[int]) -> bytes:
 
 
 _GO = frame(b'{"t":"go"}')
-_RUN = (
-    b'{"t":"run","code":%s,"names":%s,"parameters":%s,"seed":"%s","now":%d,"limits":%s,"inputs":%s,'
-    b'"asks":%s,"keep":%s,"compiled":%s}'
-)
+_PROGRAM = b'{"t":"run","code":%s,"names":%s,"parameters":%s,"compiled":%s'
+_RUN = b',"seed":"%s","now":%d,"limits":%s,"inputs":%s,"asks":%s,"keep":%s}'

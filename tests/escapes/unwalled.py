@@ -43,7 +43,7 @@ from sandbox.guest.channel import Connection
 from sandbox.guest.names.traceback_names import FrameSummary
 from sandbox.limits import Limits
 from sandbox.protocol.guest_messages import Calls, Final, Sites, decode_guest_message
-from sandbox.protocol.host_messages import encode_go, encode_reply, encode_run, encode_value
+from sandbox.protocol.host_messages import encode_go, encode_program, encode_reply, encode_run, encode_value
 
 MEMORY_BYTES = 3 << 30
 CPU_S = 3
@@ -171,9 +171,9 @@ def _speak(channel: socket.socket, code: str) -> dict:
     """Be the host of one program, as simple as can be."""
     texts: list[str] = []
     found: dict = {"texts": texts, "signs": []}
+    text = code.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     run = encode_run(
-        code.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
-        names=("tool", "call", "obj"),
+        encode_program(text, ("tool", "call", "obj")),
         seed=bytes(32),
         now=1_760_000_000_000_000,
         limits=Limits(),

@@ -35,7 +35,7 @@ from sandbox.guest.run import Run
 from sandbox.guest.runtime.tables import Table
 from sandbox.guest.tools import Record
 from sandbox.limits import Limits
-from sandbox.protocol.host_messages import decode_host_message, encode_run
+from sandbox.protocol.host_messages import decode_host_message, encode_program, encode_run
 from tests.sandbox.guest.host_double import HostDouble
 from tests.sandbox.guest.test_reach import _FORBIDDEN, SAMPLES, readable, samples_of, visible_builtins
 
@@ -234,7 +234,7 @@ def execution() -> Run:
     """Return a run whose program has made samples of everything, and the objects to call it with."""
     host = HostDouble({"ns.op": lambda **_: {"a": {"b": [1]}}, "ns.fail": lambda **_: 1 / 0})
     code = SAMPLES + HOSTILE
-    start = encode_run(code, names=["ns"], seed=b"\1" * 32, now=10**15, limits=Limits(calls=10**9), inputs={})
+    start = encode_run(encode_program(code, ["ns"]), seed=b"\1" * 32, now=10**15, limits=Limits(calls=10**9), inputs={})
     compiled = compile_program(code, names=["ns"], limit_bytes=100_000, limit_depth=160)
     assert compiled.refusals == (), compiled.refusals
     made = Run(Channel(cast("Any", host), Record))

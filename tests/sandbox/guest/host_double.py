@@ -13,6 +13,7 @@ from sandbox.protocol.framing import FrameBuffer
 from sandbox.protocol.host_messages import (
     encode_error,
     encode_go,
+    encode_program,
     encode_reply,
     encode_run,
     encode_tick,
@@ -214,6 +215,7 @@ def run_guest(
     tools = tools or {}
     names = names or sorted({name.partition(".")[0] for name in tools})
     host = host or HostDouble(tools, now=now)
-    host.begin(encode_run(code, names=names, seed=seed, now=now, limits=limits or Limits(), inputs=inputs or {}))
+    source = encode_program(code, names)
+    host.begin(encode_run(source, seed=seed, now=now, limits=limits or Limits(), inputs=inputs or {}))
     program.converse(host)
     return host.ended

@@ -31,7 +31,7 @@ from sandbox.guest.runtime.own import OwnClasses
 from sandbox.guest.runtime.tables import Table
 from sandbox.guest.tools import Record, ToolCalls
 from sandbox.limits import Limits
-from sandbox.protocol.host_messages import decode_host_message, encode_run
+from sandbox.protocol.host_messages import decode_host_message, encode_program, encode_run
 from tests.sandbox.guest.host_double import HostDouble
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def execution() -> Run:
     """An execution that has ended, with its names and its samples."""
     host = HostDouble({"ns.op": lambda: {"a": {"b": [1]}}, "ns.fail": lambda: 1 / 0})
     code = SAMPLES
-    start = encode_run(code, names=["ns"], seed=b"\1" * 32, now=10**15, limits=Limits(), inputs={})
+    start = encode_run(encode_program(code, ["ns"]), seed=b"\1" * 32, now=10**15, limits=Limits(), inputs={})
     message = {**decode_host_message(start[4:]), "inputs": {}}
     program = compile_program(code, names=["ns"], limit_bytes=100_000, limit_depth=160)
     assert program.refusals == ()

@@ -10,6 +10,7 @@ import pytest
 
 from sandbox import CallSite, Limits, Sandbox, Status
 from sandbox.host.compiled import CompiledPrograms
+from sandbox.protocol.host_messages import encode_program
 from tests.sandbox.guest.test_probes import probes
 from tests.sandbox.host.test_hostile_guest import SAY, SLEEP
 
@@ -30,8 +31,9 @@ def key(code: str, *names: str, limits: Limits = LIMITS) -> Any:
 def test_a_program_is_known_by_its_source_its_names_and_the_limits_of_its_source() -> None:
     kept = CompiledPrograms(1 << 20)
     kept.keep(key("1", "a", "b"), "AAAA")
-    assert kept.find(key("1", "b", "a")) == "AAAA"
-    assert kept.find(key("1", "b", "a", limits=replace(LIMITS, wall_s=1))) == "AAAA"
+    program = encode_program("1", ["a", "b"], "AAAA")
+    assert kept.find(key("1", "b", "a")) == program
+    assert kept.find(key("1", "b", "a", limits=replace(LIMITS, wall_s=1))) == program
     for other in (key("1 "), key("1", "a"), key("1", "a", "b", limits=replace(LIMITS, source_depth=10))):
         assert kept.find(other) is None
 
