@@ -12,7 +12,7 @@ from sandbox.guest.runtime.copying import COPIED
 from sandbox.guest.runtime.handed_out import handed_out
 from sandbox.guest.runtime.identities import IDENTITIES
 from sandbox.guest.runtime.shown_as import SHOWN_AS
-from sandbox.guest.values import ArgumentInvalid, encode_arguments
+from sandbox.guest.values import CALLED, ArgumentInvalid, encode_arguments
 from sandbox.protocol.guest_messages import NAME_CHARACTERS
 
 if TYPE_CHECKING:
@@ -150,6 +150,7 @@ class Tool:
 
 
 OPEN.add(Tool)
+CALLED.add(Tool)
 
 
 def tool_path(tool: Tool) -> str:

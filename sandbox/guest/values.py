@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Items of an iterator that is returned; one that never ends is cut off with an error.
 MOST_ITEMS = 1_000_000
+#: Kinds of objects that are there to be called; `tools` adds its own.
+CALLED: set[type] = set()
 ARGUMENT_DEPTH = 64
 
 
@@ -228,6 +230,8 @@ def _not_data(value: Any, path: str) -> str:
         return f"{path} is the class {value.__name__}, which is not data"
     if callable(value) and hasattr(value, "__name__"):
         return f"{path} is the function {value.__name__}, which is not data: call it"
+    if type(value) in CALLED:
+        return f"{path} is {value!r}, which is not data: call it"
     return f"{path} is a {kind}, which is not data: return a dict, a list, text or a number"
 
 

@@ -117,6 +117,7 @@ _MESSAGES: list[tuple[str, str]] = [
         r"multiple exception types must be parenthesized",
         "write `except Kind as name:`, and several kinds as `except (A, B):`",
     ),
+    (r"'yield' outside", "a program gives no values on the way: append them to a list, and end with that list"),
     (r"expected ':'", "put a colon at the end of the line"),
 ]
 

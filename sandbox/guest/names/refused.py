@@ -6,6 +6,7 @@ _NO_THIRD_PARTY = "there are no third-party modules"
 _NO_NETWORK = "there is no network; call the bound operations, which reach the services"
 _NO_FILES = "there are no files; return the text, or use io.StringIO"
 _NO_PROCESS = "there are no processes and no environment; pass values in the program"
+_CREDENTIALS = "credentials are added outside of the program"
 _NO_CODE = "programs do not run text as code or look into the interpreter"
 
 #: Module to the advice that stands in the error.
@@ -49,14 +50,14 @@ NOT_OFFERED: dict[str, str] = {
     "smtplib": _NO_NETWORK,
     "ftplib": _NO_NETWORK,
     "websockets": _NO_NETWORK,
-    "os": f"{_NO_FILES}; environment and processes are out of reach, too",
+    "os": f"{_NO_FILES}; there is no environment: {_CREDENTIALS}",
     "os.path": _NO_FILES,
     "pathlib": _NO_FILES,
     "shutil": _NO_FILES,
     "tempfile": _NO_FILES,
     "glob": _NO_FILES,
     "zipfile": _NO_FILES,
-    "sqlite3": f"{_NO_FILES}; use dicts and sorted",
+    "sqlite3": "there is no database; keep lists of dicts, and use sorted, sum and collections",
     "pickle": "nothing is pickled here; use json, or copy.deepcopy",
     "shelve": _NO_FILES,
     "subprocess": _NO_PROCESS,
@@ -65,7 +66,7 @@ NOT_OFFERED: dict[str, str] = {
     "argparse": _NO_PROCESS,
     "getpass": _NO_PROCESS,
     "platform": _NO_PROCESS,
-    "dotenv": f"{_NO_PROCESS}; credentials are added outside of the program",
+    "dotenv": f"there is no environment: {_CREDENTIALS}",
     "builtins": f"{_NO_CODE}; call the builtin by its name",
     "ctypes": _NO_CODE,
     "code": _NO_CODE,

@@ -130,7 +130,9 @@ HINTS = {
     "import statistics\nstatistics.mean([])": ["test its length"],
     "str(10 ** 5000)": ["set_int_max_str_digits(0)"],
     "requests.get('https://a.b')": ["no requests here", "call the bound operations"],
-    "os.getenv('KEY')": ["no os here"],
+    "os.getenv('KEY')": ["no os here", "credentials are added outside"],
+    "import os\nos.environ['KEY']": ["credentials are added outside"],
+    "import sqlite3": ["lists of dicts", "sorted"],
     "try: ns.gone()\nexcept HTTPError as e: pass": ["except ToolError as e"],
     "raise ShopError('no')": ["class ShopError(Exception): pass"],
     "int('x') if ValueEror else 1": ["did you mean ValueError"],
@@ -223,6 +225,7 @@ SYNTAX = {
     'x = "C:\\new\\Users"': ['r"..."'],
     "def f():\n    return [await ns.list() for x in [1]]": ["async def"],
     "I will list the items, and sum them\nx = 1": ["line 1 is a sentence"],
+    "for x in range(3):\n    yield x": ["append them to a list"],
 }
 if sys.version_info < (3, 14):  # where it catches both (PEP 758)
     SYNTAX["try:\n    x = 1\nexcept ValueError, e:\n    x = 2"] = ["except Kind as name:"]

@@ -86,6 +86,7 @@ def test_the_value_of_a_program_is_json_data(code: str, value: object) -> None:
         ("'x' * 2000", "allowed"),
         ("import json\n{'m': json.dumps}", "the function dumps"),
         ("import sys\nsys.set_int_max_str_digits(0)\n[10 ** 5000]", "digits: give it as text, with str()"),
+        ("[1, tools.ns.list]", "result[1] is <tool ns.list>, which is not data: call it"),
     ],
 )
 def test_a_value_that_is_no_data_names_its_place(code: str, says: str) -> None:
