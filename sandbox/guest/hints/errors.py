@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.hints.calls import by_position, not_called, tool_by_text, tool_used
 from sandbox.guest.hints.idioms import ATTRIBUTES, OF_ANSWERS, OF_OTHERS
+from sandbox.guest.hints.keys import missing_key, near_keys, sliced, wrong_member
 from sandbox.guest.hints.message_texts import hint_for_text
 from sandbox.guest.hints.missing_names import import_of, imported, module_or_class, undefined
 from sandbox.guest.hints.situation import Situation
 from sandbox.guest.hints.values import UNKNOWN, copy_written, first_none, keys_of, parts, source
-from sandbox.guest.names.zones import zones
 from sandbox.guest.runtime.tables import Table, explain_missing, table_name
 from sandbox.guest.tools import PendingCall, Record, ToolError, ToolRejected
 
@@ -148,70 +148,6 @@ _GIVE_NONE = {
 # --- items ---------------------------------------------------------------------------------------------------------
 
 
-def _key(at: Situation) -> str:
-    node = at.node
-    if not isinstance(node, ast.Subscript) or not at.error.args:
-        return _zone(at)
-    value, key = at.value(node.value), at.error.args[0]
-    value = _asked(at.error) if value is UNKNOWN else value
-    text = source(node.value)
-    if isinstance(key, slice):
-        return _sliced(at, node)
-    if not isinstance(value, dict):
-        return f"print(list({text})) shows the keys there are; {text}.get({key!r}) gives None where one is missing"
-    if not value:
-        return f"{text} is an empty dict: {text}[{key!r}] = ... adds the key, {text}.setdefault({key!r}, {{}}) at need"
-    hints = [f"{text} is a dict with the keys {keys_of(value)}"]
-    if isinstance(key, int):
-        lists = [name for name, item in value.items() if isinstance(item, list)]
-        hints += [f"the list is {text}[{name!r}]: write {text}[{name!r}][{key}]" for name in lists[:2]]
-    near = _near_keys(key, value)
-    if near:
-        hints.append(f"nearest: {', '.join(f'{text}[{name!r}]' for name in near[:3])}")
-    return "; ".join(hints)
-
-
-def _sliced(at: Situation, node: ast.Subscript) -> str:
-    """`r[:5]`, where r is a dict."""
-    value, text, part = at.value(node.value), source(node.value), source(node.slice)
-    value = _asked(at.error) if value is UNKNOWN else value
-    if not isinstance(value, dict):
-        return f"a dict has no parts by position: keep it (r = {text}), and slice the list that it holds"
-    lists = [name for name, item in value.items() if isinstance(item, list)]
-    also = f"; the list is {text}[{lists[0]!r}]: write {text}[{lists[0]!r}][{part}]" if lists else ""
-    return f"{text} is a dict with the keys {keys_of(value)}{also}"
-
-
-def _zone(at: Situation) -> str:
-    found = re.search(r"No time zone found with key ([\w/+-]+)", at.message)
-    if found is None:
-        return ""
-    city = found[1].rpartition("/")[2].lower()
-    known = sorted(zones())
-    near = [zone for zone in known if zone.rpartition("/")[2].lower() == city] or get_close_matches(found[1], known)
-    return f"did you mean {', '.join(map(repr, near[:3]))}?" if near else "zones are named as in 'Europe/Berlin'"
-
-
-def _asked(error: BaseException) -> Any:
-    """Return the answer of a tool that lacks a key, whatever the expression was that it stood in."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    is_record = trace is not None and trace.tb_frame.f_code is Record.__missing__.__code__
-    return trace.tb_frame.f_locals["self"] if trace is not None and is_record else UNKNOWN
-
-
-def _near_keys(key: Any, value: dict[Any, Any]) -> list[str]:
-    if not isinstance(key, str):
-        return []
-    texts = [name for name in value if isinstance(name, str)]
-    inside = [name for name in texts if key.lower() in name.lower() or name.lower() in key.lower()]
-    parts = {part for part in re.split(r"[_\W]+", key.lower()) if len(part) > 2}
-    shared = [name for name in texts if parts & set(re.split(r"[_\W]+", name.lower()))]
-    stems = [name for name in texts if key[:4].lower() == name[:4].lower()]
-    return list(dict.fromkeys([*get_close_matches(key, texts, n=2), *inside, *shared, *stems]))
-
-
 def _index(at: Situation) -> str:
     node = at.node
     value = at.value(node.value) if isinstance(node, ast.Subscript) else UNKNOWN
@@ -252,7 +188,7 @@ def _not_got(at: Situation) -> str:
         owner, key = at.value(node.func.value), node.args[0] if node.args else None
         if isinstance(owner, dict) and isinstance(key, ast.Constant) and key.value not in owner:
             text = source(node.func.value)
-            near = _near_keys(key.value, owner)
+            near = near_keys(key.value, owner)
             also = f"; nearest: {text}[{near[0]!r}]" if near else ""
             return f"{text} has no {key.value!r}: it has the keys {keys_of(owner)}{also}"
     return ""
@@ -314,7 +250,7 @@ def _key_of_loop(at: Situation, node: ast.AST | None, key: Any) -> str | None:
 
 def _unhashable(at: Situation) -> str:
     if isinstance(at.node, ast.Subscript) and "'slice'" in at.message:
-        return _sliced(at, at.node)
+        return sliced(at, at.node)
     return "dicts and lists cannot be keys or members of a set: use one of their fields, such as x['id'], or tuple(x)"
 
 
@@ -377,6 +313,8 @@ def _runtime(at: Situation) -> str:
 
 
 def _value(at: Situation) -> str:
+    if "is not a valid" in at.message:
+        return wrong_member(at)
     if "property name enclosed in double quotes" in at.message:
         return "the text is not JSON, which has double quotes: ast.literal_eval(text) reads text of Python"
     if type(at.error).__name__ == "JSONDecodeError":
@@ -442,7 +380,7 @@ _RULES: list[tuple[type[BaseException], _Rule]] = [
     (NameError, undefined),
     (ImportError, imported),
     (AttributeError, _attribute),
-    (KeyError, _key),
+    (KeyError, missing_key),
     (IndexError, _index),
     (TypeError, _type),
     (RecursionError, "the function calls itself without end, or too deep: check where it stops, or use a loop"),
