@@ -75,3 +75,50 @@ class Stack(list):
 
 Stack("ab").print_stack()
 print(Stack().get_coro(), getattr(Stack("c"), "get_stack")())
+
+
+class Proxy:
+    """Hands on what it is asked for: its own attributes are read past its hook."""
+
+    def __init__(self, target, now=None):
+        object.__setattr__(self, "_target", target)
+        object.__setattr__(self, "now", now)
+        object.__setattr__(self, "asked", [])
+
+    def __getattribute__(self, name):
+        object.__getattribute__(self, "asked").append(name)
+        if name == "when":
+            return object.__getattribute__(self, "now")
+        return getattr(object.__getattribute__(self, "_target"), name)
+
+    def __setattr__(self, name, value):
+        setattr(object.__getattribute__(self, "_target"), name, value)
+
+
+class Logged(Proxy):
+    def __getattribute__(self, name):
+        return super().__getattribute__(name) if name != "own" else object.__getattribute__(self, "_target")
+
+
+class Strict:
+    def __init__(self):
+        self._kept = 5
+
+    def __getattribute__(self, name):
+        return super().__getattribute__("_kept") if name == "kept" else name
+
+    def __getattr__(self, name):
+        return "never asked by object.__getattribute__"
+
+
+node = Node("n")
+for proxy in (Proxy(node, 3), Logged(node, 4)):
+    proxy.see()
+    proxy.title = "set"
+    print(proxy.when, proxy.total(), node.title, proxy._seen, object.__getattribute__(proxy, "asked"))
+print(Logged(node).own is node, Strict().kept, Strict().other)
+for name in ("_none", "none", "now"):
+    try:
+        print(object.__getattribute__(Strict(), name))
+    except AttributeError as error:
+        print(error)

@@ -63,7 +63,7 @@ class Access:
         self.get, self.has = self._reader(), self._asker()
         self.set, self.delete = self._writer(), loose(self._delete)
         self.formatting = Formatting(self.get)
-        self._inspection = Inspection(own, self.get)
+        self._inspection = Inspection(own, self.get, self._in_its_place)
         self._clock_now = clock_now
 
     # --- guards in compiled code: each returns the object itself, or raises -----------------------

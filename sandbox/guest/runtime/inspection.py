@@ -51,9 +51,12 @@ def _written_bases(bases: Any) -> tuple[Any, ...]:
 class Inspection:
     """Reads dunder attributes. Names without a rule here are operators: read as they are."""
 
-    def __init__(self, own: OwnClasses, get: Callable[[object, str], Any]) -> None:
+    def __init__(
+        self, own: OwnClasses, get: Callable[[object, str], Any], in_its_place: Callable[[Any, str], Any]
+    ) -> None:
         self._own = own
         self._get = get
+        self._in_its_place = in_its_place
         self._rules: dict[str, Callable[[Any, str], Any]] = {
             "__class__": lambda value, name: kind_of(value),
             "__dict__": lambda value, name: self.variables(value),
@@ -241,12 +244,17 @@ class Inspection:
         return read
 
     def _plain_get(self, value: Any, name: str) -> Any:
-        """`object.__getattribute__(self, …)`: past a hook of the program's class, by the same decisions."""
-        if type(name) is not str or not self._own.is_instance(value):
+        """`object.__getattribute__(self, …)`: past a hook of the program's class, by the same decisions.
+
+        Of its own objects a program may read `x._name`, whatever it finds, and names that are guarded with what was
+        found replaced where it must be (`Access.private`, `Access.guarded`). This looks where those look, but for the
+        hooks: what a class that programs inherit from hides in one (`threading.local`) has a name that is refused.
+        """
+        decision = decide(name) if type(name) is str and self._own.is_instance(value) else Decision.REFUSED
+        if decision not in OF_VARIABLES:
             return self._get(value, name)
-        if decide(name) is not Decision.PLAIN:
-            return self._get(value, name)
-        return object.__getattribute__(value, name)
+        found = object.__getattribute__(value, name)
+        return self._in_its_place(found, name) if decision is Decision.GUARDED else found
 
     def _plain_set(self, value: Any, name: str, new: Any) -> None:
         """`object.__setattr__(self, …)`: past a hook of the program's class, as frozen dataclasses do."""

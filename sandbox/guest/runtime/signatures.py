@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: Wrappers that are followed to what they wrap.
 _MOST_WRAPPERS = 50
+#: What `functools.lru_cache` makes of a function. Programs cannot write its attributes.
+_Cached = functools._lru_cache_wrapper
 
 
 def signature_of(value: Any, own: OwnClasses) -> inspect.Signature:
@@ -63,9 +65,10 @@ def full_argument_specification(signature: inspect.Signature) -> FullArgSpec:
 
 
 def _unwrapped(value: Any, own: OwnClasses) -> Any:
-    """Follow `functools.wraps` to the function that was decorated."""
+    """Follow `functools.wraps` and `functools.lru_cache` to the function that was decorated."""
     for _ in range(_MOST_WRAPPERS):
-        wrapped = value.__dict__.get("__wrapped__") if own.is_function(value) and type(value) is FunctionType else None
+        is_wrapper = type(value) is _Cached or (type(value) is FunctionType and own.is_function(value))
+        wrapped = value.__dict__.get("__wrapped__") if is_wrapper else None
         if wrapped is None:
             break
         value = wrapped
@@ -78,7 +81,8 @@ def _bare(value: Any, own: OwnClasses) -> Any:
         inner = _bare(_unwrapped(value.func, own), own)
         return None if inner is None else functools.partial(inner, *value.args, **value.keywords)
     if type(value) is MethodType:
-        return _bound(value.__func__) if type(value.__func__) is FunctionType and own.is_function(value) else None
+        function = _unwrapped(value.__func__, own)
+        return _bound(function) if type(function) is FunctionType and own.is_function(function) else None
     if type(value) is FunctionType:
         return _copy(value) if own.is_function(value) else None
     if own.is_class(value):

@@ -8,7 +8,7 @@ from tests.sandbox.guest.host_double import run_guest
 
 PROGRAM = """
 import inspect
-from functools import partial, wraps
+from functools import cache, lru_cache, partial, wraps
 def plain(a, /, b: int = 2, *rest, c, d: str = "x", **more) -> list: "doc"
 class Made:
     def __init__(self, size, colour="red"): pass
@@ -25,6 +25,13 @@ def decorated(f):
     return inner
 @decorated
 def known(q): pass
+@lru_cache
+def cached(name, x=1): pass
+class Caching:
+    @lru_cache(maxsize=3)
+    def method(self, z): pass
+    @decorated
+    def logged(self, y): pass
 """
 
 
@@ -42,6 +49,12 @@ def known(q): pass
         ("Empty", "()"),
         ("known", "(q)"),
         ("partial(known, q=1)", "(*, q=1)"),
+        ("cached", "(name, x=1)"),
+        ("decorated(cached)", "(name, x=1)"),
+        ("partial(cached, x=2)", "(name, *, x=2)"),
+        ("Caching.method", "(self, z)"),
+        ("Caching().method", "(z)"),
+        ("Caching().logged", "(y)"),
         ("partial(plain, 1)", "(b: int = 2, *rest, c, d: str = 'x', **more) -> list"),
     ],
 )
@@ -52,7 +65,7 @@ def test_a_callable_of_the_program_shows_its_parameters(expression: str, shown: 
     assert ended.value == shown
 
 
-@pytest.mark.parametrize("expression", ["ns.op", "len", "5", "Empty()", "getattr"])
+@pytest.mark.parametrize("expression", ["ns.op", "len", "5", "Empty()", "getattr", "cache(len)"])
 def test_what_is_not_the_programs_has_none(expression: str) -> None:
     ended = run_guest(f"{PROGRAM}inspect.signature({expression})", names=["ns"])
 
