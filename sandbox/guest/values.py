@@ -13,14 +13,14 @@ import math
 import types
 import uuid
 from collections import deque
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, Set, ValuesView
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
 from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest.plain_json import PlainEncoder
 from sandbox.protocol.strict_json import InvalidJson, check_depth, check_shape, encode, weight
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 #: Items of an iterator that is returned; one that never ends is cut off with an error.
 MOST_ITEMS = 1_000_000
@@ -140,11 +140,11 @@ class _Plain:
             return sorted([self.of(item, f"{path}[…]") for item in value], key=_sort_key)
         if isinstance(value, _SEQUENCES):
             return [self.of(item, f"{path}[{index}]") for index, item in enumerate(cast("Any", value))]
-        if isinstance(value, Iterator):
+        if isinstance(value, Iterator | Sequence):
             return self._iterated(value, path)
         raise ValueInvalid(_not_data(value, path))
 
-    def _iterated(self, value: Iterator[Any], path: str) -> list[Any]:
+    def _iterated(self, value: Iterable[Any], path: str) -> list[Any]:
         found = []
         for index, item in enumerate(value):
             if index >= MOST_ITEMS:

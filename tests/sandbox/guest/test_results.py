@@ -41,6 +41,13 @@ VALUES = {
         [1],
     ],
     "(x * x for x in range(3))": [0, 1, 4],
+    "from array import array\nfrom collections import UserDict, UserList\n[UserList([1, (2,)]), UserDict(a=1), array('i', [1])]": [
+        [1, [2]],
+        {"a": 1},
+        [1],
+    ],
+    "from collections.abc import Sequence\nclass Page(Sequence):\n    def __len__(self): return 2\n"
+    "    def __getitem__(self, i): return [7, 8][i]\n{'page': Page()}": {"page": [7, 8]},
     "{'a': 1}.items()": [["a", 1]],
     "[float('inf'), float('nan'), b'ab', range(2)]": ["inf", "nan", "ab", [0, 1]],
     "async def f():\n    return 5\nf()": 5,
