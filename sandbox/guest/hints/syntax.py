@@ -14,7 +14,7 @@ _FOREIGN: list[tuple[str, str]] = [
     (r"^\s*(async\s+)?function\b", "`function` is JavaScript: write `def name(...):`"),
     (r"=>", "`=>` is JavaScript: write a lambda, or a comprehension `[f(x) for x in xs]`"),
     (r"\?\.\w", "`?.` is JavaScript: write x.get(name), or test `if x is not None`"),
-    (r"^\s*(if|elif|while)\s[^=!<>]+[^=!<>:]=[^=]", "`=` assigns: compare with =="),
+    (r"^\s*(if|elif|while)\s[^=!<>:]+[^=!<>:]=[^=]", "`=` assigns: compare with =="),
     (r"===|!==", "`===` is JavaScript: write =="),
     (r"&&", "`&&` is written `and`"),
     (r"\|\|", "`||` is written `or`"),

@@ -239,6 +239,13 @@ def test_text_that_is_not_python_says_what_python_writes(code: str, says: list[s
     assert all(text in ended.message for text in says), ended.message
 
 
+def test_a_line_that_is_python_is_not_taken_for_another_language() -> None:
+    ended = run_guest("n = 0\nwhile n < 3: n += 1\nif n: m = 2\nx = [(yield v) for v in ()]", TOOLS)
+
+    assert "inside list comprehension" in ended.message
+    assert "not Python" not in ended.message
+
+
 def test_a_failure_shows_the_way_there_in_lines_of_the_program_only() -> None:
     ended = run_guest("def f(x):\n    return 1 / x\n\n\nf(0)")
 
