@@ -390,7 +390,8 @@ def _inspect(scene: Scene) -> dict[str, Any]:
         return found
 
     def getfullargspec(function: Any) -> Any:
-        return full_argument_specification(signature(function))
+        is_bound = type(function) is types.MethodType
+        return full_argument_specification(signature(function.__func__ if is_bound else function))
 
     def getsource(value: Any) -> str:
         raise OSError("could not get source code")

@@ -90,3 +90,8 @@ def test_the_older_form_tells_the_same() -> None:
         {"d": "x"},
         ["b", "d", "return"],
     ]
+
+
+@pytest.mark.parametrize(("bound", "names"), [("Made(1).method", ["self", "x"]), ("Made.build", ["cls", "y"])])
+def test_the_older_form_tells_the_first_argument_of_a_method(bound: str, names: list[str]) -> None:
+    assert run_guest(f"{PROGRAM}inspect.getfullargspec({bound}).args").value == names
