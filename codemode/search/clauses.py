@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codemode.search import text, wordlists
+from codemode.search.ranking import by_shares
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +56,7 @@ def clause_heads(question: Question, text: str, look: Look, scores: Column) -> l
     for start, end in spans:
         rarity = look.rarity * np.array([start <= place < end for place in places])
         shares = rarity / np.maximum(np.add.reduce(rarity), _LEAST)
-        best = int((answers.dot(shares) + overall).argmax())
+        best = int((by_shares(answers, shares) + overall).argmax())
         if look.found[best].dot(shares) >= _FOUND:
             heads.append(best)
         if len(heads) == _CLAUSES:
