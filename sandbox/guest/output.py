@@ -19,6 +19,7 @@ class Output:
 
     def __init__(self) -> None:
         self._limit = self._room = 0
+        self.is_empty = True
         self._parts: list[str] = []
         self.was_cut = False
         self.stand_in: Any = None  # where the program sends what it prints
@@ -35,6 +36,7 @@ class Output:
             text = IDENTITIES.steady(text)
         if self.was_cut or not text:
             return
+        self.is_empty = False
         size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
         if size <= self._room:
             self._room -= size

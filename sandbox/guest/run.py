@@ -16,7 +16,7 @@ from sandbox.guest.concurrency.clock import Clock
 from sandbox.guest.concurrency.ends import catchable
 from sandbox.guest.concurrency.hub import Hub
 from sandbox.guest.concurrency.loop import Loop, install, uninstall
-from sandbox.guest.language.ending import VALUE
+from sandbox.guest.language.ending import VALUE, assigned_last
 from sandbox.guest.language.unused import UnusedFunctions
 from sandbox.guest.names.builtin_names import bound_builtins, static_builtins
 from sandbox.guest.names.modules import Modules
@@ -213,10 +213,18 @@ class Run:
             self._note("the program ended itself with exit(); leave that out: a program ends with its last statement")
             self._hub.see_off()
             return None, False
-        if not self._program.returns and (missing := UnusedFunctions(self._program.text).last()):
-            self._note(f"nothing calls the function that the program ends with: write {missing} below it")
+        if not self._program.returns:
+            self._miss_an_ending()
         value = self._settled(self._variables.get(VALUE))
         return value, self._program.returns and value is not None
+
+    def _miss_an_ending(self) -> None:
+        """Say what is written at the end of a program that should have given something back."""
+        text = self._program.text
+        if missing := UnusedFunctions(text).last():
+            self._note(f"nothing calls the function that the program ends with: write {missing} below it")
+        elif self._output.is_empty and (name := assigned_last(text)):
+            self._note(f"nothing was given back or printed: write {name} alone in the last line to see what it holds")
 
     def _run_code(self) -> None:
         code: Any = self._program.code

@@ -95,6 +95,17 @@ def _keep_last(body: list[ast.stmt]) -> bool:
     return isinstance(last, ast.If) and not last.orelse and _is_of_a_script(last.test) and _keep_last(last.body)
 
 
+def assigned_last(text: str) -> str:
+    """Return the variable that a program assigns to at its end, where that is all that it does there."""
+    body = ast.parse(text).body  # once more: keeping the value has rewritten the tree
+    match body[-1:]:
+        case [ast.Assign(targets=[ast.Name(name)])] | [ast.AnnAssign(ast.Name(name), value=ast.expr())]:
+            return name
+        case [ast.AugAssign(ast.Name(name))]:
+            return name
+    return ""
+
+
 def _is_of_a_script(test: ast.expr) -> bool:
     """Tell whether this is `__name__ == "__main__"`, which always holds."""
     match test:

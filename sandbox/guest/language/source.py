@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 #: Deeper brackets than this end CPython's own parser ("too many nested parentheses" comes at 200).
 _OPENING = "([{"
-_CLOSING = ")]}"
 #: Nodes of a syntax tree; the largest program that a model wrote in the development corpus has 1,900.
 MOST_NODES = 40_000
 #: Runs of prefix operators nest without brackets; nobody writes 60 in a row.

@@ -374,7 +374,24 @@ def test_a_program_that_ends_with_a_function_that_nobody_calls_is_told_so(code: 
 
 
 def test_a_function_at_the_end_that_is_called_is_nothing_to_tell() -> None:
-    assert run_guest("def f():\n    return 1\nx = f()\ndef g():\n    return f()\nlater = {'g': g}").notes == []
+    assert run_guest("def f():\n    return 1\nx = f()\ndef g():\n    return f()\nlater = {'g': g}\nprint(later)").notes == []
+
+
+@pytest.mark.parametrize("last", ["answer = 2 + 2", "answer: int = 4", "answer += 1"])
+def test_a_program_that_ends_with_an_assignment_is_told_how_to_give_it_back(last: str) -> None:
+    ended = run_guest(f"answer = 3\n{last}", TOOLS)
+
+    assert ended.value is None
+    assert ended.notes == [
+        "nothing was given back or printed: write answer alone in the last line to see what it holds"
+    ]
+
+
+@pytest.mark.parametrize(
+    "code", ["answer = 3\nprint(answer)\nrest = 4", "result = 3", "found = {}\nfound['x'] = 1", "", "answer: int"]
+)
+def test_a_program_that_prints_or_assigns_to_no_variable_at_its_end_is_told_nothing(code: str) -> None:
+    assert run_guest(code, TOOLS).notes == []
 
 
 @pytest.mark.parametrize(
