@@ -374,7 +374,9 @@ def test_a_program_that_ends_with_a_function_that_nobody_calls_is_told_so(code: 
 
 
 def test_a_function_at_the_end_that_is_called_is_nothing_to_tell() -> None:
-    assert run_guest("def f():\n    return 1\nx = f()\ndef g():\n    return f()\nlater = {'g': g}\nprint(later)").notes == []
+    code = "def f():\n    return 1\nx = f()\ndef g():\n    return f()\nprint({'g': g})"
+
+    assert run_guest(code).notes == []
 
 
 @pytest.mark.parametrize("last", ["answer = 2 + 2", "answer: int = 4", "answer += 1"])
