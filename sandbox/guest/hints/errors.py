@@ -80,7 +80,7 @@ def _other_attribute(at: Situation, value: Any, name: str, text: str) -> str:
     if isinstance(value, dict) or "'dict'" in at.message:
         return _no_field(value, name, text)
     if isinstance(value, list) or "'list'" in at.message:
-        return _is_list(value, text)
+        return _meant_of_list(value, name, text) or _is_list(value, text)
     if _is_unawaited(value):
         return f"{text} was not awaited: write `await` in front of the call"
     value = getattr(at.error, "obj", UNKNOWN) if value is UNKNOWN else value
@@ -99,9 +99,18 @@ def _no_field(value: Any, name: str, text: str) -> str:
         return f"{text} is a dict: write {text}[key] = value to add to it; a list begins as []"
     if not isinstance(value, dict):
         return f'a dict is read by key: {text}["{name}"]'
+    if not value:
+        return f"{text} is an empty dict"
     near = get_close_matches(name, [key for key in value if isinstance(key, str)], n=3)
     also = f'; nearest: {text}["{near[0]}"]' if near else ""
     return f"{text} has the keys {keys_of(value)}{also}"
+
+
+def _meant_of_list(value: Any, name: str, text: str) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], dict) and name in value[0]:
+        return ""
+    near = get_close_matches(name, [*filter(str.isalpha, dir(list)), *ATTRIBUTES], n=1, cutoff=0.8)
+    return ATTRIBUTES.get(near[0], f"write {{x}}.{near[0]}(...)").replace("{x}", text) if near else ""
 
 
 def _is_list(value: Any, text: str) -> str:

@@ -244,6 +244,7 @@ def _explain(name: str) -> str:
     advice = NOT_OFFERED.get(name) or NOT_OFFERED.get(root)
     if advice:
         return f"no module {name} here: {advice}"
-    near = get_close_matches(name, OFFERED, n=3)
-    also = f"did you mean {', '.join(near)}? " if near else ""
-    return f"no module {name} here. {also}Available: {', '.join(sorted(OFFERED))}"
+    near = get_close_matches(name, OFFERED, n=3, cutoff=0.7)
+    if near:
+        return f"no module {name} here: did you mean {', '.join(near)}?"
+    return f"no module {name} here; there are {', '.join(sorted(each for each in OFFERED if '.' not in each))}"

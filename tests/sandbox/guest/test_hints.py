@@ -340,6 +340,13 @@ def test_importing_a_namespace_gives_the_namespace() -> None:
         ("x = ns?.list", "`?.` is JavaScript"),
         ("if x = 5:\n    pass", "compare with =="),
         ("import asyncio\nawait asyncio.gather([ns.list(page=1)])", "write asyncio.gather(*calls)"),
+        ("x = [1]\nx.lenght", "write len(x)"),
+        ("x = [1]\nx.apend(2)", "write x.append(...)"),
+        ("x = [1]\nx.sum()", "write sum(x)"),
+        ("x = [{'hash': 1}]\nx.hash", "each with the keys hash"),
+        ("x = 'a'\nx.substring(0, 1)", "write x[start:end]"),
+        ("x = {}\nx.name", "x is an empty dict"),
+        ("import maths", "no module maths here: did you mean math, cmath?"),
     ],
 )
 def test_a_slip_of_a_model_is_answered_with_what_to_write(code: str, says: str) -> None:
