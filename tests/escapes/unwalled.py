@@ -29,6 +29,7 @@ import collections
 import copy
 import csv
 import dataclasses
+import fractions
 import ipaddress
 import logging
 import math
@@ -256,6 +257,7 @@ def _state() -> list:
         str(copy.deepcopy.__defaults__),
         sorted(statistics.NormalDist.__slots__),
         sorted(FrameSummary._field_defaults),
+        [getattr(vars(fractions.Fraction)[name], "__name__", name) for name in ("numerator", "denominator")],
         [vars(node) for node in ast.walk(ast.parse("a + b")) if isinstance(node, ast.Load | ast.Add)],
         [
             kind.__name__

@@ -28,7 +28,7 @@ from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.names.kinds import REAL
 from sandbox.guest.names.logging_kinds import KNOWN_LEVELS
 from sandbox.guest.runtime.access import DATA, OPEN, WRITABLE
-from sandbox.guest.runtime.bare import order_of
+from sandbox.guest.runtime.bare import names_of, order_of
 from sandbox.guest.runtime.classes import BASES
 from sandbox.guest.runtime.copying import COPIED, SLOT_NAMES
 from sandbox.guest.runtime.handed_out import OF_DESCRIPTORS, bind_methods, handed_out
@@ -68,6 +68,8 @@ _abstract: list[abc.ABCMeta] = []
 _kept: list[tuple[Any, Any]] = []
 #: Attributes of functions, of members of an Enum and their like, and lists that a call without an argument uses.
 _attributes: list[tuple[Any, Any]] = []
+#: Names of properties: from Python 3.13 on a class that holds one of the library's tells it another.
+_names: list[tuple[Any, str]] = []
 _roots: set[str] = set()
 
 
@@ -110,6 +112,12 @@ def keep_attributes() -> None:
     if not _attributes:
         found = {id(table): table for space in _spaces({*_roots, "sandbox"}.__contains__) for table in _of_parts(space)}
         _attributes.extend((table, table.copy()) for table in (*found.values(), *map(vars, shared_nodes())))
+        _names.extend((each, each.__name__) for each in _properties() if hasattr(each, "__name__"))
+
+
+def _properties() -> Iterator[Any]:
+    for kind in _subclasses(object):
+        yield from (value for value in names_of(kind).values() if type(value) is property)
 
 
 def shared_nodes() -> list[ast.AST]:
@@ -227,6 +235,9 @@ def _forget(changed: list[tuple[Any, Any]]) -> None:
     for table, before in changed:
         table.clear()
         table.extend(before) if isinstance(table, list) else table.update(before)
+    for named, name in _names:
+        if named.__name__ is not name:
+            named.__name__ = name
     gc.collect()
     for left in _subclasses(object):
         if not left.__flags__ & _IMMUTABLE:  # else it was there before: of a rehearsal

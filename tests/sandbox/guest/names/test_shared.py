@@ -6,10 +6,13 @@ import ast
 import calendar
 import csv
 import enum
+import fractions
+import inspect
 import json
 import re
 import textwrap
 import uuid
+from typing import Any
 
 import pytest
 
@@ -147,6 +150,21 @@ def test_an_attribute_of_a_shared_function_is_taken_away_again() -> None:
     assert ended.value is True
     assert "__orig_class__" not in vars(json.dumps)
     assert "__orig_class__" not in vars(uuid.SafeUUID.safe)
+
+
+def test_a_property_that_a_class_of_a_program_holds_has_its_name_again() -> None:
+    shared: Any = (fractions.Fraction.numerator, inspect.Parameter.kind)
+    before = [getattr(each, "__name__", None) for each in shared]
+
+    ended = run_guest(
+        "import dataclasses, fractions, inspect\n"
+        "class Text(str):\n    def __eq__(self, other): return True\n    __hash__ = str.__hash__\n"
+        "class Kind:\n    other = fractions.Fraction.numerator\n"
+        "dataclasses.field(default=inspect.Parameter.kind).__set_name__(int, Text('another'))\nNone"
+    )
+
+    assert ended.status == "completed"
+    assert [getattr(each, "__name__", None) for each in shared] == before
 
 
 PLANTS = """
