@@ -68,7 +68,7 @@ _abstract: list[abc.ABCMeta] = []
 _kept: list[tuple[Any, Any]] = []
 #: Attributes of functions, of members of an Enum and their like, and lists that a call without an argument uses.
 _attributes: list[tuple[Any, Any]] = []
-#: Names of properties: from Python 3.13 on a class that holds one of the library's tells it another.
+#: Names of properties: a class that holds one of the library's tells it another, which errors show (and `__name__`).
 _names: list[tuple[Any, str]] = []
 _roots: set[str] = set()
 
@@ -112,12 +112,14 @@ def keep_attributes() -> None:
     if not _attributes:
         found = {id(table): table for space in _spaces({*_roots, "sandbox"}.__contains__) for table in _of_parts(space)}
         _attributes.extend((table, table.copy()) for table in (*found.values(), *map(vars, shared_nodes())))
-        _names.extend((each, each.__name__) for each in _properties() if hasattr(each, "__name__"))
+        _names.extend({id(each): (each, name) for name, each in _properties()}.values())
 
 
-def _properties() -> Iterator[Any]:
+def _properties() -> Iterator[tuple[str, Any]]:
     for kind in _subclasses(object):
-        yield from (value for value in names_of(kind).values() if type(value) is property)
+        for name, value in names_of(kind).items():
+            if type(value) is property:
+                yield getattr(value, "__name__", name), value  # there from Python 3.13 on
 
 
 def shared_nodes() -> list[ast.AST]:
@@ -236,8 +238,7 @@ def _forget(changed: list[tuple[Any, Any]]) -> None:
         table.clear()
         table.extend(before) if isinstance(table, list) else table.update(before)
     for named, name in _names:
-        if named.__name__ is not name:
-            named.__name__ = name
+        named.__set_name__(object, name)
     gc.collect()
     for left in _subclasses(object):
         if not left.__flags__ & _IMMUTABLE:  # else it was there before: of a rehearsal
