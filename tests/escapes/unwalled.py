@@ -253,6 +253,7 @@ def _state() -> list:
         ["_closed" in vars(kind) for kind in (asyncio.Lock, ast.Name, queue.Empty)],
         str(ipaddress.ip_network("10.0.0.0/25")),
         ipaddress.ip_address("10.0.0.1").is_private,
+        re.findall("count=[1-9]", repr(getattr(ipaddress.IPv4Interface.hostmask, "lock", None))),
         sorted(vars(json.dumps)),
         str(copy.deepcopy.__defaults__),
         sorted(statistics.NormalDist.__slots__),

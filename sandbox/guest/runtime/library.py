@@ -212,6 +212,22 @@ def _restrict_cached_properties() -> None:
 
     library.__set_name__ = set_name
     library.__get__ = get
+    if sys.version_info < (3, 12):
+        library.lock = property(lambda _: _FREE, lambda _, lock: None)
+
+
+class _Free:
+    """Stands for the lock of a cached property, which counts who took it: for the next program, too."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        """Do nothing: one piece of a program runs at a time."""
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+_FREE = _Free()
 
 
 def _stands_in(value: Any, name: Any, kind: type) -> bool:

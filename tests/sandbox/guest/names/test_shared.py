@@ -176,6 +176,17 @@ def test_a_field_of_a_dataclass_does_not_name_a_property_for_the_next_program() 
     assert getattr(inspect.Parameter.kind, "__name__", None) is before
 
 
+def test_a_cached_property_has_no_lock_that_a_program_can_take() -> None:
+    ended = run_guest(
+        "import functools, ipaddress\n"
+        "class Own:\n    @functools.cached_property\n    def made(self): return 5\n"
+        "shared = (ipaddress.IPv4Interface.hostmask, Own.made)\n"
+        "[Own().made, *(hasattr(getattr(each, 'lock', None), 'acquire') for each in shared)]"
+    )
+
+    assert ended.value == [5, False, False]
+
+
 PLANTS = """
 import json, types
 kinds = []
