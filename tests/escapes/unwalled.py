@@ -26,6 +26,7 @@ sys.path += sys.argv[2:]
 import ast
 import asyncio
 import collections
+import concurrent.futures
 import copy
 import csv
 import dataclasses
@@ -37,10 +38,13 @@ import queue
 import re
 import statistics
 import string
+import weakref
+from xml.etree import ElementTree
 
 from canaries import CREDENTIAL, ENVIRONMENT_SECRET, HOST_SECRET, MARKER, Canaries  # noqa: F401
 
 from sandbox.guest.channel import Connection
+from sandbox.guest.names.logging_kinds import Handler
 from sandbox.guest.names.traceback_names import FrameSummary
 from sandbox.limits import Limits
 from sandbox.protocol.guest_messages import Calls, Final, Sites, decode_guest_message
@@ -255,6 +259,18 @@ def _state() -> list:
         ipaddress.ip_address("10.0.0.1").is_private,
         re.findall("count=[1-9]", repr(getattr(ipaddress.IPv4Interface.hostmask, "lock", None))),
         sorted(vars(json.dumps)),
+        [
+            "__orig_class__" in dir(shared)
+            for shared in (
+                concurrent.futures.BrokenExecutor,
+                Handler.emit,
+                time.struct_time,
+                weakref.WeakSet.add,
+                ElementTree.QName,
+                ElementTree.indent,
+                ipaddress.IPv4Interface.hostmask.func,
+            )
+        ],
         str(copy.deepcopy.__defaults__),
         sorted(statistics.NormalDist.__slots__),
         sorted(FrameSummary._field_defaults),

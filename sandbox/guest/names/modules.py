@@ -108,10 +108,21 @@ def load_all() -> None:
         _STATELESS.setdefault(module, vetted_names(module))
     BASES.update(inheritable())
     shown = [value for names in _STATELESS.values() for value in names.values()]
+    shown += [getattr(import_module(module), name) for module, names in _SHOWN.items() for name in names.split()]
     freeze_shared([*VETTED, "inspect", "operator", "random", "types", "typing", "uuid"], shown)
 
 
 _STATELESS: dict[str, dict[str, Any]] = {}
+#: What else of the library programs share: classes that our modules show, and what `typing` makes when first asked.
+_SHOWN = {
+    "concurrent.futures": "BrokenExecutor CancelledError InvalidStateError",
+    "concurrent.futures.thread": "BrokenThreadPool",
+    "gzip": "BadGzipFile",
+    "threading": "BrokenBarrierError",
+    "time": "struct_time",
+    "typing": "AsyncContextManager ContextManager Match Pattern",
+    "xml.etree.ElementTree": "ParseError QName",
+}
 #: What libraries call the errors that they raise.
 _OF_ERRORS = re.compile(r"[A-Z]\w*(Error|Exception)|ToolRejected")
 

@@ -53,6 +53,9 @@ _ALSO_SHARED = frozenset({
     "asyncio.tasks", "asyncio.timeouts", "queue", "traceback",
 })  # fmt: skip
 
+#: Modules, besides the vetted ones, whose functions programs see: in classes of those, in ours that bear their names.
+_ALSO_SHOWN = frozenset({"_markupbase", "_weakrefset", "logging", "xml"})
+
 #: Sets and tables to which a program adds classes of its own, or that are made for it: ours, and one of the library.
 _OF_CLASSES: tuple[Any, ...] = (
     *(BASES, WRITABLE, OPEN, DATA, COPIED, SLOT_NAMES, REAL),
@@ -110,7 +113,8 @@ def keep_attributes() -> None:
     A method of the library that is called by hand sets its attributes on whatever it is given: on a function, too.
     """
     if not _attributes:
-        found = {id(table): table for space in _spaces({*_roots, "sandbox"}.__contains__) for table in _of_parts(space)}
+        wanted = {*_roots, *_ALSO_SHOWN, "sandbox"}
+        found = {id(table): table for space in _spaces(wanted.__contains__) for table in _of_parts(space)}
         _attributes.extend((table, table.copy()) for table in (*found.values(), *map(vars, shared_nodes())))
         _names.extend({id(each): (each, name) for name, each in _properties()}.values())
 
@@ -149,10 +153,17 @@ def _variables_of(part: Any, *, is_ours: bool) -> Iterator[Any]:
     if isinstance(part, FunctionType):
         defaults = (*(part.__defaults__ or ()), *(part.__kwdefaults__ or {}).values())
         yield from (each for each in (vars(part), *defaults) if isinstance(each, dict | list | set))
+        yield from _of_functions(vars(part))
     elif not is_ours and not isinstance(part, type | ModuleType):
         variables = getattr(part, "__dict__", None)
         if type(variables) is dict:
             yield variables
+            yield from _of_functions(variables)
+
+
+def _of_functions(variables: dict[str, Any]) -> Iterator[Any]:
+    """Give the attributes of functions that are attributes themselves, such as `cache_clear`."""
+    yield from (vars(each) for each in list(variables.values()) if isinstance(each, FunctionType))
 
 
 def _of_scheduler() -> list[type]:

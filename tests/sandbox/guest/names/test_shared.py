@@ -187,6 +187,21 @@ def test_a_cached_property_has_no_lock_that_a_program_can_take() -> None:
     assert ended.value == [5, False, False]
 
 
+def test_what_an_alias_sets_on_what_our_modules_show_does_not_stay() -> None:
+    shared = (
+        "import concurrent.futures, gzip, ipaddress, logging, threading, time, types, typing, urllib.parse, weakref\n"
+        "from xml.etree import ElementTree\n"
+        "shared = [concurrent.futures.InvalidStateError, gzip.BadGzipFile, ipaddress.IPv4Interface.hostmask.func,\n"
+        "    logging.Handler.emit, threading.BrokenBarrierError, time.struct_time, typing.Match, weakref.WeakSet.add,\n"
+        "    urllib.parse.urlsplit.cache_info, ElementTree.indent, ElementTree.ParseError]\n"
+    )
+
+    run_guest(f"{shared}for each in shared: types.GenericAlias(lambda: each, int)()\nNone")
+    after = run_guest(f"{shared}[str(each) for each in shared if '__orig_class__' in dir(each)]")
+
+    assert after.value == []
+
+
 PLANTS = """
 import json, types
 kinds = []
