@@ -131,6 +131,10 @@ class Tool:
     def __repr__(self) -> str:
         return f"<tool {self._path or 'tools'}>"
 
+    def __dir__(self) -> list[str]:
+        self._calls.unlisted(self._path or "tools")
+        return []
+
     def __copy__(self) -> Tool:
         return self
 
@@ -230,6 +234,7 @@ class ToolCalls:
         self._last: tuple[str, bytes] = ("", b"")
         self._repeats = 0
         self._made = 0
+        self._asked_for_names = False
 
     def begin(self, limit: int, parameters: Mapping[str, Sequence[str]]) -> None:
         """Take the number of calls that a program may make, and what tools take where that is known."""
@@ -309,6 +314,12 @@ class ToolCalls:
             f"the last {self._repeats:,} in a row were {tool}() with {arguments}: "
             "change an argument inside the loop, or leave the loop"
         )
+
+    def unlisted(self, path: str) -> None:
+        """Say, once, why a program that looks for names in a namespace sees none."""
+        if not self._asked_for_names:
+            self._asked_for_names = True
+            self._note(f"dir({path}) is empty: only the host knows what {path} has; search for operations by name")
 
     def waited(self) -> None:
         """The program slept: what it asks again may have changed."""

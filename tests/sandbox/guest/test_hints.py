@@ -283,6 +283,13 @@ def test_a_loop_of_equal_calls_goes_on_and_is_remarked_upon() -> None:
     assert ended.notes[0].startswith('the last 250 in a row were ns.list() with {"page":1}')
 
 
+def test_a_program_that_lists_a_namespace_is_told_why_it_sees_nothing() -> None:
+    ended = run_guest("import inspect\n[dir(ns), dir(ns.list), inspect.getmembers(tools), [*ns.__dir__()]]", TOOLS)
+
+    assert ended.value == [[], [], [], []]
+    assert ended.notes == ["dir(ns) is empty: only the host knows what ns has; search for operations by name"]
+
+
 def test_arguments_by_position_get_the_names_that_the_host_gave() -> None:
     names = ("search(query, limit)", "ns")
     tools = {"search": lambda **given: given}
