@@ -27,6 +27,7 @@ from sandbox.guest.runtime.metaclasses import NOT_OF_METACLASSES, check_fields
 from sandbox.guest.runtime.own import MARK, MARK_NAME, is_marked
 from sandbox.guest.runtime.signatures import full_argument_specification, signature_of
 from sandbox.guest.runtime.tables import Table
+from sandbox.guest.runtime.traces import Trace
 from sandbox.guest.runtime.types_seen import SeenType
 
 if TYPE_CHECKING:
@@ -376,6 +377,7 @@ def _inspect(scene: Scene) -> dict[str, Any]:
     tests = """
         isasyncgen isasyncgenfunction isawaitable isbuiltin isclass iscoroutine iscoroutinefunction isfunction
         isgenerator isgeneratorfunction ismethod isabstract isroutine getgeneratorstate getcoroutinestate
+        isdatadescriptor ismethoddescriptor ismemberdescriptor isgetsetdescriptor isframe iscode
     """
 
     def getmembers(value: Any, predicate: Any = None) -> list[tuple[str, Any]]:
@@ -402,6 +404,7 @@ def _inspect(scene: Scene) -> dict[str, Any]:
         "get_annotations": lambda value, **_: dict(scene.access.get(value, "__annotations__", {})),
         "getmro": lambda cls: scene.access.get(cls, "__mro__"),
         "ismodule": lambda value: isinstance(value, Table),
+        "istraceback": lambda value: type(value) is Trace,
         "unwrap": lambda function, *, stop=None: _unwrapped(scene, function, stop),
         "getsource": getsource,
         **{name: getattr(inspect, name) for name in tests.split()},
