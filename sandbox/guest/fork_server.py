@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from types import CodeType
 
 _REHEARSAL_CPU_S = 5
-#: The interpreter rewrites code while it runs it for the first times; without these each worker copies it first.
-_REHEARSALS = 12
 #: The modules whose functions a worker goes through before its program.
 _IN_EACH_WORKER = (
     __name__,
@@ -61,6 +59,9 @@ class Program(Protocol):
     def warm_up(self) -> None:
         """Import all that a program may need. Called once, before the lockdown."""
 
+    def practise(self) -> None:
+        """Do what nearly every program does, often enough. Called after it, and before the lockdown."""
+
     def rehearse(self) -> None:
         """Touch the memory that a program will touch. Called in a worker that waits for its program."""
 
@@ -77,9 +78,8 @@ def main(channel: int, program_name: str) -> None:
     silence()  # so far standard error was a pipe to the host, for what goes wrong while importing
     with suppress(OSError):  # they are as they were
         join_mappings()
-    codes = make_dense(program.rehearse, _IN_EACH_WORKER)
-    for _ in range(_REHEARSALS):
-        program.rehearse()
+    codes = make_dense((program.rehearse, program.practise), _IN_EACH_WORKER)
+    program.practise()
     rehearsal = _begin_dress_rehearsal(program)
     _settle(codes)
     report: dict[str, str] = {}

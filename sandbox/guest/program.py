@@ -206,7 +206,9 @@ try:
 except KeyError as error:
     print("rehearsed", error, re.sub("a+", "b", text)[:3])
 async def main():
-    return (await asyncio.gather(asyncio.sleep(0, 1)))[0]
+    return (await asyncio.gather(asyncio.sleep(0, 1), *[name.get(id=n) for n in range(2)]))[0]
+for page in range(10):
+    total["calls"] += name.list(page=page)["items"][0]["size"]
 asyncio.run(main())
 {"day": (datetime.now() + timedelta(days=1)).isoformat(), "sum": sum(total.values())}
 """
@@ -215,8 +217,14 @@ asyncio.run(main())
 #: What every program goes through, and nothing else: each page that a waiting worker makes its own is memory.
 _LEAST = "1 + 1"
 
-#: What is done at the first time, and what the interpreter rewrites, is done before the workers are forked.
+#: What nearly every program goes through besides.
+_CALL = "name.list(page=1)['items']"
+
+#: What is done at the first time is done before the workers are forked.
 _REHEARSALS = 3
+
+#: The interpreter rewrites code while it runs it for the first times; without these each worker copies it first.
+_PRACTICE = 12
 
 
 def rehearse() -> None:
@@ -225,9 +233,18 @@ def rehearse() -> None:
     compiled.read(_told_least())
 
 
+def practise() -> None:
+    """Do what nearly every program does, a call included, so often that the interpreter leaves the code as it is."""
+    for _ in range(_PRACTICE):
+        _run_against_nobody(_frames(_CALL) + _answers(1), _new_run(Connection(-1, -1)))
+    _waiting[:] = [_new_run(Connection(-1, -1))]
+    for _ in range(_PRACTICE):
+        rehearse()
+
+
 def _rehearse_for_all() -> None:
     for _ in range(_REHEARSALS):
-        _run_against_nobody(_frames(_REHEARSAL), _new_run(Connection(-1, -1)))
+        _run_against_nobody(_frames(_REHEARSAL) + _answers(12), _new_run(Connection(-1, -1)))
     _waiting[:] = [_new_run(Connection(-1, -1))]
 
 
@@ -239,6 +256,13 @@ def _run_against_nobody(frames: bytes, run: Run) -> None:
     os.close(writing)
     run.forget()
     gc.collect(0)
+
+
+@cache
+def _answers(calls: int) -> bytes:
+    from sandbox.protocol.host_messages import encode_reply  # noqa: PLC0415  # not needed by a run
+
+    return b"".join(encode_reply(call, now=0, value=b'{"items":[{"size":1}]}') for call in range(1, calls + 1))
 
 
 @cache

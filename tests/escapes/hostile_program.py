@@ -15,6 +15,10 @@ def warm_up() -> None:
     """Nothing to import."""
 
 
+def practise() -> None:
+    """Do nothing."""
+
+
 def rehearse() -> None:
     """Nothing to touch."""
 

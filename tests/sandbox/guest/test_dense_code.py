@@ -30,12 +30,12 @@ def run():
 functions = [outer, twin, inner, Thing.method, run, never]
 before = [function.__code__ for function in functions]
 gc.freeze()
-make_dense(run, ())
+make_dense([run], ())
 after = [function.__code__ for function in functions]
 print([a is b for a, b in zip(before, after)], before == after, outer.__code__ is twin.__code__)
 print(outer(3)(4), list(Thing().method()), inner(5))
 print(outer.__code__.co_consts.count(before[2]), any(c is before[2] for c in outer.__code__.co_consts))
-make_dense(run, (__name__,))
+make_dense([run], (__name__,))
 print(never.__code__ is before[5], never())
 """
 

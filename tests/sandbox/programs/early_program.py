@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from bare_program import _read, rehearse, warm_up  # noqa: F401 - a program module has these names
+from bare_program import _read, practise, rehearse, warm_up  # noqa: F401 - a program module has these names
 
 from sandbox.protocol.framing import frame
 from sandbox.protocol.guest_messages import encode_sites

@@ -6,7 +6,7 @@ import os
 
 from sandbox.guest import program
 
-rehearse, serve = program.rehearse, program.serve
+practise, rehearse, serve = program.practise, program.rehearse, program.serve
 
 
 def warm_up() -> None:
