@@ -2,10 +2,11 @@
 
     python -m benchmarks.processor_time [--runs 300] [--rounds 5]
 
-Milliseconds of user and system time and faults per run of `1 + 1`, everything counted from the fork to the last page
-taken down; behind them what was spent when the answer came. Then what one of many calls takes, and to hand on a large
-result, and what a worker holds that waits beside three others (only root may read that). Each round has sandboxes of
-its own; printed are medians. The kernel counts all of this whoever is running besides, but then caches are colder.
+Milliseconds of user and system time and faults per run of `1 + 1`, and of five calls, everything counted from the fork
+to the last page taken down; behind them what was spent when the answer came. Then what one of many calls takes, and to
+hand on a large result, and what a worker holds that waits beside three others (only root may read that). Each round has
+sandboxes of its own; printed are medians. The kernel counts all of this whoever is running besides, but then caches are
+colder.
 
 An earlier commit is measured the same way, from a folder that has its tree (`git worktree add ../before COMMIT`):
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from sandbox import Call
 
 NOTHING = "1 + 1"
+FIVE_CALLS = "\n".join(f"shop.price(n={n})" for n in range(5))
 CALLS = 1000
 #: (program, what is taken off, how many there are in it, unit, units in a millisecond)
 PROGRAMS = {
@@ -53,17 +55,19 @@ _PAGE_KIB = resource.getpagesize() // 1024
 
 
 class Way(NamedTuple):
-    """How programs come: to how many waiting workers, how many at a time, seconds after one another."""
+    """How programs come: to how many waiting workers, how many at a time, seconds after one another, and which."""
 
     workers: int
     at_a_time: int
     gap_s: float
+    code: str = NOTHING
 
 
 WAYS = {
     "forked on demand": Way(0, 1, 0.0),
     "waiting, one by one": Way(4, 1, 0.02),
     "waiting, saturated": Way(4, 3, 0.0),
+    "five calls, waiting, one by one": Way(4, 1, 0.02, FIVE_CALLS),
 }
 
 
@@ -119,7 +123,7 @@ async def measure(box: Sandbox, way: Way, runs: int) -> Measured:
     async def work() -> None:
         for _ in range(runs // way.at_a_time):
             await asyncio.sleep(way.gap_s)
-            answered.append(await timed(box, NOTHING))
+            answered.append(await timed(box, way.code))
 
     before = host(), *counted(process)
     await asyncio.gather(*(work() for _ in range(way.at_a_time)))
@@ -187,10 +191,10 @@ async def measure_all(rounds: int, runs: int) -> Iterator[str]:
         for name, way in WAYS.items():
             async with Sandbox(workers=way.workers) as box:
                 for _ in range(_WARM_UP):
-                    await timed(box, NOTHING)
+                    await timed(box, way.code)
                 await asyncio.sleep(_QUIET_S)
                 measured[name].append(await measure(box, way, runs))
-                if way.gap_s:
+                if way.gap_s and way.code == NOTHING:
                     for program, (code, without, *_) in PROGRAMS.items():
                         beyond[program] += [await measure_beyond(box, code, without) for _ in range(_TIMES)]
                     waiting += await hold(box)
@@ -206,7 +210,7 @@ async def hold(box: Any) -> list[Memory]:
 def lines(
     measured: dict[str, list[Measured]], beyond: dict[str, list[tuple[float, float]]], waiting: list[Memory]
 ) -> Iterator[str]:
-    yield "| `1 + 1` | host | fork server | faults | worker | faults | in all | until answered: host | worker |"
+    yield "| run | host | fork server | faults | worker | faults | in all | until answered: host | worker |"
     yield "|---|---|---|---|---|---|---|---|---|"
     for name, of_rounds in measured.items():
         yield f"| {name} | {' | '.join(cells(of_rounds, is_alone=WAYS[name].at_a_time == 1))} |"
