@@ -251,11 +251,18 @@ class Modules:
 
 
 def _explain(name: str) -> str:
+    missing = f"no module {name} here"
     root = name.partition(".")[0]
-    advice = NOT_OFFERED.get(name) or NOT_OFFERED.get(root)
-    if advice:
-        return f"no module {name} here: {advice}"
-    near = get_close_matches(name, OFFERED, n=3, cutoff=0.7)
+    told = [above for above in (name, name.rpartition(".")[0], root) if above in NOT_OFFERED]
+    if told:
+        return f"{missing}: {NOT_OFFERED[told[0]]}"
+    below = [each for each in sorted(OFFERED) if each.startswith(f"{root}.")]
+    near = get_close_matches(name, below if root in OFFERED else OFFERED, n=3, cutoff=0.7)
     if near:
-        return f"no module {name} here: did you mean {', '.join(near)}?"
-    return f"no module {name} here; there are {', '.join(sorted(each for each in OFFERED if '.' not in each))}"
+        return f"{missing}: did you mean {', '.join(near)}?"
+    if root in OFFERED:
+        return f"{missing}; of {root} there is {', '.join(below) or 'nothing below'}"
+    misspelt = get_close_matches(name, NOT_OFFERED, n=1, cutoff=0.8)
+    if misspelt:
+        return f"{missing}, and no {misspelt[0]}: {NOT_OFFERED[misspelt[0]]}"
+    return f"{missing}; there are {', '.join(sorted(each for each in OFFERED if '.' not in each))}"

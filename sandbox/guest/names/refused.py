@@ -7,6 +7,11 @@ _NO_NETWORK = "there is no network; call the bound operations, which reach the s
 _NO_FILES = "there are no files; return the text, or use io.StringIO"
 _NO_PROCESS = "there are no processes and no environment; pass values in the program"
 _CREDENTIALS = "credentials are added outside of the program"
+_NO_MESSAGES = (
+    "there are no message classes; write the message as text: f'To: {to}\\r\\nSubject: {subject}\\r\\n"
+    "Content-Type: text/plain; charset=utf-8\\r\\n\\r\\n{body}', and base64.urlsafe_b64encode(text.encode()).decode() "
+    "where it is to be sent raw"
+)
 _NO_CODE = "programs do not run text as code or look into the interpreter"
 
 #: Module to the advice that stands in the error.
@@ -74,6 +79,8 @@ NOT_OFFERED: dict[str, str] = {
     "dis": _NO_CODE,
     "unittest": "write assert statements",
     "pytest": "write assert statements",
+    **dict.fromkeys(("email.mime", "email.message", "email.header", "email.encoders", "email.policy"), _NO_MESSAGES),
+    "mimetypes": "write the type, such as 'application/pdf'",
     "openai": "the API is bound under the names that search shows",
     "anthropic": "the API is bound under the names that search shows",
 }

@@ -354,6 +354,12 @@ def test_importing_a_namespace_gives_the_namespace() -> None:
         ("x = 'a'\nx.substring(0, 1)", "write x[start:end]"),
         ("x = {}\nx.name", "x is an empty dict"),
         ("import maths", "no module maths here: did you mean math, cmath?"),
+        ("import numpyy", "no module numpyy here, and no numpy: there are no third-party modules; use statistics"),
+        ("from email.mime.text import MIMEText", "write the message as text: f'To: {to}\\r\\nSubject"),
+        ("import email.parser", "no module email.parser here; of email there is email.utils"),
+        ("import json.tool", "of json there is json.decoder, json.encoder"),
+        ("import math.special", "of math there is nothing below"),
+        ("import mimetypes", "no module mimetypes here: write the type, such as 'application/pdf'"),
     ],
 )
 def test_a_slip_of_a_model_is_answered_with_what_to_write(code: str, says: str) -> None:
