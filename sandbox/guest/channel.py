@@ -129,9 +129,10 @@ class Channel:
             raise HostGone from None
 
     def read_start(self) -> dict[str, Any]:
-        """Read what starts a program."""
+        """Read what starts a program, or asks for what it is compiled to."""
         start: dict[str, Any] = self._scan_start(self._read_text(), 0)[0]
-        start["inputs"] = self.read() if start["inputs"] else {}
+        if start["t"] == "run":
+            start["inputs"] = self.read() if start["inputs"] else {}
         return start
 
     def read(self) -> dict[str, Any]:

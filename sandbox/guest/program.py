@@ -89,12 +89,13 @@ def _new_run(connection: Connection) -> Run:
 def _serve(run: Run) -> None:
     channel = run.channel
     message = channel.read_start()
-    program = _compile(message) if message["compiled"] is None else compiled.read(message["compiled"])
+    program = compiled.read(message["compiled"]) if message["compiled"] else _compile(message)
     if isinstance(program, Failed):
         _finish(channel, program.status, failure=program.failure)
         return
-    if message["keep"]:
+    if message["t"] == "compile":
         _tell_compiled(channel, program, message["limits"])
+        message = channel.read_start()
     if message["asks"]:  # whoever does not want the program to run ends the worker instead of answering
         channel.send(encode_sites(program.sites))
         channel.flush()
@@ -123,7 +124,7 @@ def _compile(message: dict[str, Any]) -> Program | Failed:
 
 
 def _tell_compiled(channel: Channel, program: Program, limits: dict[str, int]) -> None:
-    """Tell it now: what is told once the program runs, the program may have written."""
+    """Tell it, knowing nothing of the run: it goes to others of the same source."""
     most = min(COMPILED_CHARACTERS, limits["frame_bytes"] - _AROUND_COMPILED)
     channel.send(encode_compiled(compiled.tell(program, most)))
     channel.flush()

@@ -1,7 +1,7 @@
 """Programs that were compiled before: what their first workers told, for whoever runs the same text again.
 
 Nothing here is read: text of a guest goes to guests that run the very same source, and to nobody else. It was told
-before the program began, so all that could have forged it is that source.
+before the guest was given anything of its run, so all that could have forged it, or stands in it, is that source.
 """
 
 from __future__ import annotations

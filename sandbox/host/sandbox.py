@@ -157,13 +157,13 @@ class Sandbox:
             preflight=preflight,
             recording=recording,
         )
-        frame = program.encode()
+        start, held = program.encode()
         async with self._turns:
             pool = self._pool or await self._ready_pool()
             worker = pool.acquire(limits)
             try:
-                worker.send(frame)  # before all else: it begins while the host sets up the rest
-                return await Session(program, worker, self._layers).run()
+                worker.send(start)  # before all else: it begins while the host sets up the rest
+                return await Session(program, worker, self._layers, held=held).run()
             finally:
                 pool.release(worker)
 

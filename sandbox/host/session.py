@@ -16,6 +16,7 @@ from sandbox.protocol.conversation import Conversation, State
 from sandbox.protocol.framing import FrameBuffer, FrameTooLarge
 from sandbox.protocol.guest_messages import Calls, Cancel, Compiled, Final, Live, Output, Sites
 from sandbox.protocol.host_messages import (
+    encode_compile,
     encode_failed_reply,
     encode_go,
     encode_reply,
@@ -55,7 +56,7 @@ _LOOK_AGAIN_S = 0.005
 class Program(NamedTuple):
     """What `Sandbox.run` was asked to run: its parameters, with nothing left open.
 
-    `source` comes from `encode_program`; `keep` takes what its worker is to tell of it.
+    `source` comes from `encode_program`; `keep` takes what its worker is to tell of it before it starts.
     """
 
     source: bytes
@@ -68,27 +69,34 @@ class Program(NamedTuple):
     recording: Recording | None = None
     keep: Callable[[str], None] | None = None
 
-    def encode(self) -> bytes:
-        """Return what starts it. Raises InvalidJson, TypeError for inputs that cannot cross."""
-        return encode_run(
+    def encode(self) -> tuple[bytes, bytes]:
+        """Return what to send at once and what when the worker has told what it compiled; nothing, if it need not.
+
+        Raises InvalidJson, TypeError for inputs that cannot cross.
+        """
+        start = encode_run(
             self.source,
             seed=self.seed,
             now=self.now,
             limits=self.limits,
             inputs=self.inputs,
             asks=self.preflight is not None,
-            keep=self.keep is not None,
         )
+        return (start, b"") if self.keep is None else (encode_compile(self.source, limits=self.limits), start)
 
 
 class Session:
-    """Speaks with one worker about one program. `run` is the story; the rest answers what arrives meanwhile."""
+    """Speaks with one worker about one program. `run` is the story; the rest answers what arrives meanwhile.
 
-    def __init__(self, program: Program, worker: Worker, isolation: tuple[str, ...]) -> None:
+    `held` is the start of the program where the worker first tells what it is compiled to.
+    """
+
+    def __init__(self, program: Program, worker: Worker, isolation: tuple[str, ...], *, held: bytes = b"") -> None:
         self._loop = asyncio.get_running_loop()
         self._program = program
         self._worker = worker
         self._isolation = isolation
+        self._held = held
         self._started = time.monotonic()
         self._cpu_before = worker.cpu_s() or 0.0
         self._begin = program.now
@@ -138,8 +146,8 @@ class Session:
             self._worker.listen(self._received)
             if self._program.preflight is not None:
                 await self._pass(self._program.preflight)
-            elif self._replay is not None:
-                self._worker.send(self._replay.encode())
+            elif not self._held:
+                self._send_record()
             ending = await self._ending
             return self._outcome(ending, await self._usage())
         finally:
@@ -168,10 +176,12 @@ class Session:
             self._end(_refused(refused))
         finally:
             if look.cancel():  # the program has ended before, or whoever runs it gave up
+                self._worker.kill()  # however long the look takes to end
                 await asyncio.wait((look,))
         if not self._ending.done():
             self._conversation.went()
-            self._worker.send(encode_go() if self._replay is None else encode_go() + self._replay.encode())
+            self._worker.send(encode_go())
+            self._send_record()
 
     # --- what arrives -----------------------------------------------------------------------------------------
 
@@ -254,6 +264,9 @@ class Session:
         assert self._program.keep is not None  # noqa: S101 - the conversation admits this message where it was asked for
         if message.code is not None:
             self._program.keep(message.code)
+        self._worker.send(self._held)
+        if self._program.preflight is None:
+            self._send_record()
 
     def _take_part(self, body: bytes) -> None:
         structure = Structure(body)
@@ -286,6 +299,10 @@ class Session:
         self._worker.ended.add_done_callback(reported)
 
     # --- what is sent -----------------------------------------------------------------------------------------
+
+    def _send_record(self) -> None:
+        if self._replay is not None:
+            self._worker.send(self._replay.encode())
 
     def _send_value(self, call_id: int, value: bytes) -> None:
         if self._program.recording is not None:

@@ -1,7 +1,7 @@
 """What the host says: encoded by the host, decoded by the guest.
 
-    {"t":"run","code":str,"names":[…],"parameters":{name:[…]},"compiled":base64|null,
-     "seed":hex64,"now":µs,"limits":{…},"inputs":bool,"asks":bool,"keep":bool}
+    {"t":"compile",PROGRAM,"limits":{…}}                          tell what this is compiled to; then the run follows
+    {"t":"run",PROGRAM,"seed":hex64,"now":µs,"limits":{…},"inputs":bool,"asks":bool}
     {…}                                                          the frame after a run with inputs: the inputs, bare
     {"t":"go"}                                                               asked: the call sites are accepted
     {"t":"reply","id":n,"now":µs,"ok":value}                                              a call was answered
@@ -9,8 +9,9 @@
     {"t":"tick","now":µs}                                                                 a timer is due
     {"t":"live","now":µs}                                               all that was recorded has been sent: say so
 
-`names` are the roots that a program finds; `parameters` are those that a tool or function takes by position, too.
-With `keep` the guest tells what it has compiled before it runs it; `compiled` is what another one told of this program.
+PROGRAM is "code":str,"names":[…],"parameters":{name:[…]},"compiled":base64|null. `names` are the roots that a program
+finds; `parameters` are those that a tool or function takes by position, too; `compiled` is what another guest told of
+this program. Whoever is asked to tell that has been given nothing of its run: it could go to other runs with it.
 `now` is the host's clock in µs since the epoch. A reply or tick may carry `"marks":[µs,…]`: when the host read each
 `calls` message that had a `delay`, in order; the timers that it spoke of count from there.
 """
@@ -51,11 +52,10 @@ def encode_run(
     limits: Limits,
     inputs: Mapping[str, JsonValue],
     asks: bool = True,
-    keep: bool = False,
 ) -> bytes:
     """Return the start of a program, one frame or two; `program` comes from `encode_program`.
 
-    With `asks` the guest tells the call sites and waits for `go`. With `keep` it first tells the compiled program.
+    With `asks` the guest tells the call sites and waits for `go`.
 
     Raises InvalidJson, TypeError for inputs that cannot cross.
     """
@@ -65,10 +65,14 @@ def encode_run(
         _encode_limits(limits),
         b"true" if inputs else b"false",
         b"true" if asks else b"false",
-        b"true" if keep else b"false",
     )
-    start = frame(program + _RUN % rest)
+    start = frame(_RUN % (program, *rest))
     return start + frame(dumps(dict(inputs), depth=REPLY_DEPTH, digits=RESULT_DIGITS)) if inputs else start
+
+
+def encode_compile(program: bytes, *, limits: Limits) -> bytes:
+    """Return the frame that asks for the compiled program, before the run; `program` comes from `encode_program`."""
+    return frame(_COMPILE % (program, _encode_limits(limits)))
 
 
 def encode_go() -> bytes:
@@ -159,5 +163,6 @@ def _marks(marks: Sequence[int]) -> bytes:
 
 
 _GO = frame(b'{"t":"go"}')
-_PROGRAM = b'{"t":"run","code":%s,"names":%s,"parameters":%s,"compiled":%s'
-_RUN = b',"seed":"%s","now":%d,"limits":%s,"inputs":%s,"asks":%s,"keep":%s}'
+_PROGRAM = b'"code":%s,"names":%s,"parameters":%s,"compiled":%s'
+_COMPILE = b'{"t":"compile",%s,"limits":%s}'
+_RUN = b'{"t":"run",%s,"seed":"%s","now":%d,"limits":%s,"inputs":%s,"asks":%s}'

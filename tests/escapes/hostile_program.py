@@ -26,8 +26,9 @@ def rehearse() -> None:
 def serve(channel: int) -> None:
     """Take the steps in `code`; then tell what arrived, or wait to be killed."""
     message = _read(channel)
-    if message["keep"]:
+    if message["t"] == "compile":
         os.write(channel, encode_compiled(None))
+        message = _read(channel)
     if message["asks"]:
         os.write(channel, encode_sites([]))
         _read(channel)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sandbox import CallSite, Limits, Sandbox, Status
+from sandbox import CallSite, Delivery, Limits, Sandbox, Status
 from sandbox.host.compiled import CompiledPrograms
 from sandbox.protocol.host_messages import encode_program
 from tests.sandbox.guest.test_probes import probes
 from tests.sandbox.host.test_hostile_guest import SAY, SLEEP
+from tests.sandbox.host.test_recording import Keeper
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -152,6 +154,41 @@ async def test_a_guest_that_is_asked_what_it_compiled_says_nothing_else(
     assert [outcome.status for outcome in outcomes] == [Status.COMPLETED, Status.CRASHED]
     assert outcomes[1].failure is not None
     assert outcomes[1].failure.type == "GuestProtocolError"
+
+
+@pytest.mark.parametrize("is_recorded", [False, True])
+@pytest.mark.parametrize("has_preflight", [False, True])
+async def test_whoever_tells_what_it_compiled_was_given_nothing_of_its_run(
+    make_bare: Callable[..., Sandbox], *, has_preflight: bool, is_recorded: bool
+) -> None:
+    """A hole in the parser would else take the inputs, the seed and the answers of one run to another."""
+
+    async def look(_: tuple[CallSite, ...]) -> None: ...
+
+    answer = Delivery(1, 1_900_000_000_000_000, answer=b'"recorded"')
+    async with make_bare(program="nosy_program") as sandbox:
+        await sandbox.run("1")
+        recording = Keeper([answer]) if is_recorded else None
+        preflight = look if has_preflight else None
+        await sandbox.run("1", inputs={"x": "given"}, seed=b"\xab" * 32, recording=recording, preflight=preflight)
+        told = b64decode((await sandbox.run("1")).value)
+    assert b'"code":"1"' in told
+    assert not [secret for secret in (b"given", b"recorded", b"abab", b"seed") if secret in told]
+
+
+async def test_a_program_that_tells_what_it_compiled_is_run_from_its_record() -> None:
+    code = "tools.get(n=1) + start"
+    recorded = [Delivery(1, 1_900_000_000_000_000, answer=b"10")]
+
+    async def look(_: tuple[CallSite, ...]) -> None: ...
+
+    async with Sandbox() as sandbox:
+        for preflight in (None, look):
+            for inputs in ({"start": 1}, {"start": 2}, {"start": 3}):
+                outcome = await sandbox.run(
+                    code, names=("tools",), inputs=inputs, preflight=preflight, recording=Keeper(recorded)
+                )
+                assert outcome.value == 10 + inputs["start"]
 
 
 async def test_the_text_of_a_guest_goes_back_to_the_same_source_alone(make_bare: Callable[..., Sandbox]) -> None:

@@ -67,6 +67,7 @@ async def test_a_guest_that_has_said_its_end_does_not_outlive_it(make_bare: Call
     async with make_bare(workers=0) as sandbox:
         server = sandbox._server
         assert isinstance(server, ForkServer)
+        await until(lambda: not server._workers)  # the one that was probed has ended
 
         async def slow(_: Call) -> Any:
             (worker,) = server._workers.values()
@@ -79,6 +80,36 @@ async def test_a_guest_that_has_said_its_end_does_not_outlive_it(make_bare: Call
         outcome = await sandbox.run(code, names=("tool",), call=slow)
     assert outcome.status is Status.COMPLETED
     assert outcome.usage.cpu_s < 1
+
+
+@pytest.mark.parametrize("is_given_up", [False, True])
+async def test_a_look_that_takes_long_to_end_keeps_no_guest_alive(
+    make_bare: Callable[..., Sandbox], *, is_given_up: bool
+) -> None:
+    """The look at the call sites may take its time to end: meanwhile the guest must not compute."""
+    program, code = ("bare_program", "1") if is_given_up else ("early_program", "{")
+    looking = asyncio.Event()
+    async with make_bare(program=program, workers=0) as sandbox:
+        server = sandbox._server
+        assert isinstance(server, ForkServer)
+        await until(lambda: not server._workers)  # the one that was probed has ended
+
+        async def look(_: tuple[CallSite, ...]) -> None:
+            (worker,) = server._workers.values()
+            looking.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await worker.ended
+
+        run = asyncio.ensure_future(sandbox.run(code, preflight=look))
+        if is_given_up:
+            await looking.wait()
+            run.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await run
+        else:
+            assert (await run).status is Status.CRASHED
 
 
 @pytest.mark.parametrize("method", ["printed", "replayed", "live"])

@@ -32,9 +32,10 @@ def rehearse() -> None:
 def serve(channel: int) -> None:
     """Run one program with nothing in its way."""
     message = _read(channel)
-    inputs = _read(channel) if message["inputs"] else {}
-    if message["keep"]:
+    if message["t"] == "compile":
         os.write(channel, encode_compiled(None))
+        message = _read(channel)
+    inputs = _read(channel) if message["inputs"] else {}
     if message["asks"]:
         os.write(channel, encode_sites([]))
         _read(channel)

@@ -1,4 +1,4 @@
-"""A program module that says its code where it is asked what it was compiled to; its value is what it was given."""
+"""A program module that says its code where it is asked what it compiled; its value is what it was told."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from sandbox.protocol.strict_json import encode
 def serve(channel: int) -> None:
     """Say the code, and end."""
     message = _read(channel)
-    if message["keep"]:
+    if message["t"] == "compile":
         _write(channel, frame(message["code"].encode()))
+        message = _read(channel)
     _write(channel, encode_final("completed", value=encode(message["compiled"])))
     os.read(channel, 1)
