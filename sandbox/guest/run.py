@@ -16,7 +16,7 @@ from sandbox.guest.concurrency.clock import Clock
 from sandbox.guest.concurrency.ends import catchable
 from sandbox.guest.concurrency.hub import Hub
 from sandbox.guest.concurrency.loop import Loop, install, uninstall
-from sandbox.guest.language.ending import VALUE, assigned_last
+from sandbox.guest.language.ending import VALUE, made_last
 from sandbox.guest.language.unused import UnusedFunctions
 from sandbox.guest.names.builtin_names import bound_builtins, static_builtins
 from sandbox.guest.names.modules import Modules
@@ -223,7 +223,7 @@ class Run:
         text = self._program.text
         if missing := UnusedFunctions(text).last():
             self._note(f"nothing calls the function that the program ends with: write {missing} below it")
-        elif self._output.is_empty and (name := assigned_last(text)):
+        elif self._output.is_empty and (name := made_last(text)) in self._variables and name not in self._roots:
             self._note(f"nothing was given back or printed: write {name} alone in the last line to see what it holds")
 
     def _run_code(self) -> None:

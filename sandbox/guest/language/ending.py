@@ -95,15 +95,33 @@ def _keep_last(body: list[ast.stmt]) -> bool:
     return isinstance(last, ast.If) and not last.orelse and _is_of_a_script(last.test) and _keep_last(last.body)
 
 
-def assigned_last(text: str) -> str:
-    """Return the variable that a program assigns to at its end, where that is all that it does there."""
-    body = ast.parse(text).body  # once more: keeping the value has rewritten the tree
+def made_last(text: str) -> str:
+    """Return the variable that a program assigns to, or puts something into, at its end, where it does nothing else."""
+    return _made_last(ast.parse(text).body)  # once more: keeping the value has rewritten the tree
+
+
+#: Methods that put something into a list, a set or a dict.
+_PUTS = frozenset({"add", "append", "extend", "insert", "setdefault", "update"})
+
+
+def _made_last(body: list[ast.stmt]) -> str:
     match body[-1:]:
-        case [ast.Assign(targets=[ast.Name(name)])] | [ast.AnnAssign(ast.Name(name), value=ast.expr())]:
-            return name
-        case [ast.AugAssign(ast.Name(name))]:
-            return name
+        case [ast.Assign(targets=[target])] | [ast.AnnAssign(target, value=ast.expr())] | [ast.AugAssign(target)]:
+            return _variable(target)
+        case [ast.Expr(ast.Call(ast.Attribute(target, method)))] if method in _PUTS:
+            return _variable(target)
+        case [ast.For(body=inner) | ast.While(body=inner) | ast.If(body=inner)]:
+            return _made_last(inner)
+        case [ast.With(body=inner) | ast.Try(body=inner)]:
+            return _made_last(inner)
     return ""
+
+
+def _variable(target: ast.expr) -> str:
+    """Return the variable that holds what is assigned to: `found` of `found["x"][0]`."""
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    return target.id if isinstance(target, ast.Name) else ""
 
 
 def _is_of_a_script(test: ast.expr) -> bool:

@@ -399,9 +399,20 @@ def test_a_function_at_the_end_that_is_called_is_nothing_to_tell() -> None:
     assert run_guest(code).notes == []
 
 
-@pytest.mark.parametrize("last", ["answer = 2 + 2", "answer: int = 4", "answer += 1"])
+@pytest.mark.parametrize(
+    "last",
+    [
+        "answer = 2 + 2",
+        "answer: int = 4",
+        "answer += [1]",
+        "answer[0] = 1",
+        "for n in range(3): answer += [n]",
+        "for n in range(3):\n    if n % 2:\n        answer.append(n)",
+        "answer = {}\nwhile len(answer) < 2:\n    try: answer[len(answer)] = 1\n    except OSError: pass",
+    ],
+)
 def test_a_program_that_ends_with_an_assignment_is_told_how_to_give_it_back(last: str) -> None:
-    ended = run_guest(f"answer = 3\n{last}", TOOLS)
+    ended = run_guest(f"answer = [3]\n{last}", TOOLS)
 
     assert ended.value is None
     assert ended.notes == [
@@ -410,10 +421,23 @@ def test_a_program_that_ends_with_an_assignment_is_told_how_to_give_it_back(last
 
 
 @pytest.mark.parametrize(
-    "code", ["answer = 3\nprint(answer)\nrest = 4", "result = 3", "found = {}\nfound['x'] = 1", "", "answer: int"]
+    "code",
+    [
+        "answer = 3\nprint(answer)\nrest = 4",
+        "result = 3",
+        "",
+        "answer: int",
+        "for n in range(3): tools.ns.add(n=n)",
+        "for n in range(3): ns.add(n=n)",
+        "class A: pass\na = A()\nif a: a.b = 1",
+        "for answer in range(3): pass",
+        "if not 1: answer = 2",
+    ],
 )
 def test_a_program_that_prints_or_assigns_to_no_variable_at_its_end_is_told_nothing(code: str) -> None:
-    assert run_guest(code, TOOLS).notes == []
+    ended = run_guest(code, {**TOOLS, "ns.add": lambda n: n})
+
+    assert (ended.status, ended.notes) == ("completed", [])
 
 
 @pytest.mark.parametrize(
