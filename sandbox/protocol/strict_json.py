@@ -72,8 +72,9 @@ def loads_result(data: bytes, *, depth: int, structure: Structure | None = None)
     gc.disable()  # what a parser makes holds no cycle: to look for one takes as long as to parse
     try:
         value = parse(data)
-    except (ValueError, RecursionError):
-        return _loads(data, _SCAN_RESULT, len(data), RESULT_DIGITS)  # it decides, and says what is wrong
+    except (ValueError, RecursionError) as error:
+        message = f"not JSON: {error}"  # the other parser may say it better, and would hold the host for as long again
+        raise InvalidJson(message) from None
     finally:
         if collects:
             gc.enable()
