@@ -11,7 +11,9 @@ import gc
 import json
 import re
 import sys
+from array import array
 from functools import cache
+from itertools import accumulate
 from json import encoder as _json_encoder
 from json import scanner as _json_scanner
 from math import isfinite
@@ -41,6 +43,10 @@ _MAY_BE_UNREAL = re.compile(rb"[0-9][eE]\+?[0-9]{3}|\\u[dD]")
 #: Of a text without escaped quotes: with them a string that does not end would be looked for from each of them.
 _STRING = re.compile(rb'"[^"]*+"')
 _ONE_KIND = bytes.maketrans(b"{}", b"[]")
+#: One level up, one down, or none.
+_STEPS = bytes(1 if code == ord("[") else 255 if code == ord("]") else 0 for code in range(256))
+#: Levels that are taken away from brackets one by one, which is faster than to count for ordinary data.
+_PASSES = 5
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'[]{}"'))
 #: Digits and the plus of an exponent become 0, both letters of an exponent e, everything else a space.
 _NUMBER_SHAPES = bytes(
@@ -231,11 +237,15 @@ def _is_deeper(brackets: bytes, depth: int) -> bool:
     brackets = brackets.translate(_ONE_KIND)
     if brackets.count(b"[") * 2 != len(brackets):
         return True
-    for _ in range(depth):  # each pass takes away the innermost level, and no more
+    passes = min(depth, _PASSES)
+    for _ in range(passes):  # each pass takes away the innermost level, and no more
         if not brackets:
             return False
         brackets = brackets.replace(b"[]", b"")
-    return bool(brackets)
+    if not brackets:
+        return False
+    depths = array("i", accumulate(memoryview(brackets.translate(_STEPS)).cast("b")))
+    return max(depths) > depth - passes or min(depths) < 0 or depths[-1] != 0
 
 
 def _brackets(data: bytes) -> bytes:

@@ -255,7 +255,10 @@ def one_by_one(data: bytes) -> tuple[int, int, int, bool]:
     return lists, objects, deepest, not (depth or underflows or in_string)
 
 
-@given(data=st.text('[]{}"\\,1', max_size=40).map(str.encode), limit=st.integers(0, 5))
+@given(data=st.text('[]{}"\\,1', max_size=40).map(str.encode), limit=st.integers(0, 9))
+@example(data=b"[" * 9 + b"]" * 9, limit=8)
+@example(data=b"[" * 8 + b'"' + b"]" * 7, limit=8)
+@example(data=b"[" * 6 + b"]" * 7 + b"[", limit=8)
 @example(data=b'["]"' * 3, limit=2)
 @example(data=b'"""["""[]', limit=2)
 @example(data=b'["\\\\"]', limit=1)
