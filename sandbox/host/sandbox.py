@@ -160,10 +160,11 @@ class Sandbox:
         start, held = program.encode()
         async with self._turns:
             pool = self._pool or await self._ready_pool()
+            began = time.monotonic()
             worker = pool.acquire(limits)
             try:
                 worker.send(start)  # before all else: it begins while the host sets up the rest
-                return await Session(program, worker, self._layers, held=held).run()
+                return await Session(program, worker, self._layers, held=held, began=began).run()
             finally:
                 pool.release(worker)
 

@@ -88,16 +88,19 @@ class Program(NamedTuple):
 class Session:
     """Speaks with one worker about one program. `run` is the story; the rest answers what arrives meanwhile.
 
-    `held` is the start of the program where the worker first tells what it is compiled to.
+    `held` is the start of the program where the worker first tells what it is compiled to; `began` is when the worker
+    was asked for, on the clock of `time.monotonic`.
     """
 
-    def __init__(self, program: Program, worker: Worker, isolation: tuple[str, ...], *, held: bytes = b"") -> None:
+    def __init__(
+        self, program: Program, worker: Worker, isolation: tuple[str, ...], *, held: bytes, began: float
+    ) -> None:
         self._loop = asyncio.get_running_loop()
         self._program = program
         self._worker = worker
         self._isolation = isolation
         self._held = held
-        self._started = time.monotonic()
+        self._started = began
         self._cpu_before = worker.cpu_s() or 0.0
         self._begin = program.now
         self._begun = self._started

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from sandbox import (
     Status,
 )
 from sandbox.host.fork_server import ForkServer
+from sandbox.host.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +40,22 @@ async def test_a_result_and_what_was_printed_come_back(bare: Sandbox) -> None:
     assert (outcome.status, outcome.value, outcome.has_value) == (Status.COMPLETED, {"a": [1, 2.5, None]}, True)
     assert outcome.output == "hello\n"
     assert set(outcome.isolation) >= {"seccomp", "rlimits", "fork_server"}
+
+
+async def test_the_time_of_a_program_begins_before_its_worker_has_it(
+    make_bare: Callable[..., Sandbox], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A busy machine may hold the host up just then: the program runs, and its processor time is counted."""
+    send = Worker.send
+
+    def held_up(worker: Worker, data: bytes) -> None:
+        send(worker, data)
+        time.sleep(0.2)
+
+    async with make_bare(workers=0) as sandbox:
+        monkeypatch.setattr(Worker, "send", held_up)
+        outcome = await sandbox.run("1")
+    assert outcome.usage.wall_s >= 0.2
 
 
 async def test_usage_is_measured_from_outside(bare: Sandbox) -> None:
