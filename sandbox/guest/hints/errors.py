@@ -165,9 +165,7 @@ def _index(at: Situation) -> str:
         if not value:
             return f"{text} is empty: nothing was found; check `if {text}:` first"
         return f"{text} has {len(value)} items: indexes go from 0 to {len(value) - 1}"
-    return hint_for_text(at) or (
-        "the list is shorter than that; check its length first" if "range" in at.message else ""
-    )
+    return hint_for_text(at) or ("it is shorter than that; check its length first" if "range" in at.message else "")
 
 
 # --- types ---------------------------------------------------------------------------------------------------------
@@ -264,6 +262,8 @@ def _unhashable(at: Situation) -> str:
 
 
 def _operands(at: Situation) -> str:
+    if "for ^" in at.message:
+        return "^ is exclusive or, of whole numbers: a power is x ** y"
     if "'NoneType'" in at.message:
         return "one side is None (a field without a value is null): use (value or 0), or skip such items"
     if "str" in at.message and ("int" in at.message or "float" in at.message):
@@ -342,6 +342,23 @@ def _value(at: Situation) -> str:
     return hint_for_text(at)
 
 
+def _assertion(at: Situation) -> str:
+    """`assert total == 5`: what the names are that it compares."""
+    names = {each.id: at.value(each) for each in parts(at.node) if isinstance(each, ast.Name)}
+    told = ", ".join(f"{name} is {value!r}" for name, value in names.items() if _is_short(value))
+    return told if not at.message and len(told) <= _LONGEST_TOLD else ""
+
+
+#: How much of the values of an assertion is shown, in characters.
+_LONGEST_TOLD = 200
+
+
+def _is_short(value: object) -> bool:
+    if type(value) is int:
+        return value.bit_length() <= _LONGEST_TOLD
+    return len(value) <= _LONGEST_TOLD if type(value) is str else type(value) in (bool, float, type(None))
+
+
 def _tool_error(at: Situation) -> str:
     error: Any = at.error
     if error.retry_after_s is not None:
@@ -396,6 +413,7 @@ _RULES: list[tuple[type[BaseException], _Rule]] = [
     (RuntimeError, _runtime),
     (ZeroDivisionError, "the divisor is 0 (an empty list has length 0): guard it with `if n else 0`"),
     (ValueError, _value),
+    (AssertionError, _assertion),
     (SystemExit, "leave exit() and SystemExit out: raise an exception for a failure, or return a value"),
     (ExceptionGroup, _group),
     (StopIteration, "there was no next item: next() takes a default, as in next((x for x in xs if ...), None)"),

@@ -78,7 +78,15 @@ _TEXTS: list[tuple[str, str]] = [
         "text becomes bytes by text.encode()",
     ),
     (r'can only concatenate str \(not "bytes"\)', "bytes become text by data.decode()"),
-    (r"'ellipsis' object", "`...` stands for what was left out: write the value"),
+    (r"'ellipsis'", "`...` stands for what was left out: write the value"),
+    (
+        r"'float' object cannot be interpreted as an integer|slice indices must be",
+        "whole numbers alone: int(x), x // y",
+    ),
+    (
+        r"'(int|float)' object is not (iterable|subscriptable|reversible)|object of type '(int|float)' has no len",
+        "it is one number: str(x) has its digits, range(x) the numbers below it, [x] is a list of it",
+    ),
     (r"no such group", "count the groups of the pattern, ( to ), from 1; group(0) is all of it"),
     (r"from an empty sequence|(pop|popitem)(\(\))?:? .*empty|pop from (an )?empty", "it is empty: test `if x:` first"),
     (r"'module' object is not callable", "that is the module: write `from name import name`, or name.name(...)"),

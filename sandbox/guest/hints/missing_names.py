@@ -9,6 +9,7 @@ import sys
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from sandbox.guest.hints.bindings import made_elsewhere
 from sandbox.guest.hints.idioms import NAMES
 from sandbox.guest.hints.values import copy_written, known_names, source
 from sandbox.guest.language.variables import UNAVAILABLE
@@ -25,6 +26,7 @@ _NAMED_ALONE = """
     abc concurrent.futures copy random string textwrap pprint fractions json re urllib.parse operator heapq bisect
     asyncio io base64 hashlib uuid html threading queue types warnings traceback
 """
+_MADE_NOWHERE = "nothing here makes {}, and no program sees what one before it left: make it in this program."
 #: What programs call the errors of libraries.
 _OF_ERRORS = re.compile(r"[A-Z]\w*(Error|Exception)")
 
@@ -34,21 +36,29 @@ def undefined(at: Situation) -> str:
     found = re.search(r"(?:name|variable) '(\w+)'", at.message)
     if found is None:
         return ""
-    name = found[1]
+    rules = (_was_there, made_elsewhere, _known, _nearest)
+    return next(filter(None, (rule(at, found[1]) for rule in rules)), "")
+
+
+def _was_there(at: Situation, name: str) -> str:
     if isinstance(at.error, UnboundLocalError):
         instead = f"write `global {name}` (or `nonlocal {name}`) first, or pass it in"
         instead = "give that variable another name" if _is_builtin(name) else instead
         return f"{name} is assigned in this function, so it is local there: {instead}"
     if (copied := copy_written(at.tree)).endswith("()"):
         return f"{copied} gives a copy here: write {name} = ..., or keep the values in a dict of your own"
-    if _is_builtin(name):
-        return f"{name} was there from the beginning: leave out `del {name}`"
+    return f"{name} was there from the beginning: leave out `del {name}`" if _is_builtin(name) else ""
+
+
+def _known(_: Situation, name: str) -> str:
     if name in NAMES:
         return NAMES[name].replace("{x}", name)
     if imported := import_of(name):
         return imported
-    if name in NOT_OFFERED:
-        return f"there is no {name} here: {NOT_OFFERED[name]}"
+    return f"there is no {name} here: {NOT_OFFERED[name]}" if name in NOT_OFFERED else ""
+
+
+def _nearest(at: Situation, name: str) -> str:
     is_error = _OF_ERRORS.fullmatch(name) is not None
     near = get_close_matches(name, set(known_names(at.variables)), n=3, cutoff=0.9 if is_error else 0.7)
     if is_error and not near:
@@ -56,7 +66,7 @@ def undefined(at: Situation) -> str:
             "a failed call raises ToolError: write `except ToolError as e`, and look at e.status; "
             f"an error of your own is `class {name}(Exception): pass`"
         )
-    hints = [f"did you mean {', '.join(near)}?"] if near else []
+    hints = [f"did you mean {', '.join(near)}?" if near else _MADE_NOWHERE.format(name)]
     if at.namespaces:
         first, shown = at.namespaces[0], ", ".join(at.namespaces[:12])
         hints.append(f"The tools are bound as {shown}: call them as {first}.group.operation(name=value)")
