@@ -202,7 +202,7 @@ def _keys(settings: Settings) -> Finding:
     """Who may come in."""
     server = settings.server
     try:
-        ever = key_file(settings.state()).entries()
+        ever = key_file(settings).entries()
     except ConfigurationError as error:
         return Finding("server", "keys", State.FAILURE, str(error), "restore the file from a copy")
     made = [key for key in ever if key.status(time.time()) == "active"]

@@ -79,7 +79,8 @@ def entry(row: Sequence[Any], execution: str) -> JournalEntry:
 
 def asked_text(call: PendingCall) -> str:
     """The question, as a person sees it."""
-    return encode({"path": call.path, "tool": call.tool, "arguments": dict(call.arguments), "reason": call.reason})
+    asked = {"path": call.path, "tool": call.tool, "arguments": dict(call.arguments), "reason": call.reason}
+    return encode(asked | {"host": call.host})
 
 
 def answer_text(decision: Decision) -> str:
