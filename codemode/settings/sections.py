@@ -80,8 +80,8 @@ class Settings(Section):
     def project(self) -> str:
         """The identity under which executions, keys and what was learned stand; those of another do not exist here.
 
-        It is `name`, else made of the configuration file's path; of settings made in code, of the state folder, else
-        of the working directory and the sources.
+        It is `name`, else made of the configuration file's path; of settings made in code, of the state folder or
+        the working directory, and where the journal is shared of the sources alone.
         """
         if self.name is not None:
             return self.name
@@ -90,12 +90,13 @@ class Settings(Section):
         return self._derived
 
     def _of_code(self) -> str:
+        sources = (f"{name} {one.location} {one.base_url} {one.command}" for name, one in sorted(self.sources.items()))
+        if self.journal.url is not None:  # servers that share it may each have a folder of its own
+            return project_of("shared", *sources)
         if self.state_folder is not None:
             where = self.state_folder.resolve()
             return project_of(where.parent.name, str(where))
-        here = Path.cwd()
-        sources = (f"{name} {one.location} {one.base_url} {one.command}" for name, one in sorted(self.sources.items()))
-        return project_of(here.name, str(here), *sources)
+        return project_of(Path.cwd().name, str(Path.cwd()), *sources)
 
     def state(self) -> Path:
         """Where what must be kept is kept: `state_folder`, else the project's in the user's state directory."""
