@@ -183,7 +183,8 @@ def _folders(settings: Settings) -> Iterator[Finding]:
             fix = f"{mended}, or set {subject}_folder"
             yield Finding("folders", subject, State.FAILURE, f"{folder} cannot be written: {error.strerror}", fix)
         else:
-            yield Finding("folders", subject, State.OK, str(folder))
+            of = f" (project {settings.project})" if subject == "state" else ""
+            yield Finding("folders", subject, State.OK, f"{folder}{of}")
 
 
 def _server(settings: Settings) -> Iterator[Finding]:

@@ -34,8 +34,8 @@ SLEEPS = "import time\nup.x.get(n=1)\ntime.sleep(4)\nup.x.post(n=2)"
 class Project:
     """A folder with a configuration, and the service that it names."""
 
-    def __init__(self, folder: Path, home: Path, port: int, state: Path | None) -> None:
-        self.upstream = Upstream()
+    def __init__(self, folder: Path, home: Path, port: int, state: Path | None, upstream: Upstream) -> None:
+        self.upstream = upstream
         self.folder = folder
         self.port = port
         self._home = home
@@ -106,11 +106,9 @@ async def two(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[T
     async with AsyncExitStack() as stack:
         made = []
         for name in ("staging", "prod"):
-            later: list[Project] = []
-            answer = listening(lambda reader, writer, to=later: to[0].upstream.answer(reader, writer))
-            port = await stack.enter_async_context(answer)
-            later.append(Project(tmp_path / name, tmp_path / "home", port, state))
-            made += later
+            upstream = Upstream()
+            port = await stack.enter_async_context(listening(upstream.answer))
+            made.append(Project(tmp_path / name, tmp_path / "home", port, state, upstream))
         yield Two(*made)
 
 
