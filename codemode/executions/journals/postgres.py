@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-from collections import OrderedDict
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -35,9 +34,6 @@ if TYPE_CHECKING:
 
 #: Connections of one server: one writes what executions do, the others answer questions about them.
 CONNECTIONS = 4
-
-#: Executions of which the last entry is remembered; more run on no server at once.
-_REMEMBERED = 4096
 
 #: How long one statement may take, and connecting.
 PATIENCE_S = 10.0
@@ -86,8 +82,6 @@ class PostgresJournal(SqlJournal):
         self._group = GroupCommit(lambda _: None, self._append)
         self._pool: asyncpg.Pool | None = None
         self._writing = asyncio.Lock()
-        #: The number of the last entry of what is held here, and its seal: a look at each would be a round trip more.
-        self._lasts: OrderedDict[Lease, tuple[int, bytes]] = OrderedDict()
 
     async def open(self) -> None:
         """See `Journal.open`."""
@@ -157,7 +151,7 @@ class PostgresJournal(SqlJournal):
             numbers.append(number)
         columns = zip(*lines, strict=True) if lines else ((), (), (), (), ())
         for lease in leases:
-            self._lasts.pop(lease, None)  # known again once this has been written
+            self._seals.lasts.pop(lease, None)  # known again once this has been written
         async with self._connection() as connection:
             held = await connection.fetch(
                 _APPEND,
@@ -176,22 +170,16 @@ class PostgresJournal(SqlJournal):
             elif found[lease] != after[places[lease] - 1]:
                 results.append(None)
             else:
-                self._remember(lease, heads[lease])
+                self._seals.lasts.remember(lease, heads[lease])
                 results.append(number)
         return results
 
     async def _last(self, lease: Lease) -> tuple[int, bytes] | None:
-        known = self._lasts.get(lease)
+        known = self._seals.lasts.get(lease)
         if known is None:
-            read = await self._write(transactions.held(lease))
+            read = await self._write(transactions.held(self._seals, lease))
             known = None if read is None else (read[0] & transactions.SEQUENCE, read[1])
         return known
-
-    def _remember(self, lease: Lease, last: tuple[int, bytes]) -> None:
-        self._lasts[lease] = last
-        self._lasts.move_to_end(lease)
-        while len(self._lasts) > _REMEMBERED:
-            self._lasts.popitem(last=False)
 
     async def _write(self, transaction: Transaction[Result]) -> Result:
         async with self._connection() as connection, connection.transaction():

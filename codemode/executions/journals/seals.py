@@ -12,6 +12,7 @@ what is small. What is large goes in as its SHA-256, which processors have instr
 from __future__ import annotations
 
 import hmac
+from collections import OrderedDict
 from functools import lru_cache
 from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from codemode.executions.journal import OPEN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from codemode.executions.journal import Lease
     from codemode.executions.journals.key import DigestKey
 
     Part = str | bytes | int | None
@@ -30,7 +32,24 @@ SEAL_BYTES = 16
 
 _LARGE_BYTES = 4096
 
+#: Executions of which the last entry is remembered; more run on no server at once.
+_REMEMBERED = 4096
+
 NOT_AS_WRITTEN = "it is not as it was written: its seal does not hold"
+
+
+class Lasts(OrderedDict["Lease", tuple[int, bytes]]):
+    """The last entry, by its number or place, and its seal, of what a server holds: it alone adds to that.
+
+    A look at the row would cost as much as writing it. Those that were written longest ago are forgotten.
+    """
+
+    def remember(self, lease: Lease, last: tuple[int, bytes]) -> None:
+        """Note what was written."""
+        self[lease] = last
+        self.move_to_end(lease)
+        while len(self) > _REMEMBERED:
+            self.popitem(last=False)
 
 
 class Seals:
@@ -43,6 +62,7 @@ class Seals:
         self.key = key
         self.project = project
         self.sealed_from = 0
+        self.lasts = Lasts()
         self._code = lru_cache(16)(lambda kind: blake2b(key=key.for_seals, digest_size=SEAL_BYTES, person=kind))
 
     def seal(self, kind: bytes, *parts: Part) -> bytes:

@@ -264,10 +264,13 @@ _HELD = f"SELECT {_LAST} FROM executions WHERE id = $1 AND generation = $2 AND s
 _SEAL = "SELECT coalesce((SELECT seal FROM entries WHERE place = $2), contents.seal) FROM contents WHERE execution = $1"
 
 
-def held(lease: Lease) -> Transaction[tuple[int, bytes] | None]:
+def held(seals: Seals, lease: Lease) -> Transaction[tuple[int, bytes] | None]:
     """The place of the last entry of an execution and its seal, None where the lease is lost."""
     found = yield Statement(_HELD, (lease.execution, lease.generation, lease.server))
-    return (found[0][0], (yield from _seal_at(lease.execution, found[0][0]))) if found else None
+    if not found:
+        return None
+    place, known = found[0][0], seals.lasts.get(lease)
+    return known if known and known[0] == place else (place, (yield from _seal_at(lease.execution, place)))
 
 
 def _seal_at(execution: str, place: int) -> Transaction[bytes]:
@@ -297,7 +300,7 @@ def append(seals: Seals, writes: Sequence[tuple[Lease, Sequence[Line]]]) -> Tran
     blobs: list[tuple[Any, ...]] = []
     for lease, written in writes:
         if lease not in lasts:
-            lasts[lease] = yield from held(lease)
+            lasts[lease] = yield from held(seals, lease)
         last = lasts[lease]
         if last is None:
             results.append(lost(lease))
@@ -312,6 +315,7 @@ def append(seals: Seals, writes: Sequence[tuple[Lease, Sequence[Line]]]) -> Tran
                 value = None
             lines.append((place, kind, now, content, value, seal))
         lasts[lease] = (place, seal)
+        seals.lasts.remember(lease, (place, seal))
         results.append(place & SEQUENCE)
     if lines:
         yield Statements(_ENTRY, tuple(lines))
