@@ -19,6 +19,7 @@ import asyncpg
 from codemode.errors import JournalUnavailable
 from codemode.executions.journals import transactions
 from codemode.executions.journals.group import GroupCommit
+from codemode.executions.journals.preparing import prepare
 from codemode.executions.journals.sql import SqlJournal
 from codemode.executions.journals.transactions import Now, Statement, Statements
 
@@ -97,7 +98,7 @@ class PostgresJournal(SqlJournal):
             )
         note = "INSERT INTO codemode_migrations VALUES ({})"
         try:
-            await self._write(transactions.prepare(_version(), "postgres", note, self._seals, self._store))
+            await self._write(prepare(_version(), "postgres", note, self._seals, self._store))
         except BaseException:
             await self.aclose()
             raise

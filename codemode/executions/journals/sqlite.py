@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.errors import JournalUnavailable
 from codemode.executions.journals import transactions
 from codemode.executions.journals.group import GroupCommit
+from codemode.executions.journals.preparing import prepare
 from codemode.executions.journals.presence import Presence
 from codemode.executions.journals.sql import SqlJournal
 from codemode.executions.journals.transactions import Now, Statement, Statements
@@ -81,7 +82,7 @@ class SqliteJournal(SqlJournal):
             self._desk = self._connect(PATIENCE_S)
             _use_write_ahead_file(self._desk)
             note = "PRAGMA user_version = {}"
-            carry_out(self._desk, transactions.prepare(_version(), "sqlite", note, self._seals, str(self._file)))
+            carry_out(self._desk, prepare(_version(), "sqlite", note, self._seals, str(self._file)))
             self._appender = self._connect(0.0)
             self._presence.announce()
         except OSError as error:

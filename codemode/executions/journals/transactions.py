@@ -33,8 +33,6 @@ from codemode.executions.journal import (
     StoredExecution,
 )
 from codemode.executions.journals import rows
-from codemode.executions.journals.key import edited_key, wrong_key
-from codemode.executions.journals.migrations import Dialect, migrations, refuse_newer
 
 if TYPE_CHECKING:
     from codemode.executions.journals.seals import Seals
@@ -77,73 +75,14 @@ IsDead = Callable[[str], bool]
 Line = tuple[str, str, bytes | None]
 
 
-def _now() -> Transaction[int]:
+def now_us() -> Transaction[int]:
+    """The time, in microseconds since the epoch."""
     return int((yield Now())[0][0])
-
-
-def prepare(version: Transaction[int], dialect: Dialect, note: str, seals: Seals, store: str) -> Transaction[None]:
-    """Bring a store from its `version` to this program's, `note` ({} stands for the number) recording each step.
-
-    Nothing else may be prepared meanwhile. Raises ConfigurationError for a newer store, and for one of another key.
-    """
-    steps = migrations(dialect)
-    reached = yield from version
-    refuse_newer(reached, len(steps), store)
-    for number, statements in enumerate(steps[reached:], reached + 1):
-        for statement in statements:
-            yield Statement(statement)
-        yield Statement(note.format(number))
-    yield from _prepare_project(seals, store)
-
-
-def _prepare_project(seals: Seals, store: str) -> Transaction[None]:
-    """Compare the project's key with the one that it began with; take over what an earlier version recorded.
-
-    A journal of that time was one project's, or mixed several, which nobody can tell apart any more. What was open in
-    it expires: where its calls went was not recorded.
-    """
-    project, fingerprint = seals.project, seals.key.fingerprint
-    found = yield Statement(
-        "SELECT fingerprint, project, sealed_from, seal FROM journal_key WHERE project IN ($1, '')"
-        " ORDER BY project DESC LIMIT 1",
-        (project,),
-    )
-    if not found:
-        seal = seals.seal(b"sealed from", project, 0)
-        yield Statement("INSERT INTO journal_key VALUES ($1, $2, 0, $3)", (fingerprint, project, seal))
-        return
-    known, of, sealed_from, seal = found[0]
-    if known != fingerprint:
-        raise wrong_key(store)
-    if seal is None:
-        seals.sealed_from = yield from _take_over(seals, of)
-    elif not seals.holds(seal, b"sealed from", of, sealed_from):
-        raise edited_key(store)
-    else:
-        seals.sealed_from = sealed_from
-
-
-def _take_over(seals: Seals, of: str) -> Transaction[int]:
-    now = yield from _now()
-    yield Statement(
-        "UPDATE executions SET status = 'expired', ended_us = $1, generation = generation + 1, server = '',"
-        f" lease_until_us = 0 WHERE project = $2 AND NOT ({_ENDED})",
-        (now, of),
-    )
-    yield Statement("UPDATE executions SET project = $1 WHERE project = $2", (seals.project, of))
-    last = yield Statement("SELECT coalesce(max(number), 0) FROM executions WHERE project = $1", (seals.project,))
-    sealed_from = int(last[0][0])
-    seal = seals.seal(b"sealed from", seals.project, sealed_from)
-    yield Statement(
-        "UPDATE journal_key SET project = $1, sealed_from = $2, seal = $3 WHERE project = $4",
-        (seals.project, sealed_from, seal, of),
-    )
-    return sealed_from
 
 
 def create(seals: Seals, execution: NewExecution, server: str, lease_s: float) -> Transaction[Lease]:
     """See `Journal.create`."""
-    now = yield from _now()
+    now = yield from now_us()
     named = (seals.project, execution.owner, execution.request_key, execution.request_digest)
     made = yield Statement(
         "INSERT INTO executions (id, project, owner, request_key, request_digest, status, server, lease_until_us,"
@@ -208,7 +147,7 @@ def list_executions(
 
 def claim(project: str, execution: str, server: str, lease_s: float, is_dead: IsDead) -> Transaction[Lease]:
     """See `Journal.claim`."""
-    now = yield from _now()
+    now = yield from now_us()
     found = yield Statement(
         "SELECT status, server, lease_until_us, generation FROM executions WHERE id = $1 AND project = $2",
         (execution, project),
@@ -233,7 +172,7 @@ def claim(project: str, execution: str, server: str, lease_s: float, is_dead: Is
 
 def orphans(project: str, is_dead: IsDead) -> Transaction[tuple[str, ...]]:
     """See `Journal.orphans`."""
-    now = yield from _now()
+    now = yield from now_us()
     found = yield Statement(
         "SELECT id, server, lease_until_us FROM executions WHERE project = $1 AND status IN ('queued', 'running')"
         " ORDER BY created_us, id",
@@ -244,7 +183,7 @@ def orphans(project: str, is_dead: IsDead) -> Transaction[tuple[str, ...]]:
 
 def renew(executions: Collection[str], server: str, lease_s: float) -> Transaction[frozenset[str]]:
     """See `Journal.renew`."""
-    now = yield from _now()
+    now = yield from now_us()
     held: list[str] = []
     for execution in sorted(executions):
         found = yield Statement(
@@ -293,7 +232,7 @@ def append(seals: Seals, writes: Sequence[tuple[Lease, Sequence[Line]]]) -> Tran
 
     For a database that lets nobody else write meanwhile; PostgreSQL has a statement of its own.
     """
-    now = yield from _now()
+    now = yield from now_us()
     lasts: dict[Lease, tuple[int, bytes] | None] = {}
     results: list[int | LeaseLost] = []
     lines: list[tuple[Any, ...]] = []
@@ -356,7 +295,7 @@ def finish(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any) ->
 
 
 def _give_back(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any) -> Transaction[int]:
-    now = yield from _now()
+    now = yield from now_us()
     ended_us = 0 if status in OPEN else now
     given = yield Statement(
         "UPDATE executions SET status = $1, server = '', lease_until_us = 0, updated_us = $2, ended_us = $3"
@@ -395,7 +334,7 @@ def pending(seals: Seals, execution: str, *, unanswered: bool) -> Transaction[tu
 
 def decide(seals: Seals, decisions: Sequence[Decision]) -> Transaction[tuple[PendingCall, ...]]:
     """See `Journal.decide`."""
-    now = yield from _now()
+    now = yield from now_us()
     answered = []
     for decision in decisions:
         execution, asked = yield from _require_open_question(seals, decision)
@@ -455,7 +394,7 @@ def _note(seals: Seals, execution: str, entry: JournalEntry, status: ExecutionSt
 
 def expire(seals: Seals, retention: Retention) -> Transaction[tuple[str, ...]]:
     """End some of the paused executions that have waited too long; returns their ids."""
-    now = yield from _now()
+    now = yield from now_us()
     found = yield Statement(
         "SELECT id FROM executions WHERE project = $3 AND status = 'paused' AND updated_us <= $1"
         " ORDER BY updated_us LIMIT $2",
@@ -471,7 +410,7 @@ def expire(seals: Seals, retention: Retention) -> Transaction[tuple[str, ...]]:
 
 def remove(project: str, retention: Retention) -> Transaction[int]:
     """Remove some of the ended executions that are too old or too many; returns how many."""
-    now = yield from _now()
+    now = yield from now_us()
     old = yield Statement(
         f"SELECT id FROM executions WHERE project = $3 AND {_ENDED} AND ended_us <= $1 LIMIT $2",
         (now - int(retention.age_s * _SECOND_US), BATCH, project),
