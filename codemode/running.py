@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.executions.executor import new_execution
-from codemode.executions.used import changes, environment
+from codemode.executions.used import changes, environment, moved
 from codemode.gateway.caller import Caller
 from codemode.observing.observer import Observers, Started
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from codemode.executions.record import Record
     from codemode.executions.recorded_run import Keeping
     from codemode.settings import PolicySettings
+    from codemode.sources.place import Place
     from codemode.views import View
 
 log = logging.getLogger(__name__)
@@ -46,6 +47,7 @@ class Running:
         view: Callable[[Caller], Awaitable[View]],
         questions: Callable[[Caller], Mapping[str, Question]],
         policy: Callable[[], PolicySettings],
+        places: Callable[[], Mapping[str, Place]],
     ) -> None:
         self.observers = Observers()
         self.under_way: set[asyncio.Event] = set()
@@ -53,6 +55,7 @@ class Running:
         self._view = view
         self._questions = questions
         self._policy = policy
+        self._places = places
         self._starting = asyncio.Lock()
         self.is_started = False
 
@@ -105,18 +108,24 @@ class Running:
         """See `codemode.executions.programs.Programs`."""
         return self.executor.settings((await self._view(caller)).gateway, self._questions(caller))
 
-    def environment(self) -> dict[str, str]:
+    def environment(self, digest: Callable[[Any], str]) -> dict[str, str]:
         """See `codemode.executions.programs.Programs`."""
-        return environment(self._policy())
+        return environment(self._policy(), self._places(), digest)
 
     async def catalog(self, caller: Caller) -> Catalog:
         """See `codemode.executions.programs.Programs`."""
         return (await self._view(caller)).catalog
 
-    async def changes(self, given: NewExecution, record: Record, role: str | None) -> tuple[str, ...]:
+    async def changes(
+        self, given: NewExecution, record: Record, role: str | None, digest: Callable[[Any], str]
+    ) -> tuple[str, ...]:
         """See `codemode.executions.programs.Programs`."""
         catalog = (await self._view(Caller(given.owner, given.role))).catalog
-        return changes(given, record, self.environment(), catalog, role)
+        return changes(given, record, self.environment(digest), catalog, role)
+
+    def moved(self, given: NewExecution, digest: Callable[[Any], str]) -> tuple[str, ...]:
+        """See `codemode.executions.programs.Programs`."""
+        return moved(given, self.environment(digest))
 
     async def perform(
         self,

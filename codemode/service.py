@@ -63,6 +63,7 @@ from codemode.search.tuning import Proposal, propose
 from codemode.search.usage import UsageLog
 from codemode.settings import DEFAULT_FILE, Secrets, Settings, load_settings, tokenizer_folder
 from codemode.sources.load import with_definitions
+from codemode.sources.place import place_of
 from codemode.transports.content import ContentStore
 from codemode.views import View, Views
 
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     from codemode.observing.observer import Observers
     from codemode.search.meanings import Progress
     from codemode.sources.load import LoadedSource
+    from codemode.sources.place import Place
     from codemode.transports.mcp import Definitions
 
 #: What a program may ask: one text, or one for each step of a plan.
@@ -115,18 +117,19 @@ class CodeMode:
         self.sources: Mapping[str, LoadedSource] = {}
         self.catalog = Catalog(())
         self._finder = Finder(settings.search, settings.cache())
-        self._shapes = ObservedShapes(settings.state() / "shapes.json")
+        self._shapes = ObservedShapes(settings.learned() / "shapes.json")
         self.policy = AccessPolicy(settings.policy)
         self._views = Views(self.catalog, self._finder, {}, self._shapes, self.policy)
         self._menus = Menus(settings.menu, {})
-        self._menu_usage = MenuUsage(settings.state() / "menu-usage.jsonl", keeps=settings.menu.record_usage)
+        self._menu_usage = MenuUsage(settings.learned() / "menu-usage.jsonl", keeps=settings.menu.record_usage)
         self._repetition = Repetition()
-        self._usage = UsageLog(settings.state() / "usage.jsonl") if settings.search.record_usage else None
+        self._usage = UsageLog(settings.learned() / "usage.jsonl") if settings.search.record_usage else None
         self._programs = Running(
             Executor(settings.sandbox, settings.limits),
             view=self.view,
             questions=lru_cache(256)(self._questions),  # making what checks them takes longer than a program
             policy=lambda: self.settings.policy,
+            places=self._places,
         )
         self._executions: Executions | None = None
         self._adopting = asyncio.Lock()
@@ -467,9 +470,13 @@ class CodeMode:
         await asyncio.to_thread(self._finder.open, catalog, [source.surface.digest for source in sources.values()])
         self.catalog = catalog
         transports = {name: source.transport for name, source in sources.items()}
-        self._views = Views(catalog, self._finder, transports, self._shapes, self.policy)
+        self._views = Views(catalog, self._finder, transports, self._shapes, self.policy, self._places())
         instructions = {name: source.instructions for name, source in self.settings.sources.items()}
         self._menus = Menus(self.settings.menu, instructions)
+
+    def _places(self) -> Mapping[str, Place]:
+        """Where the calls of each source go, as the settings of now say."""
+        return {name: place_of(source) for name, source in self.settings.sources.items()}
 
     def _definitions_changed(self, name: str, definitions: Definitions) -> None:
         """An MCP server has other tools than before: take them over beside what is going on."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from codemode.gateway.gateway import Gateway
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from codemode.catalog.observed import ObservedShapes
     from codemode.gateway.policy import AccessPolicy
     from codemode.search.finder import Finder
+    from codemode.sources.place import Place
     from codemode.transports.transport import Transport
 
 
@@ -37,8 +39,10 @@ class Views:
         transports: Mapping[str, Transport],
         shapes: ObservedShapes,
         policy: AccessPolicy,
+        places: Mapping[str, Place] = MappingProxyType({}),
     ) -> None:
-        self._whole = View(catalog, finder, Gateway(catalog, transports, shapes, policy))
+        self._whole = View(catalog, finder, Gateway(catalog, transports, shapes, policy, places))
+        self._places = places
         self._transports = transports
         self._shapes = shapes
         self._policy = policy
@@ -63,6 +67,6 @@ class Views:
             return whole
         if visible not in self._of_tools:
             catalog = whole.catalog.restricted(lambda tool: tool.id in visible)
-            gateway = Gateway(catalog, self._transports, self._shapes, self._policy)
+            gateway = Gateway(catalog, self._transports, self._shapes, self._policy, self._places)
             self._of_tools[visible] = View(catalog, whole.finder.narrowed(catalog), gateway)
         return self._of_tools[visible]

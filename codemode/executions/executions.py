@@ -170,7 +170,7 @@ class Executions:
             seed=new_seed(),
             start_us=time.time_ns() // 1000,
             settings={**await self._programs.settings(caller), **own},
-            digests=self._programs.environment(),
+            digests=self._programs.environment(self._journal.digest),
             credentials=tuple(sorted(request.credentials)),
             resume_from=record.execution if record is not None else "",
             request_key=request.key,
@@ -203,6 +203,7 @@ class Executions:
         if not request.resume_from:
             return None, None
         earlier = await self._own(request.resume_from, caller)
+        _refuse_changed(earlier.given.id, self._programs.moved(earlier.given, self._journal.digest))
         record = await self._record(earlier)
         return record, Reuse(record, fresh_reads=request.fresh_reads)
 
@@ -266,10 +267,8 @@ class Executions:
         record = await self._record(stored)
         is_own = caller.id == stored.given.owner
         role = caller.role if is_own else self.role_of(stored.given)
-        changed = await self._programs.changes(stored.given, record, role)
-        if changed:
-            message = f"{execution} cannot go on, and nothing was run: {'; '.join(changed)}"
-            raise ExecutionChanged(message, execution=execution, changes=changed)
+        changed = await self._programs.changes(stored.given, record, role, self._journal.digest)
+        _refuse_changed(execution, changed)
         owner = caller if is_own else self._owner(stored.given)
         lease = await self._journal.claim(execution)
         async with never_damaged(self._journal, lease):
@@ -326,7 +325,8 @@ class Executions:
             reasons: tuple[str, ...]
             try:
                 record = await self._record(stored)
-                reasons = await self._programs.changes(stored.given, record, self.role_of(stored.given))
+                role = self.role_of(stored.given)
+                reasons = await self._programs.changes(stored.given, record, role, self._journal.digest)
             except CodeModeError as error:
                 reasons = (str(error),)
             if stored.given.credentials:
@@ -427,6 +427,7 @@ class Executions:
         ExecutionNotFound, also for one of another key, and LeaseHeld while it runs.
         """
         stored = await self._own(execution, caller)
+        _refuse_changed(execution, self._programs.moved(stored.given, self._journal.digest))
         record = await self._record(stored)
         found = plan(record, await self._programs.catalog(caller))
         if not found.steps:
@@ -497,3 +498,10 @@ class Executions:
             await self._journal.prune(
                 Retention(self._settings.keep_s, self._settings.keep_count, self._settings.expire_s)
             )
+
+
+def _refuse_changed(execution: str, changes: tuple[str, ...]) -> None:
+    """Raise ExecutionChanged where something is not as it was."""
+    if changes:
+        message = f"{execution} cannot go on, and nothing was run: {'; '.join(changes)}"
+        raise ExecutionChanged(message, execution=execution, changes=changes)

@@ -152,6 +152,7 @@ class PendingCall:
     `arguments` are as shown (secrets as digests), `digest` is the keyed digest of the exact ones, which an answer must
     repeat. `verdict` is None while nobody has answered; `by` is who did, `note` what he said with it, and `value` the
     value of an unknown call that he says was committed (JSON data). `damage` says in lists of all why there is no call.
+    `host` is where the call goes.
     """
 
     id: str
@@ -169,6 +170,7 @@ class PendingCall:
     value: Any = None
     decided_us: int = 0
     damage: str = ""
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,16 +28,22 @@ class Programs(Protocol):
         """What a run needs to be repeated, besides the program."""
         ...
 
-    def environment(self) -> dict[str, str]:
-        """Digests and versions of what holds for every program now."""
+    def environment(self, digest: Callable[[Any], str]) -> dict[str, str]:
+        """Versions, places and digests of what holds for every program now; `digest` is the journal's."""
         ...
 
     async def catalog(self, caller: Caller) -> Catalog:
         """The tools that there are for a caller."""
         ...
 
-    async def changes(self, given: NewExecution, record: Record, role: str | None) -> tuple[str, ...]:
+    async def changes(
+        self, given: NewExecution, record: Record, role: str | None, digest: Callable[[Any], str]
+    ) -> tuple[str, ...]:
         """What is not as it was when the execution was recorded; `role` is that of its owner now, None for none."""
+        ...
+
+    def moved(self, given: NewExecution, digest: Callable[[Any], str]) -> tuple[str, ...]:
+        """Where calls went when the execution was recorded, and go elsewhere now."""
         ...
 
     async def run_unrecorded(self, request: Request, caller: Caller, why: CodeModeError) -> ExecutionOutcome:

@@ -299,12 +299,18 @@ class RecordedRun(Run):
     def _question(self, judged: JudgedCall, kind: QuestionKind, attempt: int) -> PendingCall:
         path = judged.call.path
         _, tool, digest = self._identities[path]
-        named = self._journal.digest([self.execution, path, digest, kind, attempt])[:_DIGITS]
+        means: list[Any] = []  # where it goes, and what it does there: a yes to one is none to another
+        host = ""
+        if judged.tool is not None:
+            place = self._gateway.place(judged.tool)
+            host = place.host
+            means = [definition_digest(judged.tool), place.facts(judged.tool.source, self._journal.digest)]
+        named = self._journal.digest([self.execution, path, digest, kind, attempt, means])[:_DIGITS]
         reason = judged.ruling.reason or judged.ruling.rule if judged.ruling else ""
         if kind == "unknown":
             reason = "it was sent, and the server ended before the answer came: look whether it was done"
         shown = self.ledger.entry(path).arguments
-        return PendingCall(f"ap_{named}", self.execution, path, tool, shown, digest, reason, kind)
+        return PendingCall(f"ap_{named}", self.execution, path, tool, shown, digest, reason, kind, host=host)
 
     async def _wait_for(self, question: PendingCall, state: CallState) -> NoReturn:
         self.questions.append(question)

@@ -1,7 +1,8 @@
-"""What an execution depends on besides its program: the policy, versions, and the definitions of the tools it called.
+"""What an execution depends on besides its program: the policy, versions, where calls go, and definitions of tools.
 
-Their digests are kept with it. Where one has changed its program might do something else than was recorded, or a call
-might mean something else than a person approved: then it is not taken up again.
+Where calls go, and by which reference whose credentials they have, is kept in words; of the rest digests are kept.
+Where one has changed its program might do something else than was recorded, or a call might mean something else than a
+person approved: then it is not taken up again.
 """
 
 from __future__ import annotations
@@ -14,16 +15,18 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from codemode.catalog.definitions import native
+from codemode.sources.place import ADDRESS, CREDENTIALS, WAY
 from sandbox import HASH_SEED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.tool import Tool
     from codemode.executions.journal import NewExecution
     from codemode.executions.record import Record
     from codemode.settings import PolicySettings
+    from codemode.sources.place import Place
 
 #: Read once: it is looked for among all packages that are installed.
 _VERSION = version("codemode")
@@ -31,9 +34,16 @@ _VERSION = version("codemode")
 _known: WeakKeyDictionary[Tool, str] = WeakKeyDictionary()
 
 
-def environment(policy: PolicySettings) -> dict[str, str]:
-    """Digests and versions of what holds for every program of this server now."""
+#: That places are recorded: an execution of an earlier version has none.
+_PLACES = "how places are recorded"
+_OF_PLACES = (_PLACES, ADDRESS, CREDENTIALS, WAY)
+
+
+def environment(policy: PolicySettings, places: Mapping[str, Place], digest: Callable[[Any], str]) -> dict[str, str]:
+    """Digests, versions and places of what holds for every program of this server now; `digest` is a keyed one."""
     return {
+        _PLACES: "1",
+        **{name: value for source, place in places.items() for name, value in place.facts(source, digest).items()},
         "the policy": _digest(policy.model_dump(mode="json")),
         "the version of Python": platform.python_version(),
         "the version of codemode": _VERSION,
@@ -45,7 +55,8 @@ def definition_digest(tool: Tool) -> str:
     """Digest of what a call of the tool means: its parameters, its effect, and the operation behind it."""
     found = _known.get(tool)
     if found is None:
-        found = _known[tool] = _digest([native(tool), tool.effect, tool.key])
+        servers = getattr(tool.invocation, "servers", ())  # the base path may be that of the document
+        found = _known[tool] = _digest([native(tool), tool.effect, tool.key, servers])
     return found
 
 
@@ -63,11 +74,20 @@ def _of_owner(given: NewExecution, role: str | None) -> Iterator[str]:
         yield f"the role of {given.owner} was {given.role}, and is {role}"
 
 
+def moved(given: NewExecution, now: Mapping[str, str]) -> tuple[str, ...]:
+    """Places that are not as they were when the execution began; each with what it was, and what it is."""
+    names = {name for name in given.digests if name.startswith(_OF_PLACES)}
+    return tuple(_of_server({name: value for name, value in given.digests.items() if name in names}, now))
+
+
 def _of_server(then: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
+    if _PLACES not in then:
+        yield "it was recorded by a version that did not record where calls go"
     for name, value in then.items():
         found = now.get(name, "")
         if found != value:
-            yield f"{name} was {value}, and is {found or 'unknown'}" if "version" in name else f"{name} has changed"
+            is_readable = "version" in name or name.startswith((ADDRESS, CREDENTIALS))
+            yield f"{name} was {value}, and is {found or 'unknown'}" if is_readable else f"{name} has changed"
 
 
 def _of_tools(record: Record, catalog: Catalog) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from copy import copy
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.arguments import validate
@@ -22,6 +23,7 @@ from codemode.errors import (
 )
 from codemode.gateway.call import CallState, JudgedCall, ToolOutcome
 from codemode.gateway.policy import AccessPolicy, AccessRequest, Decision, Ruling
+from codemode.sources.place import HERE
 from codemode.transports.content import OWNER
 from codemode.transports.departure import DEPARTURE
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from codemode.gateway.call import ToolCall
     from codemode.gateway.caller import Caller
     from codemode.gateway.policy import Tally
+    from codemode.sources.place import Place
     from codemode.transports.transport import Transport
 
     Send = Callable[[Transport, Tool, Mapping[str, Any]], Awaitable[Any]]
@@ -58,9 +61,11 @@ class Gateway:
         transports: Mapping[str, Transport],
         shapes: ObservedShapes | None = None,
         policy: AccessPolicy | None = None,
+        places: Mapping[str, Place] = MappingProxyType({}),
     ) -> None:
         self.catalog = catalog
         self._transports = transports
+        self._places = places
         self._shapes = ObservedShapes() if shapes is None else shapes
         self._policy = policy or AccessPolicy()
         self._only_reads: CodeModeError | None = None
@@ -100,6 +105,10 @@ class Gateway:
         """Count a call that was allowed before, for the calls that come after it."""
         if tool in self.catalog:
             self._policy.count(AccessRequest(self.catalog.get(tool), {}, caller.role), tally)
+
+    def place(self, tool: Tool) -> Place:
+        """Where calls of the tool go, and as whom."""
+        return self._places.get(tool.source, HERE)
 
     def takes_key(self, tool: Tool) -> bool:
         """Whether the service of the tool knows a second attempt at a write by its idempotency key."""

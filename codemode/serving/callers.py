@@ -18,7 +18,6 @@ from codemode.settings import DEFAULT_ROLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from codemode.executions.journal import NewExecution
     from codemode.serving.keys import StoredKey
@@ -34,7 +33,10 @@ KEY_FILE = "keys.json"
 
 
 class Callers:
-    """Identifies callers. `configured` maps keys to callers, `roles` are those that the policy knows."""
+    """Identifies callers. `configured` maps keys to callers, `roles` are those that the policy knows.
+
+    With `had_keys` nobody is let in without a key, though none is here now.
+    """
 
     def __init__(
         self,
@@ -43,11 +45,13 @@ class Callers:
         *,
         tokens: TokenCheck | None = None,
         roles: tuple[str, ...] = (DEFAULT_ROLE,),
+        had_keys: bool = False,
     ) -> None:
         self._configured = [(hashlib.sha256(key.encode()).digest(), caller) for key, caller in configured.items()]
         self._file = file
         self._tokens = tokens
         self._roles = roles
+        self._had_keys = had_keys
 
     @classmethod
     def of(cls, settings: Settings) -> Callers:
@@ -63,12 +67,21 @@ class Callers:
             configured[text] = Caller(f"configured:{_short(text)}", key.role, label, secrets=(text,))
         tokens = None if settings.server.tokens is None else TokenCheck(settings.server.tokens)
         roles = settings.policy.known_roles()
-        return cls(configured, key_file(settings.state()), tokens=tokens, roles=roles)
+        file = key_file(settings)
+        try:
+            file.adopt()
+        except ConfigurationError as error:
+            log.warning("%s", error)
+        left_behind = settings.left_behind(KEY_FILE)
+        if left_behind:
+            log.warning("%s, or make others with `codemode keys create`", left_behind)
+        return cls(configured, file, tokens=tokens, roles=roles, had_keys=bool(left_behind))
 
     @property
     def is_open(self) -> bool:
         """Whether nobody needs a key: none is configured, and none was ever made."""
-        return not self._configured and self._tokens is None and not self._file.is_in_use()
+        is_in_use = self._had_keys or self._file.is_in_use()
+        return not self._configured and self._tokens is None and not is_in_use
 
     async def identify(self, authorization: str) -> Caller | None:
         """Who sends that header, or None. Takes the same time for every key that is none."""
@@ -130,9 +143,9 @@ def roles_of_today(settings: Settings) -> Callable[[NewExecution], str | None]:
     return lambda given: callers().role_of(given)
 
 
-def key_file(state: Path) -> KeyFile:
-    """The keys of a state folder."""
-    return KeyFile(state / KEY_FILE)
+def key_file(settings: Settings) -> KeyFile:
+    """The keys of a project."""
+    return KeyFile(settings.state() / KEY_FILE, project=settings.project)
 
 
 def _short(text: str) -> str:

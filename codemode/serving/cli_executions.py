@@ -301,7 +301,9 @@ async def _print_execution(service: CodeMode, execution: str, *, as_json: bool) 
     if failure:
         show.console.print(show.plain(f"{failure['type']}: {failure['message']}", style="red"), soft_wrap=True)
     for call in found["pending"]:
-        show.console.print(show.plain(f"waits: {call['id']}  {call['tool']}", style="yellow"), soft_wrap=True)
+        show.console.print(
+            show.plain(f"waits: {call['id']}  {call['tool']} at {call['host']}", style="yellow"), soft_wrap=True
+        )
     for note in outcome.get("notes", ()):
         show.console.print(show.plain(f"note: {note}", style="dim"), soft_wrap=True)
 
@@ -359,7 +361,8 @@ def _line(call: PendingCall) -> str:
     arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
     asks = "what became of" if call.kind == "unknown" else "may it make"
     why = f": {call.reason}" if call.reason else ""
-    return f"{call.id}  {asks} {call.tool}({arguments})  [{call.execution}]{why}"
+    at = f" at {call.host}" if call.host else ""
+    return f"{call.id}  {asks} {call.tool}({arguments}){at}  [{call.execution}]{why}"
 
 
 def _print_list(found: tuple[StoredExecution, ...]) -> None:

@@ -45,7 +45,7 @@ def create(
             message = f"there is no role {role!r}; valid: {', '.join(known)} (policy.roles)"
             raise ConfigurationError(message)
         lifetime_s = _seconds(expires) if expires else None
-        key, text = key_file(settings.state()).create(role=role, label=label, lifetime_s=lifetime_s)
+        key, text = key_file(settings).create(role=role, label=label, lifetime_s=lifetime_s)
         _show_once(key, text, as_json=as_json)
 
 
@@ -57,7 +57,7 @@ def list_keys(
 ) -> None:
     """List all keys; the keys themselves are not kept."""
     with errors_as_exit_codes():
-        keys = key_file(surface.settings().state()).entries()
+        keys = key_file(surface.settings()).entries()
         if as_json:
             show.print_json([_public(key) for key in keys])
             return
@@ -80,7 +80,7 @@ def rotate(
 ) -> None:
     """Replace a key by a new one with the same id and role, and show that once."""
     with errors_as_exit_codes():
-        key, text = key_file(surface.settings().state()).rotate(id_, grace_s=_seconds(grace))
+        key, text = key_file(surface.settings()).rotate(id_, grace_s=_seconds(grace))
         _show_once(key, text, as_json=as_json)
 
 
@@ -93,7 +93,7 @@ def revoke(
 ) -> None:
     """Make a key useless, from the next request on."""
     with errors_as_exit_codes():
-        key = key_file(surface.settings().state()).revoke(id_)
+        key = key_file(surface.settings()).revoke(id_)
         if as_json:
             show.print_json(_public(key))
         else:

@@ -95,7 +95,7 @@ def outcome(ended: ExecutionOutcome) -> RenderableType:
     if ended.calls:
         parts.append(waterfall(ended.calls))
     parts.extend(
-        plain(f"waits for a decision on {call.id}: {call.tool} ({call.reason})", style="yellow")
+        plain(f"waits for a decision on {call.id}: {call.tool} at {call.host} ({call.reason})", style="yellow")
         for call in ended.pending
     )
     parts.extend(plain(f"note: {note}", style="dim") for note in ended.notes)

@@ -183,7 +183,8 @@ def _folders(settings: Settings) -> Iterator[Finding]:
             fix = f"{mended}, or set {subject}_folder"
             yield Finding("folders", subject, State.FAILURE, f"{folder} cannot be written: {error.strerror}", fix)
         else:
-            yield Finding("folders", subject, State.OK, str(folder))
+            of = f" (project {settings.project})" if subject == "state" else ""
+            yield Finding("folders", subject, State.OK, f"{folder}{of}")
 
 
 def _server(settings: Settings) -> Iterator[Finding]:
@@ -202,7 +203,7 @@ def _keys(settings: Settings) -> Finding:
     """Who may come in."""
     server = settings.server
     try:
-        ever = key_file(settings.state()).entries()
+        ever = key_file(settings).entries()
     except ConfigurationError as error:
         return Finding("server", "keys", State.FAILURE, str(error), "restore the file from a copy")
     made = [key for key in ever if key.status(time.time()) == "active"]

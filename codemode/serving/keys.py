@@ -38,7 +38,7 @@ _FORMAT = 1
 class StoredKey:
     """One key. Times are seconds since 1970; `digest` is the SHA-256 of the key.
 
-    After a rotation `old_digest` is good until `old_until`.
+    After a rotation `old_digest` is good until `old_until`. It opens servers of its `project` alone.
     """
 
     id: str
@@ -50,6 +50,7 @@ class StoredKey:
     revoked: float | None = None
     old_digest: str = ""
     old_until: float = 0.0
+    project: str = ""
 
     def status(self, now: float) -> str:
         """`active`, `expired` or `revoked`."""
@@ -64,10 +65,15 @@ class StoredKey:
 
 
 class KeyFile:
-    """The keys of one state folder. Reading never raises: a file that cannot be read opens nothing."""
+    """The keys of a project in a state folder. Reading never raises: a file that cannot be read opens nothing.
 
-    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
+    The file may hold keys of other projects, which are not seen here. Those of an earlier version have no project:
+    they become the project's that uses the file first.
+    """
+
+    def __init__(self, path: Path, *, project: str = "", clock: Callable[[], float] = time.time) -> None:
         self._path = path
+        self._project = project
         self._clock = clock
         self._seen: tuple[int, int, int] | None = None
         self._by_digest: dict[str, StoredKey] = {}
@@ -90,14 +96,17 @@ class KeyFile:
 
     def entries(self) -> tuple[StoredKey, ...]:
         """All keys, oldest first. Raises ConfigurationError where the file cannot be read."""
-        return _read(self._path)
+        return tuple(key for key in _read(self._path) if self._is_mine(key))
+
+    def _is_mine(self, key: StoredKey) -> bool:
+        return key.project in (self._project, "")
 
     def create(self, *, role: str, label: str = "", lifetime_s: float | None = None) -> tuple[StoredKey, str]:
         """Make a key; returns it and the text to be shown once. Raises ConfigurationError."""
         now = self._clock()
         id_, text = _new_text(secrets.token_hex(_ID_BYTES))
         expires = None if lifetime_s is None else now + lifetime_s
-        key = StoredKey(id_, role, label, digest_of(text), now, expires)
+        key = StoredKey(id_, role, label, digest_of(text), now, expires, project=self._project)
         with self._changing() as keys:
             keys.append(key)
         return key, text
@@ -105,7 +114,7 @@ class KeyFile:
     def rotate(self, id_: str, *, grace_s: float) -> tuple[StoredKey, str]:
         """Give a key a new text; the one before is good for `grace_s` seconds more. Raises ConfigurationError."""
         with self._changing() as keys:
-            place = _place(keys, id_)
+            place = self._place(keys, id_)
             old = keys[place]
             if old.revoked is not None:
                 message = f"the key {id_} is revoked: create another"
@@ -118,9 +127,22 @@ class KeyFile:
     def revoke(self, id_: str) -> StoredKey:
         """Make a key useless from now on. Raises ConfigurationError."""
         with self._changing() as keys:
-            place = _place(keys, id_)
+            place = self._place(keys, id_)
             keys[place] = replace(keys[place], revoked=keys[place].revoked or self._clock())
             return keys[place]
+
+    def _place(self, keys: list[StoredKey], id_: str) -> int:
+        found = next((place for place, key in enumerate(keys) if key.id == id_ and self._is_mine(key)), None)
+        if found is None:
+            message = f"there is no key {id_!r}; `codemode keys list` shows those that there are"
+            raise ConfigurationError(message)
+        return found
+
+    def adopt(self) -> None:
+        """Make the keys that an earlier version left without a project those of this one. Raises ConfigurationError."""
+        if self._project and any(not key.project for key in _read(self._path)):
+            with self._changing():
+                pass
 
     def _refresh(self) -> None:
         """Read the file again if it is another one than before."""
@@ -134,7 +156,7 @@ class KeyFile:
             return
         self._seen = state
         try:
-            keys = _read(self._path)
+            keys = self.entries()
         except ConfigurationError as error:
             keys = ()
             log.error("no key of it opens anything: %s", error)
@@ -154,7 +176,7 @@ class KeyFile:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with os.fdopen(os.open(self._path.with_suffix(".lock"), os.O_WRONLY | os.O_CREAT, 0o600), "w") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                keys = list(_read(self._path))
+                keys = [replace(key, project=key.project or self._project) for key in _read(self._path)]
                 yield keys
                 _write(self._path, keys)
         except OSError as error:
@@ -169,14 +191,6 @@ def digest_of(text: str) -> str:
 
 def _new_text(id_: str) -> tuple[str, str]:
     return id_, f"{PREFIX}{id_}_{secrets.token_urlsafe(_SECRET_BYTES)}"
-
-
-def _place(keys: list[StoredKey], id_: str) -> int:
-    found = next((place for place, key in enumerate(keys) if key.id == id_), None)
-    if found is None:
-        message = f"there is no key {id_!r}; `codemode keys list` shows those that there are"
-        raise ConfigurationError(message)
-    return found
 
 
 def _read(path: Path) -> tuple[StoredKey, ...]:

@@ -96,7 +96,10 @@ def _done(ended: ExecutionOutcome, *, can_resume: bool) -> str:
 
 def _waits(ended: ExecutionOutcome) -> str:
     """What a paused execution waits for, and how it goes on."""
-    asked = [f"{call.tool}({_shown(call.arguments)}): {call.reason}" for call in ended.pending[:_NAMED]]
+    asked = [
+        f"{call.tool}({_shown(call.arguments)}){f' at {call.host}' if call.host else ''}: {call.reason}"
+        for call in ended.pending[:_NAMED]
+    ]
     calls = "\n".join(["a person decides on:", *asked]) if asked else "it waits"
     return f"{calls}\nonce that is done, go on with execute(code='', resume_from={ended.id!r}); do not run it again"
 

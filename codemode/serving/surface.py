@@ -104,7 +104,8 @@ def _narrowed(settings: Settings, names: Sequence[str]) -> Settings:
     if unknown is not None:
         raise no_source(unknown, settings.sources)
     sources = {name: settings.sources[name] for name in names}
-    return Settings(sources=sources, state_folder=settings.state_folder, cache_folder=settings.cache_folder)
+    kept = {"name": settings.project, "state_folder": settings.state_folder, "cache_folder": settings.cache_folder}
+    return Settings.model_validate({"sources": sources, **kept})
 
 
 def _until_told(work: Coroutine[Any, Any, int]) -> int:

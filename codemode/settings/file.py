@@ -14,8 +14,10 @@ from codemode.errors import ConfigurationError
 from codemode.settings.mcp_servers import servers_in
 from codemode.settings.mistakes import line_of, mistakes, not_yaml, said_twice, unknown_names
 from codemode.settings.namespace import is_namespace
+from codemode.settings.project import project_of, project_of_file
 from codemode.settings.section import expanded
 from codemode.settings.sections import Settings
+from codemode.settings.sources import is_url
 from codemode.yaml_text import YamlLoader
 
 if TYPE_CHECKING:
@@ -69,6 +71,7 @@ def load_settings(path: str | Path = DEFAULT_FILE) -> Settings:
         raise _invalid(file, strange)
     settings = _anchored(settings, file.parent)
     settings._where = lambda location: f"{file}, line {line_of(node, location)}: "
+    settings._derived = project_of_file(file)
     return settings
 
 
@@ -125,10 +128,14 @@ def settings_for_document(
         "server": {"keys": [{"env": API_KEY_VARIABLE}] if os.environ.get(API_KEY_VARIABLE) else []},
     }
     try:
-        return Settings.model_validate(content)
+        settings = Settings.model_validate(content)
     except ValidationError as error:
         found = "; ".join(text for _, text in mistakes(error, None))
         raise ConfigurationError(found) from None
+    (named,) = settings.sources
+    where = location if is_url(location) else str(Path(location).resolve())
+    settings._derived = project_of(named, where, base_url)
+    return settings
 
 
 def _namespace(location: str) -> str:

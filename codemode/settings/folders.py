@@ -5,12 +5,19 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from platformdirs import user_cache_path, user_state_path
 
-def user_folder(variable: str, usual: str) -> Path:
-    """A folder of this program, by the XDG Base Directory Specification."""
-    named = os.environ.get(variable, "")
-    base = Path(named) if named.startswith("/") else Path(os.environ.get("HOME") or "/nonexistent") / usual
-    return base / "codemode"
+_PROGRAM = "codemode"
+
+
+def user_state() -> Path:
+    """Where this program keeps what must be kept of a user: a folder for each project."""
+    return user_state_path(_PROGRAM, appauthor=False)
+
+
+def user_cache() -> Path:
+    """Where this program keeps what can be made again."""
+    return user_cache_path(_PROGRAM, appauthor=False)
 
 
 def tokenizer_folder() -> Path | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.errors import ConfigurationError
-from codemode.settings import SecretReference, SourceSettings, is_python, load_settings, settings_for_document
+from codemode.settings import SecretReference, Settings, SourceSettings, is_python, load_settings, settings_for_document
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -351,3 +351,47 @@ def test_folders_are_found_from_wherever_the_file_is_read(tmp_path: Path, monkey
     settings = load_settings("here/codemode.yaml")
     assert settings.state().resolve() == tmp_path / "here" / "state"
     assert str(settings.cache()) == "/var/cache/mine"
+
+
+def test_a_project_is_its_name_or_the_path_of_its_file(tmp_path: Path) -> None:
+    (tmp_path / "prod").mkdir()
+    (tmp_path / "staging").mkdir()
+    text = "sources: {gym: {location: gym.json}}\n"
+    staging, prod = (load_settings(write(tmp_path / name, text)) for name in ("staging", "prod"))
+    assert staging.project.startswith("staging-")
+    assert prod.project.startswith("prod-")
+    assert load_settings(write(tmp_path / "prod", text)).project == prod.project
+    named = [load_settings(write(tmp_path / name, f"name: shop\n{text}")) for name in ("staging", "prod")]
+    assert [one.project for one in named] == ["shop", "shop"]
+    with pytest.raises(ConfigurationError, match="line 1: name"):
+        load_settings(write(tmp_path, f"name: ../shop\n{text}"))
+
+
+def test_each_project_has_a_state_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    text = "sources: {gym: {location: gym.json}}\n"
+    settings = load_settings(write(tmp_path, text))
+    assert settings.state() == settings.learned() == tmp_path / "state" / "codemode" / settings.project
+    named = load_settings(write(tmp_path, f"{text}state_folder: here\n"))
+    assert named.state() == tmp_path / "here"
+    assert named.learned() == tmp_path / "here" / "learned" / named.project
+    assert settings.left_behind("keys.json") == ""
+    (tmp_path / "state" / "codemode").mkdir(parents=True)
+    (tmp_path / "state" / "codemode" / "keys.json").write_text("{}")
+    assert "move its files there" in settings.left_behind("keys.json")
+    assert named.left_behind("keys.json") == ""
+    settings.state().mkdir()
+    (settings.state() / "keys.json").write_text("{}")
+    assert settings.left_behind("keys.json") == ""
+
+
+def test_what_is_made_without_a_file_is_a_project_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    here = settings_for_document("gym.json", base_url="http://a").project
+    assert here == settings_for_document(str(tmp_path / "gym.json"), base_url="http://a").project
+    assert here != settings_for_document("gym.json", base_url="http://b").project
+    first, second = (Settings(state_folder=tmp_path / name).project for name in ("first", "second"))
+    assert first != second
+    shared = [Settings.model_validate({"state_folder": one, "journal": {"url": "postgresql://db/x"}}) for one in "ab"]
+    assert shared[0].project == shared[1].project
+    assert Settings(name="shop", state_folder=tmp_path).project == "shop"

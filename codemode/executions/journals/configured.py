@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError
@@ -12,6 +13,11 @@ if TYPE_CHECKING:
     from codemode.executions.journal import Journal
     from codemode.settings import Secrets, Settings
 
+log = logging.getLogger(__name__)
+
+#: The journal in the state folder.
+JOURNAL_FILE = "journal.sqlite3"
+
 
 def journal_of(settings: Settings, secrets: Secrets) -> Journal | None:
     """The journal of these settings, not yet open; None where they want none.
@@ -21,15 +27,24 @@ def journal_of(settings: Settings, secrets: Secrets) -> Journal | None:
     if not settings.keeps_journal:
         return None
     wanted = settings.journal
+    left_behind = settings.left_behind(JOURNAL_FILE) if wanted.url is None else ""
+    if left_behind:
+        log.warning("%s", left_behind)
     text = secrets.text(wanted.key)
     key = DigestKey(text.encode()) if text else DigestKey.of_file(settings.state() / "journal.key")
     if wanted.url is None:
-        file = settings.state() / "journal.sqlite3"
-        return SqliteJournal(file, key, lease_s=wanted.lease_s, durability=wanted.durability)
+        file = settings.state() / JOURNAL_FILE
+        return SqliteJournal(file, key, lease_s=wanted.lease_s, durability=wanted.durability, project=settings.project)
+    if settings.name is None:
+        log.warning(
+            "the journal is shared, and this configuration has no name: its executions are those of %s; give"
+            " `name:`, the same on all servers of this project and another for each other project",
+            settings.project,
+        )
     url = wanted.url if isinstance(wanted.url, str) else secrets.text(wanted.url)
     try:
         from codemode.executions.journals.postgres import PostgresJournal
     except ModuleNotFoundError:
         message = "journal.url names a PostgreSQL database, which takes asyncpg: pip install codemode[postgres]"
         raise ConfigurationError(message) from None
-    return PostgresJournal(url, key, lease_s=wanted.lease_s, durability=wanted.durability)
+    return PostgresJournal(url, key, lease_s=wanted.lease_s, durability=wanted.durability, project=settings.project)

@@ -26,6 +26,7 @@ class DigestKey:
     def __init__(self, key: bytes) -> None:
         self._keyed = blake2b(key=blake2b(key, digest_size=64).digest(), digest_size=32)
         self.fingerprint = self.digest("fingerprint of the key of a journal")
+        self.for_seals = bytes.fromhex(self.digest("key of the seals of a journal"))
 
     @classmethod
     def of_file(cls, file: Path) -> DigestKey:
@@ -57,6 +58,13 @@ def wrong_key(store: str) -> ConfigurationError:
     return ConfigurationError(
         f"the journal {store} was made with another key: give all servers that share it the same `journal.key`, and"
         " keep the file `journal.key` in the state folder together with the journal"
+    )
+
+
+def edited_key(store: str) -> ConfigurationError:
+    """The error of a store whose note of how far it has no seals is not as it was written."""
+    return ConfigurationError(
+        f"the journal {store} was edited by hand: what it says of its key does not verify; put back a copy of it"
     )
 
 

@@ -19,6 +19,7 @@ import asyncpg
 from codemode.errors import JournalUnavailable
 from codemode.executions.journals import transactions
 from codemode.executions.journals.group import GroupCommit
+from codemode.executions.journals.preparing import prepare
 from codemode.executions.journals.sql import SqlJournal
 from codemode.executions.journals.transactions import Now, Statement, Statements
 
@@ -42,24 +43,26 @@ PATIENCE_S = 10.0
 _PREPARING = 0x636F64656D6F6465
 
 #: A group of appends in one round trip: leases that still hold ($1 to $3), whose rows are locked so that nobody takes
-#: them over meanwhile, and lines (the place of their lease, kind, content, value), numbered in their order.
+#: them over meanwhile, and lines (the place of their lease, kind, content, value, seal), numbered in their order. What
+#: the lines are sealed after ($4, the number of the last entry) must be so still, or they are not written.
 _APPEND = """
 WITH held AS (
-  SELECT lease, coalesce((SELECT max(place) FROM entries WHERE place BETWEEN number << 32 AND (number + 1) << 32),
-    number << 32) AS last
-  FROM executions JOIN unnest($1::text[], $2::bigint[], $3::text[]) WITH ORDINALITY
-    AS leases (execution, generation, server, lease) ON id = execution
+  SELECT lease, after, coalesce((SELECT max(place) FROM entries
+    WHERE place BETWEEN number << 32 AND (number + 1) << 32), number << 32) AS last
+  FROM executions JOIN unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[]) WITH ORDINALITY
+    AS leases (execution, generation, server, after, lease) ON id = execution
   WHERE executions.generation = leases.generation AND executions.server = leases.server
   FOR UPDATE OF executions
 ), lines AS (
-  SELECT last + row_number() OVER (PARTITION BY lease ORDER BY number) AS place, kind, content, value
-  FROM unnest($4::bigint[], $5::text[], $6::text[], $7::bytea[]) WITH ORDINALITY
-    AS given (lease, kind, content, value, number) JOIN held USING (lease)
+  SELECT last + row_number() OVER (PARTITION BY lease ORDER BY number) AS place, kind, content, value, seal
+  FROM unnest($5::bigint[], $6::text[], $7::text[], $8::bytea[], $9::bytea[]) WITH ORDINALITY
+    AS given (lease, kind, content, value, seal, number) JOIN held USING (lease) WHERE last & 4294967295 = after
 ), spilled AS (
-  INSERT INTO blobs SELECT place, value FROM lines WHERE length(value) > $8
+  INSERT INTO blobs SELECT place, value FROM lines WHERE length(value) > $10
 ), written AS (
-  INSERT INTO entries SELECT place, kind, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, content,
-    CASE WHEN length(value) <= $8 THEN value END FROM lines
+  INSERT INTO entries (place, kind, at_us, content, value, seal)
+  SELECT place, kind, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, content,
+    CASE WHEN length(value) <= $10 THEN value END, seal FROM lines
 )
 SELECT lease, last & 4294967295 AS last FROM held
 """
@@ -70,8 +73,10 @@ _NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 class PostgresJournal(SqlJournal):
     """A journal in the database that `url` names (`postgresql://…`, as libpq takes it); the tables are made in it."""
 
-    def __init__(self, url: str, key: DigestKey, *, lease_s: float, durability: Durability = "process") -> None:
-        super().__init__(key, f"{os.uname().nodename}-{os.getpid()}-{secrets.token_hex(6)}", lease_s)
+    def __init__(
+        self, url: str, key: DigestKey, *, lease_s: float, durability: Durability = "process", project: str = ""
+    ) -> None:
+        super().__init__(key, f"{os.uname().nodename}-{os.getpid()}-{secrets.token_hex(6)}", lease_s, project)
         self._url = url
         self._store = shown(url)
         self._commits = {"synchronous_commit": "on" if durability == "power" else "off"}
@@ -93,7 +98,7 @@ class PostgresJournal(SqlJournal):
             )
         note = "INSERT INTO codemode_migrations VALUES ({})"
         try:
-            await self._write(transactions.prepare(_version(), "postgres", note, self._key, self._store))
+            await self._write(prepare(_version(), "postgres", note, self._seals, self._store))
         except BaseException:
             await self.aclose()
             raise
@@ -118,21 +123,64 @@ class PostgresJournal(SqlJournal):
             return await super().renew(executions)
 
     async def _append(self, writes: Sequence[Write]) -> Written:
+        async with self._writing:
+            written = await self._appended(writes)
+            late = [write for write, one in zip(writes, written, strict=True) if one is None]
+            again = iter(await self._appended(late) if late else ())  # what was remembered of them was not so
+            results = [next(again) if one is None else one for one in written]
+        found = [one for one in results if one is not None]
+        if len(found) < len(writes):
+            message = f"the journal {self._store} was changed by another while it was written; nothing was recorded"
+            raise JournalUnavailable(message)
+        return found
+
+    async def _appended(self, writes: Sequence[Write]) -> Sequence[int | LeaseLost | None]:
+        """The numbers of the last lines; None for what was not written, since its execution has other entries."""
         leases = list(dict.fromkeys(lease for lease, _ in writes))
+        lasts = {lease: await self._last(lease) for lease in leases}
         places = {lease: place for place, lease in enumerate(leases, 1)}
-        lines = [(places[lease], *line) for lease, written in writes for line in written]
-        columns = zip(*lines, strict=True) if lines else ((), (), (), ())
-        async with self._writing, self._connection() as connection:
+        heads = {lease: last or (0, b"") for lease, last in lasts.items()}
+        after = [heads[lease][0] for lease in leases]
+        lines = []
+        numbers = []
+        for lease, written in writes:
+            number, seal = heads[lease]
+            for line in written:
+                number, seal = number + 1, self._seals.entry(seal, number + 1, line)
+                lines.append((places[lease], *line, seal))
+            heads[lease] = (number, seal)
+            numbers.append(number)
+        columns = zip(*lines, strict=True) if lines else ((), (), (), (), ())
+        for lease in leases:
+            self._seals.lasts.pop(lease, None)  # known again once this has been written
+        async with self._connection() as connection:
             held = await connection.fetch(
                 _APPEND,
                 [lease.execution for lease in leases],
                 [lease.generation for lease in leases],
                 [lease.server for lease in leases],
+                after,
                 *columns,
                 transactions.SPILL_BYTES,
             )
-        lasts: dict[int, int] = {row["lease"]: row["last"] for row in held}
-        return [_sequence(write, places[write[0]], lasts) for write in writes]
+        found = {leases[row["lease"] - 1]: row["last"] for row in held}
+        results: list[int | LeaseLost | None] = []
+        for (lease, _), number in zip(writes, numbers, strict=True):
+            if lease not in found:
+                results.append(transactions.lost(lease))
+            elif found[lease] != after[places[lease] - 1]:
+                results.append(None)
+            else:
+                self._seals.lasts.remember(lease, heads[lease])
+                results.append(number)
+        return results
+
+    async def _last(self, lease: Lease) -> tuple[int, bytes] | None:
+        known = self._seals.lasts.get(lease)
+        if known is None:
+            read = await self._write(transactions.held(self._seals, lease))
+            known = None if read is None else (read[0] & transactions.SEQUENCE, read[1])
+        return known
 
     async def _write(self, transaction: Transaction[Result]) -> Result:
         async with self._connection() as connection, connection.transaction():
@@ -158,15 +206,6 @@ class PostgresJournal(SqlJournal):
             why = "it does not answer in time" if isinstance(error, TimeoutError) else _one_line(error)
             message = f"the journal {self._store} cannot be used: {why}; nothing was recorded"
             raise JournalUnavailable(message) from error
-
-
-def _sequence(write: Write, place: int, lasts: dict[int, int]) -> int | LeaseLost:
-    """The sequence number of a write's last line, in the order in which the lines were given."""
-    lease, lines = write
-    if place not in lasts:
-        return transactions.lost(lease)
-    lasts[place] += len(lines)
-    return lasts[place]
 
 
 async def _stepped_through(connection: asyncpg.Connection, transaction: Transaction[Result]) -> Result:

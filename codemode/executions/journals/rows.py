@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codemode.executions.journal import Decision
+    from codemode.executions.journals.seals import Seals
+
+from codemode.executions.journals.seals import NOT_AS_WRITTEN
 
 encode = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -31,13 +34,17 @@ _GIVEN: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def stored(row: Sequence[Any]) -> StoredExecution:
-    """From (id, given, status, server, lease_until_us, created_us, updated_us, ended_us, outcome).
+def stored(row: Sequence[Any], seals: Seals, *, has_outcome: bool = True) -> StoredExecution:
+    """From (id, given, status, server, lease_until_us, created_us, updated_us, ended_us, outcome) and its seals.
 
-    Raises JournalDamaged.
+    These are (seal, number, project, owner, request_key, request_digest, outcome_seal, sealed_to, seal of the last
+    entry). Raises JournalDamaged.
     """
-    execution, given, status, server, lease_until_us, created_us, updated_us, ended_us, outcome = row
+    execution, given, status, server, lease_until_us, created_us, updated_us, ended_us, outcome, *sealed = row
     with readable("what was given", execution):
+        is_sealed = seals.is_sealed(sealed[1], status)
+        if is_sealed:
+            seals.require_given((*sealed[:6], given))
         data = json.loads(given)
         check_types({"given": data}, {"given": dict})
         check_types(data, _GIVEN)
@@ -46,18 +53,21 @@ def stored(row: Sequence[Any]) -> StoredExecution:
             raise ValueError("it is that of another execution")
         whole = NewExecution(**data)
     with readable("the outcome", execution):
+        if is_sealed and has_outcome:
+            outcome_seal, sealed_to, last = sealed[6:]
+            seals.require_outcome(status, outcome, (outcome_seal, execution, sealed_to, last))
         ended = None if outcome is None else json.loads(outcome)
         check_types({"outcome": ended}, {"outcome": (dict, NoneType)})
     return StoredExecution(whole, status, server, lease_until_us, created_us, updated_us, ended_us, ended)
 
 
-def listed(row: Sequence[Any]) -> StoredExecution:
-    """From an owner and what `stored` takes; what is damaged is said in it."""
+def listed(row: Sequence[Any], seals: Seals) -> StoredExecution:
+    """From an owner and what `stored` takes, without the outcome; what is damaged is said in it."""
     owner, *rest = row
     try:
-        return stored(rest)
+        return stored(rest, seals, has_outcome=False)
     except JournalDamaged as error:
-        execution, _, status, server, lease_until_us, created_us, updated_us, ended_us, _ = rest
+        execution, _, status, server, lease_until_us, created_us, updated_us, ended_us, *_ = rest
         known = NewExecution(execution, owner, role="", code="", seed=b"", start_us=created_us)
         times = (lease_until_us, created_us, updated_us, ended_us)
         return StoredExecution(known, status, server, *times, damage=str(error))
@@ -77,9 +87,19 @@ def entry(row: Sequence[Any], execution: str) -> JournalEntry:
     return JournalEntry(kind, path, data, value, sequence, at_us)
 
 
+def require_chain(found: Sequence[Sequence[Any]], seals: Seals, before: bytes, execution: str) -> None:
+    """Compare rows of `entry`, each with its seal behind it, with their seals. Raises JournalDamaged."""
+    for sequence, kind, _, content, value, seal, *_ in found:
+        with readable(f"entry {sequence}", execution):
+            if not seals.holds(seal, b"entry", before, sequence, kind, content, value):
+                raise ValueError(NOT_AS_WRITTEN)
+        before = bytes(seal)
+
+
 def asked_text(call: PendingCall) -> str:
     """The question, as a person sees it."""
-    return encode({"path": call.path, "tool": call.tool, "arguments": dict(call.arguments), "reason": call.reason})
+    asked = {"path": call.path, "tool": call.tool, "arguments": dict(call.arguments), "reason": call.reason}
+    return encode(asked | {"host": call.host})
 
 
 def answer_text(decision: Decision) -> str:
@@ -87,10 +107,18 @@ def answer_text(decision: Decision) -> str:
     return encode({"by": decision.by, "note": decision.note, "value": decision.value})
 
 
-def pending_call(row: Sequence[Any]) -> PendingCall:
-    """From (id, execution, asked_us, digest, kind, asked, verdict, answer, decided_us). Raises JournalDamaged."""
-    identity, execution, asked_us, digest, kind, asked, verdict, answer, decided_us = row
+def pending_call(row: Sequence[Any], seals: Seals) -> PendingCall:
+    """From (id, execution, asked_us, digest, kind, asked, verdict, answer, decided_us) and its seals.
+
+    These are (seal, verdict_seal, number of the execution, its status). Raises JournalDamaged.
+    """
+    identity, execution, asked_us, digest, kind, asked, verdict, answer, decided_us, *sealed = row
+    seal, verdict_seal, number, status = sealed
     with readable(f"question {identity}", execution):
+        if seals.is_sealed(number, status):
+            seals.require(seal, b"question", *row[:6])
+            if verdict:
+                seals.require(verdict_seal, b"verdict", identity, seal, verdict, answer, decided_us)
         return PendingCall(
             id=identity,
             execution=execution,
@@ -104,10 +132,10 @@ def pending_call(row: Sequence[Any]) -> PendingCall:
         )
 
 
-def listed_call(row: Sequence[Any]) -> PendingCall:
+def listed_call(row: Sequence[Any], seals: Seals) -> PendingCall:
     """From what `pending_call` takes; what is damaged is said in it."""
     try:
-        return pending_call(row)
+        return pending_call(row, seals)
     except JournalDamaged as error:
         identity, execution, asked_us, digest, kind, *_ = row
         return PendingCall(identity, execution, "", "", {}, digest, "", kind, asked_us, damage=str(error))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.executions.journal import Pruned
 from codemode.executions.journals import transactions
+from codemode.executions.journals.seals import Seals
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
 class SqlJournal(ABC):
     """`codemode.executions.journal.Journal` but for opening, closing and appending: these each does its way."""
 
-    def __init__(self, key: DigestKey, server: str, lease_s: float) -> None:
+    def __init__(self, key: DigestKey, server: str, lease_s: float, project: str) -> None:
         self.server = server
         self._key = key
+        self._seals = Seals(key, project)
         self._lease_s = lease_s
 
     @abstractmethod
@@ -51,26 +53,26 @@ class SqlJournal(ABC):
 
     async def create(self, execution: NewExecution) -> Lease:
         """See `Journal.create`."""
-        return await self._write(transactions.create(execution, self.server, self._lease_s))
+        return await self._write(transactions.create(self._seals, execution, self.server, self._lease_s))
 
     async def get(self, execution: str) -> StoredExecution:
         """See `Journal.get`."""
-        return await self._read(transactions.get(execution))
+        return await self._read(transactions.get(self._seals, execution))
 
     async def list(
         self, *, owner: str | None = None, status: ExecutionStatus | None = None, limit: int = 50, before: str = ""
     ) -> tuple[StoredExecution, ...]:
         """See `Journal.list`."""
-        return await self._read(transactions.list_executions(owner or "", status or "", limit, before))
+        return await self._read(transactions.list_executions(self._seals, owner or "", status or "", limit, before))
 
     async def claim(self, execution: str) -> Lease:
         """See `Journal.claim`."""
-        claim = transactions.claim(execution, self.server, self._lease_s, self._is_dead)
+        claim = transactions.claim(self._seals.project, execution, self.server, self._lease_s, self._is_dead)
         return await self._write(claim)
 
     async def orphans(self) -> tuple[str, ...]:
         """See `Journal.orphans`."""
-        return await self._read(transactions.orphans(self._is_dead))
+        return await self._read(transactions.orphans(self._seals.project, self._is_dead))
 
     async def renew(self, executions: Collection[str]) -> frozenset[str]:
         """See `Journal.renew`."""
@@ -78,30 +80,30 @@ class SqlJournal(ABC):
 
     async def read(self, execution: str, *, after: int = 0, values: bool = True) -> tuple[JournalEntry, ...]:
         """See `Journal.read`."""
-        return await self._read(transactions.read(execution, after, values=values))
+        return await self._read(transactions.read(self._seals, execution, after, values=values))
 
     async def pause(self, lease: Lease, pending: Sequence[PendingCall], outcome: Any) -> None:
         """See `Journal.pause`."""
-        await self._write(transactions.pause(lease, pending, outcome))
+        await self._write(transactions.pause(self._seals, lease, pending, outcome))
 
     async def finish(self, lease: Lease, status: ExecutionStatus, outcome: Any) -> None:
         """See `Journal.finish`."""
-        await self._write(transactions.finish(lease, status, outcome))
+        await self._write(transactions.finish(self._seals, lease, status, outcome))
 
     async def pending(self, *, execution: str = "", unanswered: bool = True) -> tuple[PendingCall, ...]:
         """See `Journal.pending`."""
-        return await self._read(transactions.pending(execution, unanswered=unanswered))
+        return await self._read(transactions.pending(self._seals, execution, unanswered=unanswered))
 
     async def decide(self, decisions: Sequence[Decision]) -> tuple[PendingCall, ...]:
         """See `Journal.decide`."""
-        return await self._write(transactions.decide(decisions))
+        return await self._write(transactions.decide(self._seals, decisions))
 
     async def prune(self, retention: Retention) -> Pruned:
         """See `Journal.prune`."""
         expired: list[str] = []
         removed = 0
-        while some := await self._write(transactions.expire(retention)):
+        while some := await self._write(transactions.expire(self._seals, retention)):
             expired.extend(some)
-        while count := await self._write(transactions.remove(retention)):
+        while count := await self._write(transactions.remove(self._seals.project, retention)):
             removed += count
         return Pruned(tuple(expired), removed)

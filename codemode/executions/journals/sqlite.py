@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.errors import JournalUnavailable
 from codemode.executions.journals import transactions
 from codemode.executions.journals.group import GroupCommit
+from codemode.executions.journals.preparing import prepare
 from codemode.executions.journals.presence import Presence
 from codemode.executions.journals.sql import SqlJournal
 from codemode.executions.journals.transactions import Now, Statement, Statements
@@ -41,9 +42,11 @@ AT_ONCE_BYTES = 256 * 1024
 class SqliteJournal(SqlJournal):
     """A journal in `file`, which is made with mode 0600, its folder with 0700."""
 
-    def __init__(self, file: Path, key: DigestKey, *, lease_s: float, durability: Durability = "process") -> None:
+    def __init__(
+        self, file: Path, key: DigestKey, *, lease_s: float, durability: Durability = "process", project: str = ""
+    ) -> None:
         self._presence = Presence(Path(f"{file}-servers"))
-        super().__init__(key, self._presence.name, lease_s)
+        super().__init__(key, self._presence.name, lease_s, project)
         self._file = file
         self._durability = durability
         self._group = GroupCommit(self._append_at_once, self._append_in_time)
@@ -79,7 +82,7 @@ class SqliteJournal(SqlJournal):
             self._desk = self._connect(PATIENCE_S)
             _use_write_ahead_file(self._desk)
             note = "PRAGMA user_version = {}"
-            carry_out(self._desk, transactions.prepare(_version(), "sqlite", note, self._key, str(self._file)))
+            carry_out(self._desk, prepare(_version(), "sqlite", note, self._seals, str(self._file)))
             self._appender = self._connect(0.0)
             self._presence.announce()
         except OSError as error:
@@ -123,7 +126,7 @@ class SqliteJournal(SqlJournal):
         if self._durability == "power" or size > AT_ONCE_BYTES:
             return None
         try:
-            return carry_out(self._appender, transactions.append(writes))
+            return carry_out(self._appender, transactions.append(self._seals, writes))
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
                 return None
@@ -139,7 +142,7 @@ class SqliteJournal(SqlJournal):
         try:
             self._appender.execute(f"PRAGMA busy_timeout = {int(PATIENCE_S * 1000)}")
             try:
-                return carry_out(self._appender, transactions.append(writes))
+                return carry_out(self._appender, transactions.append(self._seals, writes))
             finally:
                 self._appender.execute("PRAGMA busy_timeout = 0")
         except sqlite3.Error as error:

@@ -90,7 +90,7 @@ async def test_a_service_records_what_was_called_after_a_menu_unless_it_shall_no
             await service.select_menu("an order")
             assert (await service.execute("shop.find_order(number=7)")).value == 7
             assert await service.propose_menu() is None
-        file = state / "menu-usage.jsonl"
+        file = settings.learned() / "menu-usage.jsonl"
         assert file.exists() == record
         if record:
             assert json.loads(file.read_text()) == {"tool": "shop.find_order", "by": "list", "unmatched": False}

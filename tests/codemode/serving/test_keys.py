@@ -135,3 +135,27 @@ def test_changes_at_the_same_time_are_all_kept(path: Path) -> None:
     assert {key.label for key in KeyFile(path).entries()} == {str(number) for number in range(24)}
     assert all(KeyFile(path).find(text) for _, text in made)
     assert len(json.loads(path.read_text(encoding="utf-8"))["keys"]) == 24
+
+
+def test_a_key_opens_servers_of_its_project_alone(tmp_path: Path) -> None:
+    path = tmp_path / "keys.json"
+    staging, prod = (KeyFile(path, project=name) for name in ("staging", "prod"))
+    key, text = staging.create(role="default")
+    assert staging.find(text) == key
+    assert prod.find(text) is None
+    assert prod.role_of(key.id) is None
+    assert prod.entries() == ()
+    assert prod.is_in_use()
+    with pytest.raises(ConfigurationError, match="there is no key"):
+        prod.revoke(key.id)
+    assert staging.find(text) == key
+
+
+def test_keys_of_an_earlier_version_become_those_of_the_project_that_comes_first(tmp_path: Path) -> None:
+    path = tmp_path / "keys.json"
+    _, text = KeyFile(path).create(role="default")
+    staging, prod = (KeyFile(path, project=name) for name in ("staging", "prod"))
+    staging.adopt()
+    assert staging.find(text) is not None
+    prod.adopt()
+    assert prod.find(text) is None

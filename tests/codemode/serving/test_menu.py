@@ -17,6 +17,7 @@ from codemode.serving.callers import Callers
 from codemode.serving.cli import app
 from codemode.serving.http import create_app
 from codemode.serving.keys import KeyFile
+from codemode.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -109,8 +110,8 @@ def test_a_menu_on_the_command_line(config: str, tmp_path: Path) -> None:
 
 def test_defaults_are_proposed_from_what_was_called(config: str, tmp_path: Path) -> None:
     assert CliRunner().invoke(app, ["menu-tune", "--config", config]).exit_code == 1
-    record = tmp_path / "state" / "menu-usage.jsonl"
-    record.parent.mkdir(exist_ok=True)
+    record = load_settings(config).learned() / "menu-usage.jsonl"
+    record.parent.mkdir(parents=True, exist_ok=True)
     line = {"tool": "gym.surveys.get_surveys", "by": "not offered", "unmatched": True}
     record.write_text(f"{json.dumps(line)}\n" * 20, encoding="utf-8")
     shown = CliRunner().invoke(app, ["menu-tune", "--config", config])
