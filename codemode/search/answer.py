@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from codemode.catalog import stubs, tokens
 from codemode.catalog.names import snake
 from codemode.catalog.tool import Effect
+from codemode.catalog.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -64,7 +65,7 @@ def render(
     no tool is suggested that destroys more, unless the query asks for that.
     """
     if not hits.hits:
-        return _within(_nothing(hits), budget_tokens)
+        return _within(visible(_nothing(hits)), budget_tokens)
     page = _Page(hits, detail, budget_tokens - _CLOSING_TOKENS, observed)
     leads = _leads(hits)
     for place, lead in enumerate(leads):
@@ -80,7 +81,7 @@ def render(
             page.follow(hit)
     page.note(_withheld(page.withheld))
     page.widen()
-    return _within("\n".join((*page.lines(), *_closing(hits, page.shown))), budget_tokens)
+    return _within(visible("\n".join((*page.lines(), *_closing(hits, page.shown)))), budget_tokens)
 
 
 class _Page:
