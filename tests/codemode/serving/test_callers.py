@@ -210,3 +210,20 @@ def test_settings_name_keys_flat_or_nested(tmp_path: Path, monkeypatch: pytest.M
         found = asyncio.run(Callers.of(made).identify("Bearer aaaa"))
         assert found is not None
         assert (found.role, found.id) == ("support", f"configured:{Callers.of(made)._configured[0][0].hex()[:12]}")
+
+
+async def test_where_an_earlier_version_had_keys_nobody_comes_in_without_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    earlier = KeyFile(tmp_path / "codemode" / "keys.json")
+    _, text = earlier.create(role="default")
+    settings = Settings(name="shop")
+    callers = Callers.of(settings)
+    assert not callers.is_open
+    assert await callers.identify(f"Bearer {text}") is None
+    assert "which kept the state of all projects there, and is not used" in caplog.text
+    settings.state().mkdir()
+    (tmp_path / "codemode" / "keys.json").rename(settings.state() / "keys.json")
+    assert await Callers.of(settings).identify(f"Bearer {text}") is not None
+    assert await Callers.of(Settings(name="other")).identify(f"Bearer {text}") is None

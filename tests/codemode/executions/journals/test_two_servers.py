@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
-from codemode.errors import ConfigurationError, LeaseHeld
+from codemode.errors import ApprovalRefused, ConfigurationError, ExecutionNotFound, LeaseHeld
 from codemode.executions.journal import Decision
 from tests.codemode.executions.journals.conftest import new_database
 from tests.codemode.executions.upstream import APPROVER, OWNER, Place, place
@@ -151,3 +152,27 @@ async def test_a_server_with_another_key_is_refused(here: Place, postgres: str) 
         await first.executions.open()
         with pytest.raises(ConfigurationError, match="was made with another key"):
             await second.executions.open()
+
+
+async def test_two_names_on_one_database_are_apart_and_servers_of_one_name_share(here: Place, postgres: str) -> None:
+    url = await new_database(postgres)
+
+    def named(name: str, folder: str) -> CodeMode:
+        return here.service(name=name, journal={"url": url}, state_folder=str(here.folder / folder))
+
+    async with named("staging", "a") as staging, named("prod", "b") as prod:
+        paused = await staging.execute("up.x.drop(n=1)", caller=OWNER)
+        (asked,) = await staging.executions.approvals(APPROVER)
+        assert await prod.executions.list(APPROVER) == ()
+        assert await prod.executions.approvals(APPROVER) == ()
+        with pytest.raises(ApprovalRefused):
+            await prod.executions.decide([Decision(asked.id, asked.digest, "approved", "")], APPROVER)
+        with pytest.raises(ExecutionNotFound):
+            await prod.executions.resume(paused.id, OWNER)
+        (here.folder / "c").mkdir()
+        shutil.copy(here.folder / "a" / "journal.key", here.folder / "c")
+        async with named("staging", "c") as another:
+            await another.executions.decide([Decision(asked.id, asked.digest, "approved", "")], APPROVER)
+            await another.executions.resume(paused.id, OWNER)
+            assert (await another.executions.wait(paused.id, OWNER, 60.0)).status == "completed"
+    assert here.upstream.seen == ["DELETE /drop?n=1"]
