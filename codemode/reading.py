@@ -60,8 +60,12 @@ class Reader:
         settings = self._settings.sources[name]
         context = replace(self._context, documents=Documents())
         source = await self._loaded(name, context)
-        if context.known is not None:
-            await asyncio.to_thread(context.known.keep, name, settings.location, context.documents)
+        if context.known is not None and context.documents.noted:
+            try:
+                await asyncio.to_thread(context.known.keep, name, settings.location, context.documents)
+            except BaseException:
+                await source.transport.aclose()
+                raise
         if settings.is_mcp:
             cast("McpTransport", source.transport).on_change = partial(self._on_change, name)
         return source
@@ -147,6 +151,20 @@ def to_retry(sources: Mapping[str, LoadedSource]) -> list[str]:
     """The sources that are not as they are now, and whose transport does not try again by itself."""
     failures = {name: source.failure for name, source in sources.items() if source.failure is not None}
     return [name for name, failure in failures.items() if not failure.is_connecting]
+
+
+def source_states(sources: Mapping[str, LoadedSource], view: Catalog) -> list[dict[str, str | int]]:
+    """The sources of a view as JSON data: `ready`, `stale` (the tools of the last time) or `unavailable`, and why."""
+    found: list[dict[str, str | int]] = []
+    for name, source in sources.items():
+        count = sum(tool.source == name for tool in view)
+        if not count and name not in view.unavailable:
+            continue  # what a role may not use is in no view of it
+        state: dict[str, str | int] = {"name": name, "state": "ready", "tools": count}
+        if source.failure is not None:
+            state |= {"state": "stale" if count else "unavailable", "reason": source.failure.told}
+        found.append(state)
+    return found
 
 
 async def close_after(running: Iterable[asyncio.Event], retired: Mapping[str, LoadedSource]) -> None:

@@ -57,8 +57,12 @@ class Retries:
             await self._sleep(wait_s)
             wait_s = min(2 * wait_s, LONGEST_WAIT_S)
             source = await self._attempt(name, self._read(name))
+        try:
+            await self._arrived(source)
+        except BaseException:
+            await source.transport.aclose()
+            raise
         log.info("the source %s is there: %d tools", name, len(source.tools))
-        await self._arrived(source)
 
     async def _attempt(self, name: str, reading: Awaitable[LoadedSource]) -> LoadedSource | None:
         try:

@@ -110,8 +110,8 @@ class CodeMode:
             outcome = await cm.execute("gym.clients.get_clients_list(name='John')")
 
     Entering reads the sources; the sandbox starts with the first program. A source that cannot be read is used as it
-    was when it was last read, or its namespace is unavailable, and it is tried again; where `strict` its error is raised
-    (SourceError). Raises ConfigurationError.
+    was when it was last read, or its namespace is unavailable, and it is tried again; where `strict` its error is
+    raised (SourceError). Raises ConfigurationError.
     """
 
     @takes(settings=_SETTINGS, functions=_FUNCTIONS, strict=FLAG)
@@ -200,6 +200,7 @@ class CodeMode:
 
     async def aclose(self) -> None:
         """End the sandbox's processes and close the connections of all sources."""
+        self._is_open = False
         await self._retries.aclose()
         self._finder.close()
         if self._executions is not None:

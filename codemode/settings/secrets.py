@@ -62,7 +62,7 @@ class SecretReference(Section):
         return f"the command {self.command[0]}" if self.command is not None else None
 
     def resolve(self) -> SecretStr:
-        """The secret. Raises EnvironmentIncomplete where it is not there or empty; it may take as long as the command."""
+        """The secret; it may take as long as the command. Raises EnvironmentIncomplete where it is absent or empty."""
         if self.env is not None:
             value = os.environ.get(self.env, "")
         elif self.file is not None:

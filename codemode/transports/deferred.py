@@ -63,6 +63,7 @@ class DeferredTransport:
                     self._opened = self._open(await asyncio.to_thread(self._authenticate))
                 except ConfigurationError as error:
                     hint = f"the operator has not given what {self._source} asks for"
-                    message = f"sources.{self._source}: {str(error).removeprefix(f'sources.{self._source}: ')}"
-                    raise CredentialsMissing(f"{message}; nothing was sent", hint=hint) from None
+                    said = str(error).removeprefix(f"sources.{self._source}: ")
+                    message = f"sources.{self._source}: {said}; nothing was sent"
+                    raise CredentialsMissing(message, hint=hint) from None
         return self._opened

@@ -93,8 +93,9 @@ def _text(answer: Answer, url: str, *, is_signed: bool) -> str:
     if answer.status != HTTPStatus.OK:
         refused = "; the credentials of this source were sent" if is_signed else ""
         kind = BehindLogin if answer.status in _UNSIGNED else SourceError
-        message = f"answered {answer.status}"
-        raise kind(f"{message}{refused}", location=url, told=f"its document cannot be fetched: its server {message}")
+        message = f"answered {answer.status}{refused}"
+        told = f"its document cannot be fetched: its server answered {answer.status}"
+        raise kind(message, location=url, told=told)
     is_login = _PASSWORD.search(answer.body) or _LOGIN.search(urlsplit(answer.url).path)
     if answer.headers.get("content-type", "").startswith("text/html") and is_login:
         message = f"answered with a login page: {_login(is_signed=is_signed)}"
