@@ -27,8 +27,9 @@ PATIENCE_S = 5.0
 async def serve_stdio(service: CodeMode, caller: Caller, input_: Input) -> int:
     """Serve one client, which is `caller`, on standard input and output until it closes them; returns the exit code.
 
-    `service` has not been entered; `input_` may have answered the greeting. Where it cannot be, standard error says why,
-    and so does every answer: clients show their users an error of a server sooner than what it wrote before it went away.
+    `service` has not been entered; `input_` may have answered the greeting. Where the service cannot be entered
+    standard error says why, and so does every answer: clients show their users an error of a server sooner than what it
+    wrote before it went away.
     """
     told = _ends_when_told(input_)
     service.patience_s = None if service.strict else PATIENCE_S
