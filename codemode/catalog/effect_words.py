@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-#: Whole words, as names, summaries and descriptions have them; `bulk delete` in either order and spelling.
+#: Whole words, as names, summaries and descriptions have them.
 _WORDS = ("reset", "purge", "wipe", "erase", "destroy", "truncate", "drop", "factory reset")
 _DESTRUCTIVE = re.compile(
     rf"\b(?:{'|'.join(_WORDS)})(?:s|d|es|ed|ing)?\b|\bbulk \w*\s?delet\w*|\bdelet\w*|\bcannot be undone\b",

@@ -49,7 +49,7 @@ def named_like_modules(settings: Settings) -> Iterator[Prediction]:
     for name in settings.sources:
         if name in sys.stdlib_module_names:
             found = f"is named like a module of Python: a program that imports {name} no longer finds these tools"
-            yield Prediction(name, found, f"give it another name; until then programs can write tools.{name}")
+            yield Prediction(f"{name} name", found, f"give it another name; until then programs can write tools.{name}")
 
 
 def predictions(source: LoadedSource, settings: Settings) -> Iterator[Prediction]:
@@ -98,7 +98,7 @@ def _credentials(
     if refused:
         found = f"{_counted(refused, calls)} cannot be sent: {why.splitlines()[0]}"
         fix = "\n".join(why.splitlines()[1:]) or f"set sources.{source.name}.credentials"
-        yield Prediction(f"{source.name} credentials", found, fix, len(refused) == len(calls))
+        yield Prediction(f"{source.name} credentials", found, fix)
     for place, one in enumerate(authentication.configured):
         if one.kind is SchemeKind.NONE or one.scheme == ALWAYS or one in used:
             continue
