@@ -2,8 +2,10 @@
 
     CodeModeError
     ├─ ConfigurationError    the operator's file, key or environment
+    │  └─ EnvironmentIncomplete  a secret, package or profile that the configuration relies on is not here
     ├─ SourceError           an API surface that cannot be read
     ├─ ToolNotFound          a name that is in no catalog of the caller's view
+    │  └─ SourceUnavailable  its namespace is known, its tools are not: the source could not be read yet
     ├─ SearchInvalid         a filter by what no tool has, a negative page
     ├─ WrongArgument         a method of the Python API was given a value of a wrong type
     ├─ ExecutionError        an execution as the journal has it
@@ -40,6 +42,9 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
+#: URLs, absolute paths, and hosts with a port or as numbers: what a model is not told of a failure.
+_PLACES = re.compile(r"\b\w+://\S+|(?<![\w.])~?/[\w./~-]+|\b[\w.-]+:\d{2,5}\b|\b\d+(?:\.\d+){3}\b")
+
 
 class CodeModeError(Exception):
     """Base of all errors of this package."""
@@ -57,21 +62,29 @@ class ConfigurationError(CodeModeError):
     code = "configuration_invalid"
 
 
+class EnvironmentIncomplete(ConfigurationError):
+    """Something that the configuration relies on is not on this machine: a secret, a package, a profile."""
+
+
 class SourceError(CodeModeError):
-    """A document or another API surface cannot be read; `location` is its file or URL, `pointer` the place in it."""
+    """A document or another API surface cannot be read; `location` is its file or URL, `pointer` the place in it.
+
+    `told` is what a model may be told of it, where the message names hosts.
+    """
 
     code = "source_invalid"
 
-    def __init__(self, message: str, *, location: str = "", pointer: str = "") -> None:
+    def __init__(self, message: str, *, location: str = "", pointer: str = "", told: str = "") -> None:
         self.message = message
         self.location = location
         self.pointer = pointer
+        self.told = told or _PLACES.sub("…", message)
         where = " ".join(part for part in (_shown(location), pointer) if part)
         super().__init__(f"{where}: {message}" if where else message)
 
     def at(self, location: str) -> SourceError:
         """The same error, of what the reader calls `location`."""
-        return SourceError(self.message, location=location, pointer=self.pointer)
+        return SourceError(self.message, location=location, pointer=self.pointer, told=self.told)
 
 
 class ToolNotFound(CodeModeError):
@@ -84,6 +97,16 @@ class ToolNotFound(CodeModeError):
         self.nearest = nearest
         hint = f"; nearest: {', '.join(nearest)}" if nearest else "; search for it first"
         super().__init__(f"there is no tool {name!r}{hint}")
+
+
+class SourceUnavailable(ToolNotFound):
+    """The tools of that namespace are not known at present; the message says why."""
+
+    code = "source_unavailable"
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(name)
+        self.args = (f"{name.partition('.')[0]} is unavailable: {reason}; it is tried again, so try later",)
 
 
 class SearchInvalid(CodeModeError):

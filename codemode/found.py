@@ -8,7 +8,27 @@ from typing import TYPE_CHECKING, Any
 from codemode.catalog.visible import visible
 
 if TYPE_CHECKING:
+    from codemode.catalog.catalog import Catalog
     from codemode.search.query import Hit
+
+
+#: Namespaces that are named with the reason why they are unavailable; others are counted.
+_NAMED = 3
+
+
+def unavailable_line(catalog: Catalog) -> str:
+    """Which namespaces of a view are unavailable, and why; "" where none is."""
+    if not catalog.unavailable:
+        return ""
+    named = [f"{name} ({why})" for name, why in list(catalog.unavailable.items())[:_NAMED]]
+    more = len(catalog.unavailable) - len(named)
+    rest = f" and {more} more" if more else ""
+    return f"unavailable at present, tried again: {', '.join(named)}{rest}"
+
+
+def wholly_unavailable(catalog: Catalog, place: str | None) -> bool:
+    """Whether a search is asked in a namespace or source of which no tool is known at present."""
+    return place is not None and place.partition(".")[0] in catalog.unavailable
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -24,7 +25,7 @@ from codemode.executions.journals.configured import journal_of
 from codemode.executions.ledger import unwatched
 from codemode.executions.programs import Request
 from codemode.executions.repetition import Repetition
-from codemode.found import SearchAnswer
+from codemode.found import SearchAnswer, unavailable_line, wholly_unavailable
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import CALLER, LOCAL, Caller
 from codemode.gateway.lint import require_known_tools
@@ -51,7 +52,8 @@ from codemode.parameters import (
     one_of,
     takes,
 )
-from codemode.reading import catalog_of, close_after, read_sources
+from codemode.reading import Reader, bound_functions, catalog_of, close_after, require_sources, to_retry
+from codemode.retries import Retries
 from codemode.running import Running
 from codemode.search.answer import Detail, render
 from codemode.search.description import describe
@@ -68,7 +70,7 @@ from codemode.transports.content import ContentStore
 from codemode.views import View, Views
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -82,6 +84,8 @@ if TYPE_CHECKING:
     from codemode.sources.load import LoadedSource
     from codemode.sources.place import Place
     from codemode.transports.mcp import Definitions
+
+log = logging.getLogger(__name__)
 
 #: What a program may ask: one text, or one for each step of a plan.
 Asked = Annotated[str, Field(max_length=1000)]
@@ -107,12 +111,19 @@ class CodeMode:
             print((await cm.search("freeze a membership")).text)
             outcome = await cm.execute("gym.clients.get_clients_list(name='John')")
 
-    Entering reads the sources (raises SourceError, ConfigurationError); the sandbox starts with the first program.
+    Entering reads the sources; the sandbox starts with the first program. A source that cannot be read is used as it
+    was when it was last read, or its namespace is unavailable, and it is tried again; where `strict` its error is
+    raised (SourceError). Raises ConfigurationError.
     """
 
-    @takes(settings=_SETTINGS, functions=_FUNCTIONS)
-    def __init__(self, settings: Settings, functions: Mapping[str, object] | None = None) -> None:
+    @takes(settings=_SETTINGS, functions=_FUNCTIONS, strict=FLAG)
+    def __init__(
+        self, settings: Settings, functions: Mapping[str, object] | None = None, *, strict: bool = False
+    ) -> None:
         self.settings = settings
+        self.strict = strict
+        #: Seconds that entering waits for sources: None for as long as each may take.
+        self.patience_s: float | None = None
         self._functions = dict(functions or {})
         self.sources: Mapping[str, LoadedSource] = {}
         self.catalog = Catalog(())
@@ -136,21 +147,26 @@ class CodeMode:
         self._renewals: set[asyncio.Task[None]] = set()
         self._changed: dict[str, Definitions] = {}  # of MCP servers, until they are taken over
         self._contents = ContentStore()
+        self._reader = self._reader_of(settings)
+        self._retries = Retries(lambda name: self._reader.read(name), self._arrived)
+        self._is_open = False
 
     @classmethod
-    @takes(path=PATH)
-    def from_config(cls, path: str | Path = DEFAULT_FILE) -> Self:
+    @takes(path=PATH, strict=FLAG)
+    def from_config(cls, path: str | Path = DEFAULT_FILE, *, strict: bool = False) -> Self:
         """From a configuration file. Raises ConfigurationError with every mistake in it."""
-        return cls(load_settings(path))
+        return cls(load_settings(path), strict=strict)
 
     @classmethod
-    @takes(settings=_SETTINGS, functions=_FUNCTIONS)
-    def from_settings(cls, settings: Settings, *, functions: Mapping[str, object] | None = None) -> Self:
+    @takes(settings=_SETTINGS, functions=_FUNCTIONS, strict=FLAG)
+    def from_settings(
+        cls, settings: Settings, *, functions: Mapping[str, object] | None = None, strict: bool = False
+    ) -> Self:
         """From settings made in code, and functions as sources beside those of the settings, by namespace.
 
         Each of `functions` is a function, a module, a class, an object, or a list or dict of these.
         """
-        return cls(settings, functions)
+        return cls(settings, functions, strict=strict)
 
     @classmethod
     def from_functions(cls, **functions: object) -> Self:
@@ -165,6 +181,21 @@ class CodeMode:
             raise
         return self
 
+    async def open(self) -> None:
+        """Enter for who may need no source: they are read when they are first asked for. Close it with `aclose`.
+
+        Raises ConfigurationError.
+        """
+        if self._is_open:
+            return
+        self.observers = observers_of(self.settings.observe)
+        journal = journal_of(self.settings, Secrets())
+        if journal is not None:
+            self._executions = Executions(
+                journal, self._programs, self.settings.journal, lambda: self.settings.policy.approvers
+            )
+        self._is_open = True
+
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
@@ -172,6 +203,8 @@ class CodeMode:
 
     async def aclose(self) -> None:
         """End the sandbox's processes and close the connections of all sources."""
+        self._is_open = False
+        await self._retries.aclose()
         self._finder.close()
         if self._executions is not None:
             await self._executions.aclose()
@@ -210,7 +243,10 @@ class CodeMode:
         The filters hold for all queries; `namespace` may name a group too (`github.issues`). `limit` hits are given
         from the place `offset` on. There is nothing but what the role of `caller` may use.
         """
-        finder = (await self.view(caller)).finder
+        view = await self.view(caller)
+        finder, catalog = view.finder, view.catalog
+        if wholly_unavailable(catalog, namespace or source):
+            return SearchAnswer(f"# {unavailable_line(catalog)}", (), 0, note=unavailable_line(catalog))
         texts = (queries,) if isinstance(queries, str) else tuple(queries)
         query = Query(texts, namespace, source, effect, tag, limit, offset)
         if finder.uses_embeddings:  # it may wait for them
@@ -219,6 +255,7 @@ class CodeMode:
             hits = finder.search(query)
         if self._usage is not None:
             self._usage.searched(hits, who=caller.id)
+        hits = replace(hits, note="; ".join(filter(None, (hits.note, unavailable_line(catalog)))))
         observed = partial(self._shapes.schema, caller.id)
         text = render(
             hits,
@@ -271,9 +308,7 @@ class CodeMode:
         return MenuSession(partial(self._selector, caller), answers=answers, run=run, offered=told)
 
     async def _selector(self, caller: Caller) -> Selector:
-        if not self.sources:  # a bot that runs its own tools need not enter the service
-            async with self._adopting:
-                await self._load()
+        await self._load()  # a bot that runs its own tools need not enter the service
         view = await self.view(caller)
         return await self._menus.selector(caller.role, view.catalog, view.finder)
 
@@ -387,6 +422,8 @@ class CodeMode:
     @takes(caller=CALLER)
     async def view(self, caller: Caller = LOCAL) -> View:
         """What there is for a caller. Raises RuntimeError where the service was not entered, or was left."""
+        if not self.sources and self._is_open:
+            await self._load()
         if not self.sources:
             raise RuntimeError("its sources are not read: enter it, as `async with CodeMode.from_config() as cm:` does")
         return await self._views.of(caller.role)
@@ -428,15 +465,18 @@ class CodeMode:
         """Read all sources anew, with other sources, another policy and other menus if `settings` have them.
 
         Nothing is dropped: an execution under way keeps the catalog and the connections that it began with, which are
-        closed once the last of these has ended. Where a source cannot be read all stays as it was, and the error is
-        raised (SourceError, ConfigurationError). Sandbox, limits, server and folders stay those of the start.
+        closed once the last of these has ended. Where a source that was there cannot be read all stays as it was, and
+        the error is raised (SourceError, ConfigurationError). Sandbox, limits, server and folders stay those of the
+        start.
         """
         async with self._adopting:
             wanted = self.settings
             if settings is not None:
                 changes = {name: getattr(settings, name) for name in ("sources", "policy", "menu")}
                 wanted = wanted.model_copy(update=changes)
-            loaded = await self._read(wanted)
+            bound = bound_functions(self._functions)
+            reader = self._reader_of(wanted)
+            loaded = {**(await reader.read_all(must=self._is_there)).sources, **bound}
             policy = AccessPolicy(wanted.policy)
             try:
                 require_known_tools(wanted, policy, catalog_of(loaded))
@@ -444,30 +484,47 @@ class CodeMode:
             except ConfigurationError:
                 await close_after((), loaded)
                 raise
+            await self._retries.aclose()
             retired, running = self.sources, set(self._programs.under_way)
-            self.settings, self.policy = wanted, policy
+            self.settings, self.policy, self._reader = wanted, policy, reader
             await self._adopt(loaded)
-            task = asyncio.create_task(close_after(running, retired))
-            self._renewals.add(task)
-            task.add_done_callback(self._renewals.discard)
+            self._retries.start(to_retry(loaded))
+            self._later(close_after(running, retired))
+
+    def _is_there(self, name: str) -> bool:
+        return self.strict or (name in self.sources and self.sources[name].failure is None)
 
     async def _load(self) -> None:
-        if self.sources:
-            return
-        self.observers = observers_of(self.settings.observe)
-        journal = journal_of(self.settings, Secrets())
-        if journal is not None:
-            self._executions = Executions(
-                journal, self._programs, self.settings.journal, lambda: self.settings.policy.approvers
-            )
-        await self._adopt(await self._read(self.settings))
-        require_known_tools(self.settings, self.policy, self.catalog)
-        require_known_names(self.settings, self.catalog)
+        async with self._adopting:
+            if self.sources:
+                return
+            await self.open()
+            require_sources(self.settings, self._functions)
+            bound = bound_functions(self._functions)
+            reading = await self._reader.read_all(must=lambda _: self.strict, patience_s=self.patience_s)
+            await self._adopt({**reading.sources, **bound})
+            self._retries.start(to_retry(reading.sources), reading.late)
+            require_known_tools(self.settings, self.policy, self.catalog)
+            require_known_names(self.settings, self.catalog)
 
-    async def _read(self, settings: Settings) -> dict[str, LoadedSource]:
-        return await read_sources(
-            settings, self._functions, contents=self._contents, on_change=self._definitions_changed
-        )
+    def _reader_of(self, settings: Settings) -> Reader:
+        return Reader(settings, contents=self._contents, on_change=self._definitions_changed)
+
+    async def _arrived(self, source: LoadedSource) -> None:
+        """A source that was not there can be read: take it over beside what is going on."""
+        async with self._adopting:
+            retired, running = {source.name: self.sources[source.name]}, set(self._programs.under_way)
+            await self._adopt({**self.sources, source.name: source})
+            self._later(close_after(running, retired))
+            try:
+                require_known_tools(self.settings, self.policy, self.catalog)
+            except ConfigurationError as error:
+                log.warning("%s", error)
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._renewals.add(task)
+        task.add_done_callback(self._renewals.discard)
 
     async def _adopt(self, sources: Mapping[str, LoadedSource]) -> None:
         """Make these the sources from now on; an execution under way keeps the catalog that it began with."""
@@ -489,9 +546,7 @@ class CodeMode:
         is_waiting = name in self._changed
         self._changed[name] = definitions
         if not is_waiting:
-            task = asyncio.create_task(self._renew(name))
-            self._renewals.add(task)
-            task.add_done_callback(self._renewals.discard)
+            self._later(self._renew(name))
 
     async def _renew(self, name: str) -> None:
         async with self._adopting:

@@ -47,7 +47,7 @@ class Views:
         self._shapes = shapes
         self._policy = policy
         self._of_role: dict[str, View] = {}
-        self._of_tools: dict[frozenset[str], View] = {}
+        self._of_tools: dict[tuple[frozenset[str], frozenset[str]], View] = {}
         self._making = asyncio.Lock()
 
     async def of(self, role: str) -> View:
@@ -63,10 +63,11 @@ class Views:
     def _made(self, role: str) -> View:
         whole = self._whole
         visible = frozenset(tool.id for tool in whole.catalog if self._policy.may_use(tool, role))
-        if len(visible) == len(whole.catalog):
+        absent = frozenset(name for name in whole.catalog.unavailable if self._policy.may_know(name, role))
+        if len(visible) == len(whole.catalog) and len(absent) == len(whole.catalog.unavailable):
             return whole
-        if visible not in self._of_tools:
-            catalog = whole.catalog.restricted(lambda tool: tool.id in visible)
+        if (visible, absent) not in self._of_tools:
+            catalog = whole.catalog.restricted(lambda tool: tool.id in visible, absent)
             gateway = Gateway(catalog, self._transports, self._shapes, self._policy, self._places)
-            self._of_tools[visible] = View(catalog, whole.finder.narrowed(catalog), gateway)
-        return self._of_tools[visible]
+            self._of_tools[visible, absent] = View(catalog, whole.finder.narrowed(catalog), gateway)
+        return self._of_tools[visible, absent]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz, process
 
-from codemode.errors import ConfigurationError, ToolNotFound
+from codemode.errors import ConfigurationError, SourceUnavailable, ToolNotFound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,9 +23,18 @@ _NEAR = 60
 
 
 class Catalog:
-    """An immutable set of tools, ordered by id, and the toolkits that have any of them."""
+    """An immutable set of tools, ordered by id, and the toolkits that have any of them.
 
-    def __init__(self, tools: Iterable[Tool] = (), toolkits: Iterable[Toolkit] = ()) -> None:
+    `unavailable` are namespaces whose tools are not known at present, each with the reason.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Tool] = (),
+        toolkits: Iterable[Toolkit] = (),
+        unavailable: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self.unavailable = unavailable
         self.tools: tuple[Tool, ...] = tuple(sorted(tools, key=lambda tool: tool.id))
         self._by_id: dict[str, Tool] = {tool.id: tool for tool in self.tools}
         if len(self._by_id) != len(self.tools):
@@ -43,11 +53,21 @@ class Catalog:
         return name in self._by_id
 
     def get(self, name: str) -> Tool:
-        """The tool with that id, or that exact alias where only one tool has it. Raises ToolNotFound."""
+        """The tool with that id, or that exact alias where only one tool has it.
+
+        Raises ToolNotFound; SourceUnavailable for a name in a namespace that is not known at present.
+        """
         tool = self._by_id.get(name) or self._by_alias.get(name)
         if tool is None:
+            self.require_available(name)
             raise ToolNotFound(name, self.nearest(name))
         return tool
+
+    def require_available(self, name: str) -> None:
+        """Raise SourceUnavailable for a name in a namespace whose tools are not known at present."""
+        reason = self.unavailable.get(name.partition(".")[0])
+        if reason is not None:
+            raise SourceUnavailable(name, reason)
 
     def nearest(self, name: str, count: int = 3) -> tuple[str, ...]:
         """The ids that come closest to a name that no tool has."""
@@ -68,18 +88,28 @@ class Catalog:
         """The toolkit of that id (`gym.clients`), or None."""
         return next((toolkit for toolkit in self.toolkits if toolkit.id == id_), None)
 
-    def restricted(self, predicate: Callable[[Tool], bool]) -> Catalog:
-        """The view that has only the tools for which `predicate` holds, and no toolkit without any of them."""
-        return Catalog((tool for tool in self.tools if predicate(tool)), self.toolkits)
+    def restricted(self, predicate: Callable[[Tool], bool], unavailable: Iterable[str] = ()) -> Catalog:
+        """The view that has only the tools for which `predicate` holds, and no toolkit without any of them.
+
+        Of the namespaces that are not available it has those named.
+        """
+        absent = {name: self.unavailable[name] for name in unavailable}
+        return Catalog((tool for tool in self.tools if predicate(tool)), self.toolkits, absent)
 
     def merged(self, other: Catalog) -> Catalog:
         """The tools and toolkits of both. Raises ConfigurationError where they share an id."""
-        return Catalog((*self.tools, *other.tools), (*self.toolkits, *other.toolkits))
+        unavailable = {**self.unavailable, **other.unavailable}
+        return Catalog((*self.tools, *other.tools), (*self.toolkits, *other.toolkits), unavailable)
 
     @cached_property
     def namespaces(self) -> Mapping[str, int]:
         """How many tools each namespace has."""
         return Counter(tool.namespace for tool in self.tools)
+
+    @cached_property
+    def domains(self) -> Mapping[str, int]:
+        """The same with those that are not available, of which no tool is known."""
+        return {**dict.fromkeys(self.unavailable, 0), **self.namespaces}
 
     @cached_property
     def digest(self) -> str:

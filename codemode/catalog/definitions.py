@@ -64,6 +64,11 @@ def pinned(catalog: Catalog, ids: Iterable[str]) -> dict[str, Tool]:
 
 def two_tools(catalog: Catalog) -> list[dict[str, Any]]:
     """The definitions of `search` and `execute` for a catalog: they name its domains and do not grow with its tools."""
+    return two_tools_of(catalog.domains)
+
+
+def two_tools_of(domains: Mapping[str, int]) -> list[dict[str, Any]]:
+    """The same where only the domains are known, and how many tools each has."""
     search = {
         "type": "object",
         "properties": {
@@ -84,7 +89,7 @@ def two_tools(catalog: Catalog) -> list[dict[str, Any]]:
     return [
         _function(
             "search",
-            f"Find tools; answers Python signatures to call in execute. Domains: {_directory(catalog)}",
+            f"Find tools; answers Python signatures to call in execute. Domains: {_directory(domains)}",
             search,
         ),
         _function(
@@ -97,9 +102,9 @@ def two_tools(catalog: Catalog) -> list[dict[str, Any]]:
     ]
 
 
-def _directory(catalog: Catalog) -> str:
+def _directory(domains: Mapping[str, int]) -> str:
     """The domains with the most tools, as many as there is room for, and how many there are more."""
-    ranked = sorted(catalog.namespaces, key=lambda name: (-catalog.namespaces[name], name))
+    ranked = sorted(domains, key=lambda name: (-domains[name], name))
     shown = ""
     for number, name in enumerate(ranked):
         longer = f"{shown}, {name}" if shown else name

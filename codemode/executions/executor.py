@@ -162,12 +162,12 @@ class Executor:
         """The names that a program finds: namespaces of tools, and questions that are not hidden by one."""
         asked = _by_name(questions, gateway)
         signatures = (signature for signature in questions if signature.partition("(")[0] in asked)
-        return (*gateway.catalog.namespaces, *signatures)
+        return (*gateway.catalog.domains, *signatures)
 
 
 def _by_name(questions: Mapping[str, Question], gateway: Gateway) -> dict[str, Question]:
     asked = {signature.partition("(")[0]: question for signature, question in questions.items()}
-    return {name: question for name, question in asked.items() if name not in gateway.catalog.namespaces}
+    return {name: question for name, question in asked.items() if name not in gateway.catalog.domains}
 
 
 async def _ended(running: asyncio.Future[Outcome], cancelled: asyncio.Event) -> Outcome:

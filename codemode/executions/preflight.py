@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from codemode.catalog.arguments import accepts, missing
 from codemode.catalog.paging import paging_of
-from codemode.errors import ToolNotFound
+from codemode.errors import SourceUnavailable, ToolNotFound
 from codemode.executions.paging import whole_list
 from codemode.nearest import nearest
 from sandbox import ProgramRefused, Refusal
@@ -60,6 +60,8 @@ def _refusals(site: CallSite, catalog: Catalog) -> Iterator[Refusal]:
 
 
 def _unknown_tool(site: CallSite, error: ToolNotFound, catalog: Catalog) -> Refusal:
+    if isinstance(error, SourceUnavailable):
+        return _refusal(site, error.code, str(error), "leave it out, or run the program again later")
     group = site.name + "."
     members = [tool.id for tool in catalog.tools if tool.id.startswith(group)]
     if members:

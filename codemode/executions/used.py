@@ -93,7 +93,8 @@ def _of_server(then: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]
 def _of_tools(record: Record, catalog: Catalog) -> Iterator[str]:
     for name, digest in record.schemas.items():
         if name not in catalog:
-            yield f"{name} is not there any more"
+            reason = catalog.unavailable.get(name.partition(".")[0])
+            yield f"{name} is not there any more" if reason is None else f"{name} is unavailable: {reason}"
         elif definition_digest(catalog.get(name)) != digest:
             yield f"the definition of {name} has changed"
 

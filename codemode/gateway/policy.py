@@ -9,13 +9,13 @@ from enum import StrEnum
 from fnmatch import translate
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog.tool import Effect, Tool
 from codemode.gateway.conditions import Condition
 from codemode.settings import DEFAULT_ROLE, PolicySettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from codemode.catalog.tool import Tool
     from codemode.settings import QuotaSettings, RuleSettings
 
 
@@ -91,6 +91,17 @@ class AccessPolicy:
     def guards(self, role: str, tool: Tool) -> bool:
         """Whether a call of the tool is not simply allowed: a person decides, or it is denied."""
         return self.decide(AccessRequest(tool, {}, role)) is not Decision.ALLOW
+
+    def may_know(self, source: str, role: str) -> bool:
+        """Whether a role may be told of a source whose tools are not known: a rule names it, or one like any is let in.
+
+        In doubt it may not: for the role the source does not exist.
+        """
+        for rule in self.rules:
+            named = any(pattern.partition(".")[0] == source for pattern in rule.settings.tools)
+            if named and rule.ruling.decision is not Decision.DENY and role in (rule.settings.roles or (role,)):
+                return True
+        return any(self.may_use(Tool(f"{source}.{source}", source=source, effect=effect), role) for effect in Effect)
 
     def count(self, request: AccessRequest, tally: Tally) -> Ruling | None:
         """Count an allowed call; the ruling against it where a quota is used up."""

@@ -31,9 +31,9 @@ def describe(
     name the namespaces. Raises ToolNotFound, which names the nearest.
     """
     if not name:
-        return _within(
-            (f"{root}  # {count} tools" for root, count in sorted(catalog.namespaces.items())), budget_tokens
-        )
+        known = (f"{root}  # {count} tools" for root, count in sorted(catalog.namespaces.items()))
+        absent = (f"{root}  # unavailable: {why}" for root, why in sorted(catalog.unavailable.items()))
+        return _within((*known, *absent), budget_tokens)
     if name in catalog:
         return stubs.full(catalog.get(name), budget_tokens=budget_tokens, observed=observed(catalog.get(name)))
     members = sorted((tool for tool in catalog if tool.id.startswith(f"{name}.")), key=lambda tool: tool.id)

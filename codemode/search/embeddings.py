@@ -61,7 +61,6 @@ class ServiceEmbedder:
 
     def __init__(self, settings: ServiceEmbeddings) -> None:
         self._settings = settings
-        self._key = settings.api_key.resolve() if settings.api_key else SecretStr("none")
         self._lock = Lock()
         self._openai: Any = None  # takes a second to import: done when first needed, in the background
         self._client: Any = None
@@ -103,13 +102,21 @@ class ServiceEmbedder:
             if self._client is not None:
                 self._client.close()
 
+    def _key(self) -> SecretStr:
+        try:
+            return self._settings.api_key.resolve() if self._settings.api_key else SecretStr("none")
+        except ConfigurationError as error:
+            message = f"search.embeddings.api_key: {error}"
+            raise EmbeddingFailure(message, final=True) from None
+
     def _connected(self) -> Any:
         with self._lock:
             if self._client is None:
+                key = self._key()
                 self._openai = import_module("openai")
                 self._client = self._openai.OpenAI(
                     base_url=self._settings.base_url,
-                    api_key=self._key.get_secret_value(),
+                    api_key=key.get_secret_value(),
                     http_client=blocking_client(self._settings.base_url, timeout_s=self._settings.timeout_s),
                     max_retries=0,
                 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codemode.catalog.catalog import Catalog
-from codemode.errors import ConfigurationError, ToolNotFound
+from codemode.errors import ConfigurationError, SourceUnavailable, ToolNotFound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +24,8 @@ def enriched(catalog: Catalog, settings: Settings) -> Catalog:
         try:
             for tool in _named(name, catalog):
                 more.setdefault(tool.id, []).append(enrichment)
+        except SourceUnavailable:
+            continue  # judged when its tools are known
         except ToolNotFound as error:
             near = error.nearest or tuple(sorted({tool.source for tool in catalog}))[:_SHOWN]
             reason = f"there is no tool, namespace or source of that name; nearest: {', '.join(near)}"
@@ -33,7 +35,7 @@ def enriched(catalog: Catalog, settings: Settings) -> Catalog:
     if not more:
         return catalog
     changed = (_with(tool, more[tool.id]) if tool.id in more else tool for tool in catalog)
-    return Catalog(changed, catalog.toolkits)
+    return Catalog(changed, catalog.toolkits, catalog.unavailable)
 
 
 def _named(name: str, catalog: Catalog) -> Iterator[Tool]:

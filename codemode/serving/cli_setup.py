@@ -14,7 +14,7 @@ from rich.table import Table
 from codemode.errors import ConfigurationError, SourceError
 from codemode.serving import console as show
 from codemode.serving.configuration_file import write
-from codemode.serving.doctor import Finding, State, examine
+from codemode.serving.doctor import Finding, State, examine, verdict
 from codemode.serving.first_configuration import documents_below, written
 from codemode.serving.surface import AsJson, Config, Surface, errors_as_exit_codes, on_surface
 from codemode.settings import DEFAULT_FILE, settings_for_document
@@ -89,6 +89,7 @@ def doctor(
     """Look at isolation, configuration, secrets, sources, folders and port; exit code 1 where something is wrong."""
     with errors_as_exit_codes():
         findings = asyncio.run(examine(surface.settings))
+        findings.append(verdict(findings))
         if as_json:
             show.print_json([asdict(finding) for finding in findings])
         else:

@@ -8,6 +8,11 @@ import sys
 def main() -> None:
     """Entry point of the `codemode` command."""
     try:
+        if sys.argv[1:] == ["--version"]:
+            from importlib.metadata import version
+
+            sys.stdout.write(f"codemode {version('codemode')}\n")
+            return
         from codemode.serving.cli import main as command
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")

@@ -20,12 +20,16 @@ from codemode.errors import CodeModeError, ConfigurationError
 from codemode.executions.executor import Executor
 from codemode.serving.callers import key_file
 from codemode.serving.listening import bind, is_loopback
+from codemode.serving.predictions import named_like_modules, predictions
 from codemode.settings import CallerReference, SecretReference, Settings
 from codemode.sources.load import load_source
+from codemode.sources.source import SourceContext
 from sandbox import REMEDIES, SandboxError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+
+    from codemode.serving.predictions import Prediction
 
 OLDEST_PYTHON = (3, 11)
 
@@ -37,9 +41,6 @@ EXTRAS = {
     "langchain": "langchain_core",
     "tokens": "tiktoken",
 }
-
-#: Kinds of source that are asked for their tools, with credentials.
-_ASKED = ("graphql", "mcp")
 
 #: What a folder must have room for, and how a disk says that it has not.
 _LEAST_BYTES = 1024 * 1024
@@ -78,10 +79,29 @@ async def examine(read: Callable[[], Settings]) -> list[Finding]:
     findings.append(Finding("configuration", "file", State.OK, f"{len(settings.sources)} sources"))
     findings += await _isolation(settings)
     findings += _secrets(settings)
-    findings += [await _source(name, settings) for name in settings.sources]
+    findings += [Finding("sources", *_worded(one)) for one in named_like_modules(settings)]
+    for name in settings.sources:
+        findings += await _source(name, settings)
     findings += _folders(settings)
     findings += _server(settings)
     return findings
+
+
+def verdict(findings: Sequence[Finding]) -> Finding:
+    """All findings in one line."""
+    failures, warnings = (
+        [f"{one.area} {one.subject}" for one in findings if one.state is state]
+        for state in (State.FAILURE, State.WARNING)
+    )
+    warned = f"{len(warnings)} warnings" if len(warnings) != 1 else "1 warning"
+    if failures:
+        return Finding("verdict", "not ready", State.FAILURE, f"{len(failures)} wrong: {', '.join(failures)}; {warned}")
+    state = State.WARNING if warnings else State.OK
+    return Finding("verdict", "ready", state, warned if warnings else "nothing is wrong")
+
+
+def _worded(one: Prediction) -> tuple[str, State, str, str]:
+    return one.subject, State.FAILURE if one.is_fatal else State.WARNING, one.found, one.fix
 
 
 def _versions() -> Iterator[Finding]:
@@ -154,21 +174,20 @@ def _references(value: Any, place: str) -> Iterator[tuple[str, SecretReference]]
             yield from _references(member, f"{place}.{number}")
 
 
-async def _source(name: str, settings: Settings) -> Finding:
-    source = settings.sources[name]
-    if source.own_kind not in _ASKED:
-        source = source.model_copy(update={"credentials": ()})  # secrets are looked at apart
+async def _source(name: str, settings: Settings) -> list[Finding]:
+    """What can be read of a source now, and what will go wrong with its calls."""
     try:
-        loaded = await load_source(name, source)
+        loaded = await load_source(name, settings.sources[name], SourceContext(servers=settings.servers()))
     except CodeModeError as error:
-        return Finding("sources", name, State.FAILURE, str(error), "see `codemode sources check`")
+        return [Finding("sources", name, State.FAILURE, str(error), "see `codemode sources check`")]
     await loaded.transport.aclose()
     found = f"{len(loaded.tools)} tools"
+    if loaded.failure is not None:
+        return [Finding("sources", name, State.FAILURE, f"{found}; {loaded.failure.said}", "see that its server runs")]
     if loaded.warnings:
-        return Finding(
-            "sources", name, State.OK, f"{found}, {len(loaded.warnings)} warnings (`codemode sources check` lists them)"
-        )
-    return Finding("sources", name, State.OK, found)
+        found += f", {len(loaded.warnings)} warnings (`codemode sources check` lists them)"
+    predicted = [Finding("sources", *_worded(one)) for one in predictions(loaded, settings)]
+    return [Finding("sources", name, State.OK, found), *predicted]
 
 
 def _folders(settings: Settings) -> Iterator[Finding]:

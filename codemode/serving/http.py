@@ -1,5 +1,5 @@
-"""The HTTP face: `POST /v1/search`, `/v1/menu`, `GET /v1/tools[/{name}]`, executions, `/mcp`, `GET /livez`, `/readyz`,
-`/healthz`, `/openapi.json`.
+"""The HTTP face: `POST /v1/search`, `/v1/menu`, `GET /v1/tools[/{name}]`, `/v1/sources`, executions, `/mcp`,
+`GET /livez`, `/readyz`, `/healthz`, `/openapi.json`.
 
 Every error is a problem document (RFC 9457) with the stable `code` of the error beside it. A program that fails is no
 error of the service: it is an outcome, and the answer is 200.
@@ -35,8 +35,10 @@ from codemode.errors import (
     JournalUnavailable,
     RequestConflict,
     SearchInvalid,
+    SourceUnavailable,
     ToolNotFound,
 )
+from codemode.reading import source_states
 from codemode.search.query import Query as SearchQuery
 from codemode.serving.admission import Admission
 from codemode.serving.http_executions import add_execution_routes
@@ -61,6 +63,7 @@ log = logging.getLogger(__name__)
 
 #: What an error of the service is over HTTP; the first that fits. Any other is that of a service behind the tools.
 STATUS: dict[type[CodeModeError], int] = {
+    SourceUnavailable: 503,
     ToolNotFound: 404,
     ExecutionNotFound: 404,
     SearchInvalid: 422,
@@ -125,10 +128,14 @@ def _add_health(app: FastAPI, service: CodeMode) -> None:
 
     @app.get("/readyz", tags=["operation"])
     async def readyz() -> JSONResponse:
-        """Whether to send requests here: programs can run, and the server is not about to stop."""
+        """Whether to send requests here: programs can run, and the server is not about to stop.
+
+        It is `degraded` where a source is unavailable, or used as it was when it was last read.
+        """
         if app.state.is_draining or not service.is_ready:
             return problem(503, "not_ready", "the server is stopping" if app.state.is_draining else "it is starting")
-        return JSONResponse({"status": "ok"})
+        lacking = sum(source.failure is not None for source in service.sources.values())
+        return JSONResponse({"status": "degraded", "sources_lacking": lacking} if lacking else {"status": "ok"})
 
     if service.observers.metrics is not None:
         metrics = service.observers.metrics
@@ -163,10 +170,16 @@ def _add_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         """All tools, a page at a time, in the order of their names."""
         view = await service.view(request.state.caller)
         if namespace is not None:
+            view.catalog.require_available(namespace)
             view.finder.index.check(SearchQuery((), namespace))
         tools = [tool for tool in view.catalog.tools if namespace in (None, tool.namespace)]
         page = sorted(tools, key=lambda tool: tool.id)[offset : offset + limit]
         return {"tools": [_brief(tool) for tool in page], "total": len(tools), "offset": offset}
+
+    @app.get("/v1/sources", tags=["tools"], dependencies=[authenticated])
+    async def list_sources(request: Request) -> dict[str, Any]:
+        """The sources of the caller's view: ready, stale (as last read), or unavailable, and why."""
+        return {"sources": source_states(service.sources, (await service.view(request.state.caller)).catalog)}
 
     @app.get("/v1/tools/{name}", tags=["tools"], dependencies=[authenticated])
     async def get_tool(name: str, request: Request) -> dict[str, Any]:

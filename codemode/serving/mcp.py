@@ -23,8 +23,11 @@ from codemode.executions.executor import nothing
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.serving.executions import run_or_continue
-from codemode.serving.mcp_menu import INSTRUCTIONS, ChangingServer, McpMenus
+from codemode.serving.greeting import INSTRUCTIONS, MENU_INSTRUCTIONS
+from codemode.serving.known_definitions import KnownDefinitions
+from codemode.serving.mcp_menu import ChangingServer, McpMenus
 from codemode.serving.mcp_tasks import McpTasks, TaskServer
+from codemode.serving.mcp_unrepeated import Unrepeated
 from codemode.serving.model_text import outcome_data, outcome_text
 from codemode.serving.two_tools import ExecuteArguments, SearchArguments, problem_of
 from sandbox import SandboxError
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 
     from codemode.executions.ledger import LedgerEntry
     from codemode.service import CodeMode
+    from codemode.serving.greeting import Input
 
     Context = ServerRequestContext[Any]
 
@@ -88,34 +92,37 @@ class McpFace:
         self._menus = McpMenus(service) if service.settings.server.mcp == "menu" else None
         self.server = self._server()
 
-    async def serve_stdio(self) -> None:
+    async def serve_stdio(self, input_: Input) -> None:
         """Serve one client on standard input and output until it closes them."""
         async with stdio_server() as (read, write):
-            await self.server.run(read, write, self.server.create_initialization_options())
+            await self.server.run(read, Unrepeated(write, input_), self.server.create_initialization_options())
 
     def _server(self) -> Server[Any]:
         handlers: dict[str, Any] = {"on_list_tools": self._list, "on_call_tool": self._call}
         if self._menus is None:
-            told = "Find tools with search, then call them in one Python program with execute."
             if not self._service.settings.keeps_journal:
-                return Server("codemode", version=version("codemode"), instructions=told, **handlers)
-            server = TaskServer("codemode", version=version("codemode"), instructions=told, **handlers)
+                return Server("codemode", version=version("codemode"), instructions=INSTRUCTIONS, **handlers)
+            server = TaskServer("codemode", version=version("codemode"), instructions=INSTRUCTIONS, **handlers)
             tasks = McpTasks(self._service, self._caller_of, self._credentials_of, self._wait_until_opened)
             tasks.serve(server)
             return server
         handlers["on_subscriptions_listen"] = self._menus.listen
-        return ChangingServer("codemode", version=version("codemode"), instructions=INSTRUCTIONS, **handlers)
+        return ChangingServer("codemode", version=version("codemode"), instructions=MENU_INSTRUCTIONS, **handlers)
 
     async def _list(
         self, context: Context, _params: mcp_types.PaginatedRequestParams | None
     ) -> mcp_types.ListToolsResult:
         """The two definitions for the caller's view, within a session always the same bytes; or the menu of now."""
+        caller = self._caller_of(context)
+        session = _session(context)
+        known = self._known(caller)
+        if known is not None and session is not None:
+            tools = self._given.setdefault((session, caller.role), self._described(known))
+            return mcp_types.ListToolsResult(tools=tools)
         try:
             await self._wait_until_opened()
         except (CodeModeError, SandboxError) as error:
             raise MCPError(INTERNAL_ERROR, _told(error)) from None
-        caller = self._caller_of(context)
-        session = _session(context)
         if self._menus is not None:
             return mcp_types.ListToolsResult(tools=await self._menus.tools(session, caller))
         if session is None:
@@ -127,8 +134,17 @@ class McpFace:
             self._given.popitem(last=False)
         return mcp_types.ListToolsResult(tools=self._given[session, caller.role])
 
+    def _known(self, caller: Caller) -> list[dict[str, Any]] | None:
+        """The definitions that are known before the service is entered; None where it was, or they are not."""
+        if self._opened is None or self._opened.done() or self._menus is not None or self._service.strict:
+            return None
+        return KnownDefinitions(self._service.settings).read(caller.role)
+
     async def _definitions(self, caller: Caller) -> list[mcp_types.Tool]:
-        functions = [definition["function"] for definition in await self._service.definitions(caller)]
+        return self._described(await self._service.definitions(caller))
+
+    def _described(self, definitions: list[dict[str, Any]]) -> list[mcp_types.Tool]:
+        functions = [definition["function"] for definition in definitions]
         return [
             mcp_types.Tool(
                 name=one["name"],

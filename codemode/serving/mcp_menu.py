@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 #: Sessions whose loaded tools are remembered.
 _SESSIONS = 10_000
 
-INSTRUCTIONS = "Only some tools are listed: request_more_tools and request_tool load others."
-
 
 class ChangingServer(Server[Any]):
     """A server that tells its clients that the list of tools may change."""

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+#: Seconds that a server waits for its sources before it serves without those that have not come.
+PATIENCE_S = 10.0
+
 #: Connections that wait to be taken; the kernel's own limit is 4,096 by default.
 BACKLOG = 2048
 
@@ -38,8 +41,8 @@ BACKLOG = 2048
 OPEN_FILES = 16_384
 
 
-def serve(settings: Settings, read: Callable[[], Settings]) -> None:
-    """Serve until SIGINT or SIGTERM. Raises ConfigurationError, SourceError or `sandbox.SandboxError` at start.
+def serve(settings: Settings, read: Callable[[], Settings], *, strict: bool = False) -> None:
+    """Serve until SIGINT or SIGTERM. Raises ConfigurationError or `sandbox.SandboxError` at start, strict SourceError.
 
     A SIGHUP reads sources and policy anew, from what `read` then gives; where that fails all stays as it is.
     """
@@ -52,7 +55,8 @@ def serve(settings: Settings, read: Callable[[], Settings]) -> None:
         )
         raise ConfigurationError(message)
     with written_logs(settings.observe.log):
-        asyncio.run(_serve(settings, read, callers, bind(settings.server)))
+        service = CodeMode.from_settings(settings, strict=strict)
+        asyncio.run(_serve(service, read, callers, bind(settings.server)))
 
 
 class _DrainingServer(uvicorn.Server):
@@ -74,9 +78,11 @@ async def _reload(service: CodeMode, read: Callable[[], Settings]) -> None:
         log.info("read anew", extra={"sources": len(service.sources), "tools": len(service.catalog)})
 
 
-async def _serve(settings: Settings, read: Callable[[], Settings], callers: Callers, listener: socket.socket) -> None:
+async def _serve(service: CodeMode, read: Callable[[], Settings], callers: Callers, listener: socket.socket) -> None:
+    settings = service.settings
     reloads: set[asyncio.Task[None]] = set()
-    async with CodeMode.from_settings(settings) as service:
+    service.patience_s = None if service.strict else PATIENCE_S
+    async with service:
         await service.start_sandbox()
         app = create_app(service, callers)
         if settings.keeps_journal:
@@ -101,6 +107,11 @@ async def _serve(settings: Settings, read: Callable[[], Settings], callers: Call
         listener.listen(BACKLOG)  # who reads the line below may connect
         address = listener.getsockname()
         show.errors.print(f"codemode serves {len(service.catalog)} tools on http://{_host(address)}:{address[1]}")
+        for name, source in service.sources.items():
+            if source.failure is not None:
+                state = "as it was when it was last read" if source.tools else "unavailable"
+                said = f"{name} is {state}, and tried again: {source.failure.said}"
+                show.errors.print(show.plain(said, style="yellow"), soft_wrap=True)
         if callers.is_open:
             show.errors.print("no key: whoever can reach this port may use it", style="yellow")
         await _DrainingServer(config).serve(sockets=[listener])

@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codemode.errors import CodeModeError, ConfigurationError, SourceError
-from codemode.gateway.caller import LOCAL, Caller
-from codemode.service import CodeMode
-from codemode.serving import console as show
-from codemode.serving.configuration_file import no_source
 from codemode.settings import DEFAULT_FILE, SecretReference, Settings, load_settings, settings_for_document
-from sandbox import SandboxError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+
+    from codemode.gateway.caller import Caller
+    from codemode.service import CodeMode
 
 Config = Annotated[Path, typer.Option("--config", "-c", help="Configuration file.")]
 Source = Annotated[str, typer.Option("--source", help="One document instead of a file: a path or a URL.")]
@@ -32,6 +30,7 @@ BearerEnv = Annotated[
     str, typer.Option("--bearer-env", help="With --source: environment variable with a bearer token.")
 ]
 Role = Annotated[str, typer.Option("--role", help="Act as this role of the policy.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Do not start where a source cannot be read.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for another program.")]
 
 
@@ -77,16 +76,34 @@ def on_surface(command: Callable[..., None]) -> Callable[..., None]:
     return with_options
 
 
-def with_service(surface: Surface, work: Callable[[CodeMode], Awaitable[int]], *, only: Sequence[str] = ()) -> None:
-    """Enter the service, with these sources alone if some are named, do the work, and leave with its exit code."""
+def with_service(
+    surface: Surface,
+    work: Callable[[CodeMode], Awaitable[int]],
+    *,
+    only: Sequence[str] = (),
+    strict: bool = False,
+    needs_sources: bool = True,
+) -> None:
+    """Enter the service, with these sources alone if some are named, do the work, and leave with its exit code.
+
+    A document that the command line names must be there. Where `needs_sources` is not set they are read when the work
+    first asks for them.
+    """
 
     async def entered() -> int:
+        from codemode.service import CodeMode
+        from codemode.serving import console as show
+
         settings = _narrowed(surface.settings(), only) if only else surface.settings()
+        service = CodeMode.from_settings(settings, strict=strict or bool(surface.source))
         async with AsyncExitStack() as entering:
-            with show.waiting("reading the sources"):
-                service = await entering.enter_async_context(CodeMode.from_settings(settings))
-            for name, source in service.sources.items():
-                show.warnings(name, source.warnings)
+            if needs_sources:
+                with show.waiting("reading the sources"):
+                    await entering.enter_async_context(service)
+                _tell_sources(service)
+            else:
+                entering.push_async_callback(service.aclose)
+                await service.open()
             try:
                 return await work(service)
             except asyncio.CancelledError as told:
@@ -98,10 +115,23 @@ def with_service(surface: Surface, work: Callable[[CodeMode], Awaitable[int]], *
         raise typer.Exit(_until_told(entered()))
 
 
+def _tell_sources(service: CodeMode) -> None:
+    """Say what could not be read. Raises SourceError where that is everything."""
+    from codemode.serving import console as show
+
+    failures = [source.failure for source in service.sources.values() if source.failure and not source.tools]
+    if failures and len(failures) == len(service.sources):
+        raise SourceError("\n".join(failure.said for failure in failures))
+    for name, source in service.sources.items():
+        show.warnings(name, source.warnings)
+
+
 def _narrowed(settings: Settings, names: Sequence[str]) -> Settings:
     """What it takes to read these sources: nothing that may name tools of others. Raises ConfigurationError."""
     unknown = next((name for name in names if name not in settings.sources), None)
     if unknown is not None:
+        from codemode.serving.configuration_file import no_source
+
         raise no_source(unknown, settings.sources)
     sources = {name: settings.sources[name] for name in names}
     kept = {"name": settings.project, "state_folder": settings.state_folder, "cache_folder": settings.cache_folder}
@@ -137,6 +167,8 @@ def local_caller(service: CodeMode, role: str) -> Caller:
     if role not in service.policy.roles:
         message = f"there is no role {role!r}; valid: {', '.join(service.policy.roles)} (policy.roles)"
         raise ConfigurationError(message)
+    from codemode.gateway.caller import LOCAL
+
     return replace(LOCAL, role=role)
 
 
@@ -149,8 +181,6 @@ def errors_as_exit_codes() -> Iterator[None]:
         code, text = 3, str(error)
     except CodeModeError as error:
         code, text = 2, str(error)
-    except SandboxError as error:
-        code, text = 4, str(error)
     except KeyboardInterrupt:
         code, text = 130, "interrupted"
     except (typer.Exit, typer.Abort):
@@ -159,11 +189,17 @@ def errors_as_exit_codes() -> Iterator[None]:
         code, text = _unexpected(error)
     else:
         return
+    from codemode.serving import console as show
+
     show.errors.print(text, markup=False, style="red", soft_wrap=True)
     raise typer.Exit(code)
 
 
 def _unexpected(error: Exception) -> tuple[int, str]:
+    from sandbox import SandboxError
+
+    if isinstance(error, SandboxError):
+        return 4, str(error)
     if isinstance(error, OSError) and error.strerror and not isinstance(error, ConnectionError):
         return 74, f"{error.filename or 'what is printed'} cannot be read or written: {error.strerror}"
     where = traceback.extract_tb(error.__traceback__)[-1]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field, SecretStr, model_validator
 
-from codemode.errors import ConfigurationError
+from codemode.errors import EnvironmentIncomplete
 from codemode.settings.section import HomePath, Section
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class SecretReference(Section):
         return f"the command {self.command[0]}" if self.command is not None else None
 
     def resolve(self) -> SecretStr:
-        """The secret. Raises ConfigurationError where it is not there or empty; it may take as long as the command."""
+        """The secret; it may take as long as the command. Raises EnvironmentIncomplete where it is absent or empty."""
         if self.env is not None:
             value = os.environ.get(self.env, "")
         elif self.file is not None:
@@ -73,7 +73,7 @@ class SecretReference(Section):
             value = _from_command(self.command or ())
         if not value:
             message = f"a secret is read from {self.where}, which is empty or not set"
-            raise ConfigurationError(message)
+            raise EnvironmentIncomplete(message)
         return SecretStr(value)
 
 
@@ -85,7 +85,7 @@ class Secrets:
         self._lock = Lock()
 
     def text(self, reference: SecretReference | None) -> str:
-        """The secret, or an empty text where none is named. Raises ConfigurationError."""
+        """The secret, or an empty text where none is named. Raises EnvironmentIncomplete."""
         if reference is None:
             return ""
         with self._lock:
@@ -100,7 +100,7 @@ def _from_file(file: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         message = f"a secret is read from the file {file}: {reason}"
-        raise ConfigurationError(message) from None
+        raise EnvironmentIncomplete(message) from None
 
 
 def _from_keyring(entry: KeyringEntry) -> str:
@@ -110,14 +110,14 @@ def _from_keyring(entry: KeyringEntry) -> str:
         message = (
             "a secret is read from the keyring, for which the package keyring is missing: pip install codemode[keyring]"
         )
-        raise ConfigurationError(message) from None
+        raise EnvironmentIncomplete(message) from None
     try:
         found = keyring.get_password(entry.service, entry.username)
     except Exception as error:  # noqa: BLE001 -- backends raise what they like, and their texts may hold anything
         message = (
             f"a secret is read from the keyring entry {entry.service!r} of {entry.username!r}: {type(error).__name__}"
         )
-        raise ConfigurationError(message) from None
+        raise EnvironmentIncomplete(message) from None
     return found if isinstance(found, str) else ""
 
 
@@ -133,22 +133,22 @@ def _from_command(command: tuple[str, ...]) -> str:
         )
     except OSError as error:
         message = f"{where}: {error.strerror}"
-        raise ConfigurationError(message) from None
+        raise EnvironmentIncomplete(message) from None
     with process:
         try:
             output, _ = process.communicate(timeout=COMMAND_S)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)  # it leads a group of its own: what it started ends too
             message = f"{where}, which did not end within {COMMAND_S:g} s"
-            raise ConfigurationError(message) from None
+            raise EnvironmentIncomplete(message) from None
     if process.returncode:
         message = f"{where}, which ended with exit code {process.returncode}: run it yourself to see why"
-        raise ConfigurationError(message)
+        raise EnvironmentIncomplete(message)
     try:
         text = output.decode("utf-8").strip()
     except UnicodeDecodeError:
         text = ""
     if len(output) > _LONGEST_BYTES or (output and not text):
         message = f"{where}, which printed no secret: not UTF-8, or longer than {_LONGEST_BYTES:,} bytes"
-        raise ConfigurationError(message)
+        raise EnvironmentIncomplete(message)
     return text

@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codemode.sources.authentication import check_schemes
-from codemode.sources.reach import authentication, fetch, http_transport
+from codemode.sources.reach import fetch, http_transport
 from codemode.sources.read import read_surface
 
 if TYPE_CHECKING:
     from codemode.settings import SourceSettings
     from codemode.sources.loaded import Surface
     from codemode.sources.source import SourceContext
-    from codemode.transports.http import HttpTransport
+    from codemode.transports.deferred import DeferredTransport
 
 
-async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, HttpTransport]:
+async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, DeferredTransport]:
     """Read the document. Raises SourceError or ConfigurationError, which name the file or URL and what to do."""
-    credentials = await authentication(name, settings, context)
     given = context.given if settings.keep_names else None
-    surface = await read_surface(name, settings.location, fetch=fetch(settings), cache=context.cache, given=given)
+    fetched = fetch(name, settings, context)
+    surface = await read_surface(name, settings.location, fetch=fetched, cache=context.cache, given=given)
     check_schemes(name, settings, surface.auth)
-    return surface, http_transport(name, settings, context, credentials, servers=surface.servers)
+    return surface, http_transport(name, settings, context, servers=surface.servers)

@@ -16,7 +16,7 @@ from codemode.catalog.paging import Paging
 from codemode.catalog.prose import first_sentence
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Details, Effect, Tool
-from codemode.errors import ConfigurationError
+from codemode.errors import ConfigurationError, EnvironmentIncomplete
 from codemode.nearest import did_you_mean
 from codemode.settings import AwsCredential
 from codemode.sources.described import parameters_of
@@ -27,7 +27,7 @@ from codemode.transports.aws import AwsInvocation, AwsReach, AwsTransport, Pagin
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from codemode.settings import SourceSettings
+    from codemode.settings import SecretReference, SourceSettings
     from codemode.sources.source import SourceContext
 
 #: What stands before the first sentence, and is not what an operation does.
@@ -49,10 +49,8 @@ _REST = ("rest-json", "rest-xml")
 
 async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, AwsTransport]:
     """Read the models of the services. Raises ConfigurationError for one that there is not, and without a region."""
-    secrets = await asyncio.to_thread(_secrets, name, settings, context)
+    parts = _credential_parts(name, settings)
     session = botocore.session.Session(profile=settings.profile)
-    if secrets:
-        session.set_credentials(*secrets)
     region = await asyncio.to_thread(_region, name, session, settings)
     given = context.ids_of(name, settings)
     surface = await asyncio.to_thread(_surface, name, session, settings.services, given)
@@ -68,17 +66,19 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
         response_limit_bytes=settings.response_limit_bytes,
         ca_file=None if settings.ca_file is None else str(settings.ca_file),
     )
-    return surface, AwsTransport(session, reach, context.contents)
+    return surface, AwsTransport(
+        session, reach, context.contents, secrets=lambda: tuple(map(context.secrets.text, parts))
+    )
 
 
-def _secrets(name: str, settings: SourceSettings, context: SourceContext) -> tuple[str, ...]:
-    """Key id, secret and token as configured; none where botocore is to find its own. Raises ConfigurationError."""
+def _credential_parts(name: str, settings: SourceSettings) -> tuple[SecretReference, ...]:
+    """Where key id, secret and token are; none where botocore is to find its own. Raises ConfigurationError."""
     for credential in settings.credentials:
         if not isinstance(credential, AwsCredential):
             message = f"sources.{name}.credentials: AWS takes kind: aws, or none for botocore's own ways"
             raise ConfigurationError(message)
         parts = (credential.access_key_id, credential.secret_access_key, credential.session_token)
-        return tuple(context.secrets.text(part) for part in parts if part is not None)
+        return tuple(part for part in parts if part is not None)
     return ()
 
 
@@ -88,10 +88,10 @@ def _region(name: str, session: Any, settings: SourceSettings) -> str:
         region = settings.region or session.get_config_variable("region")
     except BotoCoreError as error:
         message = f"sources.{name}: {error}"
-        raise ConfigurationError(message) from None
+        raise EnvironmentIncomplete(message) from None
     if not region:
         message = f"sources.{name}.region: say which region's services are meant, for example eu-central-1"
-        raise ConfigurationError(message)
+        raise EnvironmentIncomplete(message)
     return str(region)
 
 

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from codemode.settings import SourceSettings
     from codemode.sources.loaded import Surface
     from codemode.sources.source import SourceContext
-    from codemode.transports.http import HttpTransport
+    from codemode.transports.deferred import DeferredTransport
 
 _DOCUMENTS = Path(googleapiclient.__file__).parent / "discovery_cache" / "documents"
 
 _NAMED = re.compile(r"([a-z0-9_]+)[:/]([\w.]+)")
 
 
-async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, HttpTransport]:
+async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, DeferredTransport]:
     """Read the document of one API, `drive:v3`. Raises ConfigurationError where there is none, with the nearest.
 
     What Google's own package says is where it is reached, unless the operator says otherwise (`base_url`).

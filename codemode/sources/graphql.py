@@ -37,7 +37,7 @@ from codemode.sources.cache import text_digest
 from codemode.sources.described import parameters_of
 from codemode.sources.graphql_types import Selection, arguments_schema
 from codemode.sources.loaded import Surface, Warned
-from codemode.sources.reach import authentication, http_transport
+from codemode.sources.reach import http_transport
 from codemode.transports.graphql import FieldInvocation, GraphqlTransport
 
 if TYPE_CHECKING:
@@ -69,13 +69,12 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
         name,
         settings.model_copy(update={"base_url": base_url}),
         context,
-        await authentication(name, settings, context),
     )
     query = tuple(parse_qsl(parts.query, keep_blank_values=True))
     transport = GraphqlTransport(name, http, parts.path or "/", query)
     try:
         warnings: list[Warned] = []
-        text, transport.schema = await _schema(settings.location, transport, warnings)
+        text, transport.schema = await _schema(settings.location, transport, context, warnings)
         given = context.ids_of(name, settings)
         read = await asyncio.to_thread(_surface, name, transport.schema, text_digest(text.encode()), given)
         surface = replace(read, warnings=(*warnings, *read.warnings))
@@ -86,17 +85,25 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
     return surface, transport
 
 
-async def _schema(location: str, service: GraphqlTransport, warnings: list[Warned]) -> tuple[str, GraphQLSchema]:
+async def _schema(
+    location: str, service: GraphqlTransport, context: SourceContext, warnings: list[Warned]
+) -> tuple[str, GraphQLSchema]:
     """The schema, and the text that it was read from. Raises SourceError."""
+
+    async def introspected() -> str:
+        return json.dumps(dict(await service.ask(get_introspection_query())))
+
     if is_url(location):
         try:
-            text = json.dumps(dict(await service.ask(get_introspection_query())))
+            text = await context.documents.text(location, introspected)
         except CallError as error:
             message = (
                 f"the service tells no schema (introspection): {error}; save it in a file (SDL, or the answer to an"
                 " introspection query), name that as location, and the service as base_url"
             )
-            raise SourceError(message, location=location) from None
+            reason = error.for_model().partition("; nothing was sent")[0]
+            told = f"the service tells no schema (introspection): {reason}"
+            raise SourceError(message, location=location, told=told) from None
     else:
         text = await asyncio.to_thread(_text, location)
     return text, await asyncio.to_thread(_built, text, location, warnings)

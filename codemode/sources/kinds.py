@@ -6,7 +6,7 @@ import importlib
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
-from codemode.errors import ConfigurationError
+from codemode.errors import ConfigurationError, EnvironmentIncomplete
 from codemode.settings import SOURCES_GROUP
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def source_of(kind: str) -> Source:
         loaded: Source = entry_point.load()
     except ImportError as error:
         message = f"kind: {kind} cannot be used: {error}{remedy(error)}"
-        raise ConfigurationError(message) from error
+        raise EnvironmentIncomplete(message) from error
     except (ValueError, AttributeError) as error:
         message = f"kind: {kind} cannot be used: several packages bring it, or its entry point names nothing: {error}"
         raise ConfigurationError(message) from error

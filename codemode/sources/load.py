@@ -10,10 +10,12 @@ from codemode.errors import ConfigurationError, SourceError
 from codemode.settings import namespace
 from codemode.sources.functions import load_functions
 from codemode.sources.kinds import source_of
+from codemode.sources.loaded import Surface, Warned
 from codemode.sources.overrides import Overrides, apply_overrides
 from codemode.sources.recognition import recognised
 from codemode.sources.source import SourceContext
 from codemode.sources.toolkit import BoundTools
+from codemode.transports.absent import AbsentTransport
 from codemode.transports.function import FunctionTransport
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.tool import Tool
     from codemode.settings import SourceSettings
-    from codemode.sources.loaded import Surface, Warned
+    from codemode.sources.loaded import Failure
     from codemode.transports.mcp import Definitions
     from codemode.transports.transport import Transport
 
@@ -40,6 +42,11 @@ class LoadedSource:
         return self.surface.tools
 
     @property
+    def failure(self) -> Failure | None:
+        """Why these are the tools of the last time, or none; None where they are those of now."""
+        return self.surface.failure
+
+    @property
     def warnings(self) -> tuple[Warned, ...]:
         """What could not be read as it is written."""
         return self.surface.warnings
@@ -54,7 +61,7 @@ async def load_source(name: str, settings: SourceSettings, context: SourceContex
     try:
         surface, transport = await source_of(settings.own_kind)(name, settings, context)
     except SourceError:
-        kind = await recognised(settings) if settings.is_document and settings.kind == "auto" else None
+        kind = await recognised(name, settings, context) if settings.is_document and settings.kind == "auto" else None
         if kind is None:
             raise
         surface, transport = await source_of(kind)(name, settings, context)
@@ -72,6 +79,22 @@ def bind_functions(name: str, target: object) -> LoadedSource:
     return LoadedSource(name, surface, FunctionTransport(name))
 
 
+def absent_source(name: str, failure: Failure) -> LoadedSource:
+    """A source of which no tool is known, and why."""
+    return LoadedSource(
+        name, Surface((), (Warned("", failure.said),), failure=failure), AbsentTransport(name, failure.said)
+    )
+
+
+def accepted_source(name: str, settings: SourceSettings, failure: Failure, servers: Path) -> LoadedSource:
+    """An MCP server that is not there, with the tools that were accepted of it before. Raises ConfigurationError."""
+    from codemode.sources.mcp import AcceptedDefinitions, tools_of
+
+    tools, _ = tools_of(name, tuple(AcceptedDefinitions(servers).read(name).values()))
+    surface = Surface(tools, (Warned("", failure.said),), failure=failure)
+    return LoadedSource(name, _changed(name, surface, settings), AbsentTransport(name, failure.said))
+
+
 def with_definitions(
     source: LoadedSource, settings: SourceSettings, definitions: Definitions, servers: Path
 ) -> LoadedSource:
@@ -84,6 +107,8 @@ def with_definitions(
 
 def _changed(name: str, surface: Surface, settings: SourceSettings) -> Surface:
     """The surface with the operator's changes; they are part of its state. Raises ConfigurationError."""
+    if surface.failure is not None and not surface.tools:
+        return surface  # there is nothing to change, and nothing to hold against the changes
     overrides = Overrides(
         include=settings.include,
         exclude=settings.exclude,

@@ -19,6 +19,18 @@ class Warned(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a source is not as it is now: `said` to the operator, `told` to models (no hosts, no paths).
+
+    `is_connecting` says that its transport tries again by itself.
+    """
+
+    said: str
+    told: str
+    is_connecting: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Surface:
     """The tools of one API surface, the warnings of reading it, and the state of what it was read from."""
 
@@ -30,3 +42,4 @@ class Surface:
     auth: tuple[SecurityScheme, ...] = ()  # the ways of authentication that the document declares
     toolkits: tuple[Toolkit, ...] = ()
     server_defaults: tuple[str, ...] = ()  # what stands for variables in `servers`, as `NAME=DEFAULT`
+    failure: Failure | None = None  # why these are the tools of the last time, or none

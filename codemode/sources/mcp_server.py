@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError, SourceError
 from codemode.settings import ApiKeyCredential, BasicCredential, BearerCredential, SecretReference, Secrets
-from codemode.sources.loaded import Surface, Warned
+from codemode.sources.loaded import Failure, Surface, Warned
 from codemode.sources.mcp import AcceptedDefinitions, digest, surface_of, told, tools_of
 from codemode.transports.credentials import Credential, Place
 from codemode.transports.mcp import McpTransport, at_url
@@ -81,7 +81,8 @@ async def load_mcp_server(
     except SourceError as error:
         tools, _ = tools_of(name, tuple(accepted.read(name).values()))
         said = Redactor(known).text(_last_said(errors))
-        return Surface(tools, (Warned("", f"{error}{said}"),)), transport
+        failure = Failure(f"{error}{said}", error.told, is_connecting=True)
+        return Surface(tools, (Warned("", failure.said),), failure=failure), transport
     except BaseException:
         await transport.aclose()
         raise

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from codemode.settings import SourceSettings
+    from codemode.sources.source import SourceContext
 
 
 def _is_introspection(data: Any) -> bool:
@@ -34,13 +35,14 @@ _SHAPES: tuple[tuple[Callable[[Any], bool], str], ...] = (
 )
 
 
-async def recognised(settings: SourceSettings) -> str | None:
+async def recognised(name: str, settings: SourceSettings, context: SourceContext) -> str | None:
     """The kind of what a file, a folder or a URL holds; None where it is nothing that is known."""
     location = settings.location
     if not is_url(location) and await asyncio.to_thread(Path(location).is_dir):
         return "toolkit"
     try:
-        text = await fetch(settings)(location) if is_url(location) else await asyncio.to_thread(_text, location)
+        is_there = is_url(location)
+        text = await (fetch(name, settings, context)(location) if is_there else asyncio.to_thread(_text, location))
         document = await asyncio.to_thread(parse_document, text, location=location)
     except (SourceError, OSError, UnicodeDecodeError):
         return None

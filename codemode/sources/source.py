@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from codemode.settings import Secrets, Settings
+from codemode.sources.known import Documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from codemode.settings import SourceSettings
     from codemode.sources.cache import CatalogCache
     from codemode.sources.given import GivenIds
+    from codemode.sources.known import KnownDocuments
     from codemode.sources.loaded import Surface
     from codemode.transports.content import ContentStore
     from codemode.transports.transport import Transport
@@ -31,12 +33,15 @@ class SourceContext:
 
     `contents` keeps binary data that programs pass on; `cache` what was read, `given` ids that were given before (each
     None where nothing is kept); `secrets` reads what the configuration refers to; `tokens` is the folder of logins,
-    `servers` that of accepted definitions of MCP servers.
+    `servers` that of accepted definitions of MCP servers. `known` keeps the documents of each source; `documents` are
+    those of the one that is read.
     """
 
     contents: ContentStore | None = None
     cache: CatalogCache | None = None
     given: GivenIds | None = None
+    known: KnownDocuments | None = None
+    documents: Documents = field(default_factory=Documents)
     secrets: Secrets = field(default_factory=Secrets)
     tokens: Path = field(default_factory=lambda: Settings().tokens())
     servers: Path = field(default_factory=lambda: Settings().servers())

@@ -20,7 +20,7 @@ from codemode.sources.endpoints import Endpoints
 from codemode.sources.function_tools import is_function_list, read_functions
 from codemode.sources.functions import DATA, import_target
 from codemode.sources.loaded import Surface, Warned
-from codemode.sources.reach import authentication, fetch, http_transport
+from codemode.sources.reach import fetch, http_transport
 from codemode.sources.tool_descriptions import is_tool_descriptions, read_tool_descriptions
 from codemode.sources.toolkits import is_toolkits, read_toolkits
 from codemode.transports.function import FunctionTransport
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from codemode.settings import SourceSettings
     from codemode.sources.described import Bound
     from codemode.sources.source import SourceContext
-    from codemode.transports.http import HttpTransport
+    from codemode.transports.deferred import DeferredTransport
 
 #: Files of a folder that are read.
 _SUFFIXES = (".json", ".yaml", ".yml")
@@ -51,7 +51,7 @@ _EXPECTED = "neither toolkits (name, tasks), nor function tools (name, parameter
 
 async def load(
     name: str, settings: SourceSettings, context: SourceContext
-) -> tuple[Surface, FunctionTransport | HttpTransport]:
+) -> tuple[Surface, FunctionTransport | DeferredTransport]:
     """Read what describes the tools, and bind each. Raises SourceError with the line, ConfigurationError."""
     if not settings.bind and not settings.base_url:
         message = (
@@ -59,17 +59,17 @@ async def load(
             " names, or base_url: for a service (with --source, --base-url)"
         )
         raise ConfigurationError(message)
-    documents = await _documents(settings)
+    documents = await _documents(name, settings, context)
     found = await asyncio.to_thread(_read, name, documents)
     ids = plain_ids(name, (one.id_path for one in found.tools), given=context.ids_of(name, settings))
-    transport: FunctionTransport | HttpTransport
+    transport: FunctionTransport | DeferredTransport
     if settings.bind:
         target = await asyncio.to_thread(_target, settings.bind)
         surface = await asyncio.to_thread(_bound_to_python, name, found, ids, target)
         transport = FunctionTransport(name, timeout_s=settings.timeout_s, concurrency=settings.concurrency)
     else:
         surface = await asyncio.to_thread(_bound_to_http, name, found, ids, settings.endpoints)
-        transport = http_transport(name, settings, context, await authentication(name, settings, context))
+        transport = http_transport(name, settings, context)
     await context.keep_ids(name, settings, surface.tools)
     return surface, transport
 
@@ -99,12 +99,12 @@ def bind(descriptions: Any, *, to: object) -> BoundTools:
     return BoundTools(descriptions, to)
 
 
-async def _documents(settings: SourceSettings) -> list[Document]:
+async def _documents(name: str, settings: SourceSettings, context: SourceContext) -> list[Document]:
     location = settings.location
     if is_python(location):
         return [Document(location, await asyncio.to_thread(import_target, location))]
     if is_url(location):
-        text = await fetch(settings)(location)
+        text = await fetch(name, settings, context)(location)
         return [Document(location, parse_document(text, location=location), text)]
     return await asyncio.to_thread(_files, Path(location))
 

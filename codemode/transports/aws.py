@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
@@ -21,6 +21,7 @@ from codemode.errors import (
     AnswerInvalid,
     ArgumentsInvalid,
     CallError,
+    ConfigurationError,
     CredentialsMissing,
     UpstreamError,
     UpstreamTimeout,
@@ -86,12 +87,24 @@ class AwsReach:
 
 
 class AwsTransport:
-    """Calls the operations of the services of one source, in threads. `session` is botocore's, with credentials."""
+    """Calls the operations of the services of one source, in threads.
+
+    `session` is botocore's. `secrets` gives the operator's credentials when they are first needed, or none: the session
+    then finds its own. It may raise ConfigurationError.
+    """
 
     has_pace = True
 
-    def __init__(self, session: Any, reach: AwsReach, contents: ContentStore | None = None) -> None:
+    def __init__(
+        self,
+        session: Any,
+        reach: AwsReach,
+        contents: ContentStore | None = None,
+        *,
+        secrets: Callable[[], tuple[str, ...]] = tuple,
+    ) -> None:
         self._session = session
+        self._secrets: Callable[[], tuple[str, ...]] | None = secrets
         self._reach = reach
         self._contents = contents or ContentStore()
         self._pace = Pace(reach.concurrency, reach.rate_per_s)
@@ -162,6 +175,7 @@ class AwsTransport:
     def _client(self, service: str, *, is_read: bool) -> Any:
         """A client that tries again only what may be sent twice."""
         with self._making:
+            self._sign()
             if (service, is_read) not in self._clients:
                 attempts = 1 + (self._reach.retries if is_read else 0)
                 self._clients[service, is_read] = self._session.create_client(
@@ -178,6 +192,20 @@ class AwsTransport:
                     ),
                 )
             return self._clients[service, is_read]
+
+    def _sign(self) -> None:
+        """Give the session the operator's credentials, once. Raises CredentialsMissing."""
+        if self._secrets is None:
+            return
+        try:
+            found = self._secrets()
+        except ConfigurationError as error:
+            hint = f"the operator has not given what {self._reach.source} asks for"
+            message = f"sources.{self._reach.source}: {error}; nothing was sent"
+            raise CredentialsMissing(message, hint=hint) from None
+        if found:
+            self._session.set_credentials(*found)
+        self._secrets = None
 
     def _input(self, shape: Any, value: Any) -> Any:
         """A value with the bytes that its content references stand for. Raises CallError for content no longer kept."""

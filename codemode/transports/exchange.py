@@ -6,7 +6,7 @@ Errors of this module are not redacted: who calls it knows the secrets.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote, urljoin
@@ -57,11 +57,20 @@ class Connections(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Status, headers (names in lower case) and unpacked body of an answer."""
+    """Status, headers (names in lower case) and unpacked body of an answer; `url` is where a redirect led."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
+    url: str = ""
+
+
+class Redirected(UpstreamError):
+    """A redirect to `target` that is not followed."""
+
+    def __init__(self, message: str, *, status: int, target: str) -> None:
+        self.target = target
+        super().__init__(message, status=status)
 
 
 class Interrupted(UpstreamTimeout):
@@ -112,7 +121,7 @@ class Exchange:
         for _ in range(MOST_REDIRECTS):
             answer = await self._once(self._prepared(request, url, credentials), deadline)
             if not 300 <= answer.status < 400 or answer.status == 304:
-                return answer
+                return answer if url == request.url else replace(answer, url=url)
             url = self._redirected(request.method, url, answer)
         message = f"{self._source} redirected more than {MOST_REDIRECTS} times"
         raise UpstreamError(message, status=answer.status)
@@ -234,7 +243,7 @@ class Exchange:
         target = urljoin(url, answer.headers["location"])
         if not target.isascii() or not (is_same_origin(url, target) or self._is_upgrade(url, target)):
             message = f"{self._source} answered {answer.status}, a redirect to another host, which is never followed"
-            raise UpstreamError(message, status=answer.status)
+            raise Redirected(message, status=answer.status, target=target)
         return target.partition("#")[0]
 
     def _is_upgrade(self, url: str, target: str) -> bool:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from graphql import GraphQLSchema
 
     from codemode.transports.credentials import CallerCredentials
-    from codemode.transports.http import HttpTransport
+    from codemode.transports.deferred import DeferredTransport
 
 #: Items of a page where the program does not say how many: services may insist on a number.
 PAGE_SIZE = 50
@@ -58,7 +58,9 @@ class GraphqlTransport:
 
     has_pace = True
 
-    def __init__(self, source: str, http: HttpTransport, path: str, query: tuple[tuple[str, str], ...] = ()) -> None:
+    def __init__(
+        self, source: str, http: DeferredTransport, path: str, query: tuple[tuple[str, str], ...] = ()
+    ) -> None:
         self._source = source
         self._http = http
         body = BodyPlan(BodyKind.JSON, ("application/json",), Schema.of({"type": "object"}), required=True)

@@ -35,10 +35,6 @@ def _written(folder: Path, wrong: str = "") -> Path:
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (
-            "credentials: [{kind: bearer, token: {env: NO_SUCH_TOKEN}}]",
-            "a secret is read from the environment variable NO_SUCH_TOKEN, which is empty",
-        ),
         ("base_url: 'http://'", "'http://' is no http or https address"),
     ],
 )
@@ -59,5 +55,15 @@ async def test_data_in_the_place_of_functions_is_named_with_its_file(tmp_path: P
     file = tmp_path / "codemode.yaml"
     file.write_text(f"sources: {{shop: {{location: 'python:{tmp_path}/data.py:X'}}}}\n", encoding="utf-8")
     with pytest.raises(SourceError, match=r"data\.py:X: what was given is of the type int"):
-        async with CodeMode.from_config(file):
+        async with CodeMode.from_config(file, strict=True):
             pass
+
+
+async def test_a_secret_that_is_not_there_costs_the_calls_of_its_source_and_nothing_else(tmp_path: Path) -> None:
+    missing = "base_url: 'http://127.0.0.1:1'\n    credentials: [{kind: bearer, token: {env: NO_SUCH_TOKEN}}]"
+    async with CodeMode.from_config(_written(tmp_path, missing)) as service:
+        assert [hit.tool.id for hit in (await service.search("list pets")).hits] == ["pets.pets.list_pets"]
+        ended = await service.execute("pets.list_pets()")
+        assert ended.failure is not None
+        assert "the operator has not given what pets asks for; nothing was sent" in ended.failure.message
+        assert "NO_SUCH_TOKEN" not in str(ended.to_json())

@@ -182,7 +182,7 @@ async def test_a_document_that_cannot_be_read_leaves_nothing_behind(tmp_path: Pa
     (tmp_path / "bad.json").write_text("[]", encoding="utf-8")
     settings = Settings.model_validate({"sources": {"bad": {"location": str(tmp_path / "bad.json")}}})
     with pytest.raises(SourceError, match=r"bad\.json"):
-        async with CodeMode.from_settings(settings):
+        async with CodeMode.from_settings(settings, strict=True):
             pytest.fail("it was entered")
 
 

@@ -73,10 +73,6 @@ def test_a_local_model_needs_no_service(tool: ToolFactory, tmp_path: Path) -> No
     ("search", "expected"),
     [
         ("ranking: {name_coverd: 1}", "search.ranking: there is no feature 'name_coverd'"),
-        (
-            "embeddings: {kind: openai, model: m, api_key: {env: NO_SUCH_KEY}}",
-            "environment variable NO_SUCH_KEY, which is empty or not set",
-        ),
         ("embeddings: {kind: local, folder: /nonexistent}", "/nonexistent holds no model"),
         ("embeddings: {kind: openai}", "line 2: search.embeddings.openai.model: is missing"),
         ("embeddings: {kind: openai, modle: m, model: m}", "no such key; did you mean 'model'?"),

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 from rich.console import Console
-from typer.main import get_command
 from typer.testing import CliRunner
 
-from codemode.serving import console
+from codemode.serving import cli, console
 from codemode.serving.cli import app
 
 if TYPE_CHECKING:
@@ -23,15 +22,20 @@ if TYPE_CHECKING:
 SERVERS = {"serve", "mcp"}
 
 
-def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
-    for name, command in group.commands.items():
+def commands(group: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    for name, command in group.items():
         if hasattr(command, "commands"):
-            yield from commands(command, (*path, name))
+            yield from commands(command.commands, (*path, name))
         else:
             yield " ".join((*path, name)), command
 
 
-COMMANDS = dict(commands(get_command(app)))
+COMMANDS = dict(commands({name: cli.imported(name) for name in cli.COMMANDS}))
+
+
+@pytest.mark.parametrize("name", sorted(cli.COMMANDS))
+def test_the_table_of_commands_says_what_they_say_themselves(name: str) -> None:
+    assert cli.COMMANDS[name][1] == " ".join(cli.imported(name).help.split("\n\n")[0].split())
 
 
 @pytest.mark.parametrize("name", sorted(set(COMMANDS) - SERVERS))

@@ -124,10 +124,10 @@ def test_init_names_each_document_once(folder: Path) -> None:
 
 
 def test_doctor_finds_all_well(folder: Path) -> None:
-    codemode("init", folder=folder)
+    codemode("init", folder=folder, SHOP_BEARER="a-token")
     with (folder / "codemode.yaml").open("a", encoding="utf-8") as file:
-        file.write("server: {port: 0, keys: [{env: KEY}]}\n")
-    found = findings("--strict", folder=folder, KEY="a-key-for-tests")
+        file.write("server: {port: 0, keys: [{env: KEY}]}\npolicy: {default: {write: ask}}\n")
+    found = findings("--strict", folder=folder, KEY="a-key-for-tests", SHOP_BEARER="a-token")
     assert {one["state"] for one in found.values() if isinstance(one, dict)} == {"ok"}, found
     assert found["isolation: seccomp"]["found"] == "in force"
     assert found["sources: shop"]["found"] == "137 tools"
@@ -172,7 +172,15 @@ server: {{port: {listener.getsockname()[1]}}}
         )
         found = findings(folder=folder)
     failures = {name for name, one in found.items() if isinstance(one, dict) and one["state"] == "failure"}
-    assert failures == {"secrets: sources.api.credentials.0.token", "sources: gone", "folders: state", "server: port"}
+    assert failures == {
+        "secrets: sources.api.credentials.0.token",
+        "sources: gone",
+        "sources: api address",
+        "folders: state",
+        "server: port",
+        "verdict: not ready",
+    }
+    assert found["verdict: not ready"]["found"].startswith("5 wrong: secrets sources.api.credentials.0.token, ")
     assert all(found[name]["fix"] for name in failures)
     assert "NO_SUCH_VARIABLE" in found["secrets: sources.api.credentials.0.token"]["found"]
     assert found["server: keys"]["state"] == "warning"
@@ -184,4 +192,36 @@ def test_doctor_looks_at_the_sandbox_without_a_valid_configuration_too(tmp_path:
     found = findings(folder=tmp_path)
     assert "did you mean 'sources'" in found["configuration: file"]["found"]
     assert found["isolation: fork_server"]["state"] == "ok"
+    assert found[""] == 1
+
+
+PREDICTED = {
+    "openapi": "3.1.0",
+    "components": {"securitySchemes": {"key": {"type": "apiKey", "in": "header", "name": "X-Key"}}},
+    "paths": {
+        "/items": {"get": {"operationId": "listItems", "security": [{"key": []}]}},
+        "/items/reset": {"post": {"operationId": "resetItems", "summary": "Reset all items", "security": []}},
+    },
+}
+
+
+def test_doctor_predicts_what_calls_will_meet(tmp_path: Path) -> None:
+    (tmp_path / "api.json").write_text(json.dumps(PREDICTED), encoding="utf-8")
+    (tmp_path / "codemode.yaml").write_text(
+        """
+sources:
+  json: {location: api.json}
+  api:
+    location: api.json
+    base_url: http://127.0.0.1:1
+    credentials: [{kind: api_key, name: X-Other, value: {env: KEY}}]
+""",
+        encoding="utf-8",
+    )
+    found = findings(folder=tmp_path, KEY="x")
+    assert "is named like a module of Python" in found["sources: json name"]["found"]
+    assert found["sources: json address"]["state"] == "failure"
+    assert "1 of 2 operations" in found["sources: api credentials"]["found"]
+    assert "no operation uses this api_key" in found["sources: api credentials.0"]["found"]
+    assert "reset" in found["sources: api effects"]["found"]
     assert found[""] == 1

@@ -56,7 +56,7 @@ from codemode.serving.command import main
 
 class Interrupting:
     def find_spec(self, name, *_):
-        if name == "codemode.service":
+        if name == "codemode.serving.cli":
             raise KeyboardInterrupt
 
 sys.meta_path.insert(0, Interrupting())

@@ -200,7 +200,7 @@ async def test_what_is_wrong_with_the_configuration_is_said(
     monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
     with pytest.raises(ConfigurationError, match=said):
-        await CodeMode.from_settings(Settings.model_validate(configured(**source))).__aenter__()
+        await CodeMode.from_settings(Settings.model_validate(configured(**source)), strict=True).__aenter__()
 
 
 def test_services_are_those_of_aws() -> None:
@@ -215,7 +215,7 @@ async def test_keys_of_aws_are_for_aws_alone(configured: Callable[..., dict[str,
     credentials = configured()["sources"]["aws"]["credentials"]
     settings = {"sources": {"api": {"location": str(tmp_path / "api.json"), "credentials": credentials}}}
     with pytest.raises(ConfigurationError, match=r"sources\.api\.credentials: kind: aws is for services of AWS"):
-        await CodeMode.from_settings(Settings.model_validate(settings)).__aenter__()
+        await CodeMode.from_settings(Settings.model_validate(settings), strict=True).__aenter__()
 
 
 async def test_every_operation_of_a_service_has_a_signature_and_names_it_keeps(
@@ -262,7 +262,7 @@ async def test_who_has_no_botocore_is_told_the_extra(
     monkeypatch.setitem(sys.modules, "botocore", None)
     monkeypatch.setitem(sys.modules, "botocore.session", None)
     with pytest.raises(ConfigurationError, match=r"kind: aws cannot be used: .*pip install 'codemode\[aws\]'"):
-        await CodeMode.from_settings(Settings.model_validate(configured())).__aenter__()
+        await CodeMode.from_settings(Settings.model_validate(configured()), strict=True).__aenter__()
 
 
 def test_sources_check_reports_on_it(configured: Callable[..., dict[str, Any]], tmp_path: Path) -> None:

@@ -240,7 +240,7 @@ async def test_an_api_that_there_is_not_is_a_mistake(
     settings: Callable[..., Settings], service: str, said: str
 ) -> None:
     with pytest.raises(ConfigurationError, match=rf"sources\.drive\.services: .*{said}"):
-        await CodeMode.from_settings(settings(kind="google", services=[service])).__aenter__()
+        await CodeMode.from_settings(settings(kind="google", services=[service]), strict=True).__aenter__()
 
 
 def test_one_api_is_one_source() -> None:
@@ -286,7 +286,7 @@ async def test_who_has_no_client_is_told_the_extra(
     monkeypatch.delitem(sys.modules, "codemode.sources.google", raising=False)
     monkeypatch.setitem(sys.modules, "googleapiclient", None)
     with pytest.raises(ConfigurationError, match=r"kind: google cannot be used: .*pip install 'codemode\[google\]'"):
-        await CodeMode.from_settings(settings(kind="google", services=["drive:v3"])).__aenter__()
+        await CodeMode.from_settings(settings(kind="google", services=["drive:v3"]), strict=True).__aenter__()
 
 
 async def test_sources_add_reads_a_document_at_a_url(tmp_path: Path) -> None:

@@ -181,7 +181,7 @@ async def test_credentials_go_with_the_introspection_and_are_in_no_error(
     url: str, settings: Callable[..., Settings]
 ) -> None:
     with pytest.raises(SourceError, match=r"tells no schema \(introspection\): .*401") as caught:
-        await CodeMode.from_settings(settings(kind="graphql", location=url, credentials=[])).__aenter__()
+        await CodeMode.from_settings(settings(kind="graphql", location=url, credentials=[]), strict=True).__aenter__()
     assert TOKEN not in str(caught.value)
 
 
@@ -199,7 +199,7 @@ async def test_a_service_that_tells_no_schema_is_read_from_a_file(
     async with served(service(token=TOKEN, tells_schema=False)) as base:
         url = f"{base}/api/graphql"
         with pytest.raises(SourceError, match=r"introspection is disabled; save it in a file"):
-            await CodeMode.from_settings(settings(kind="graphql", location=url)).__aenter__()
+            await CodeMode.from_settings(settings(kind="graphql", location=url), strict=True).__aenter__()
         for file in ("shop.graphql", "shop.json"):
             async with CodeMode.from_settings(settings(location=str(tmp_path / file), base_url=url)) as service_:
                 assert (await service_.execute("shop.queries.version()")).value == "1.2"
@@ -239,12 +239,13 @@ async def test_a_file_needs_the_address_and_has_to_be_a_schema(
     (tmp_path / "twice.graphql").write_text("type Query {\n  a: Int\n  a: Int\n}")
     (tmp_path / "other.json").write_text("{}")
     with pytest.raises(ConfigurationError, match=r"sources\.shop\.base_url: give the address of the service"):
-        await CodeMode.from_settings(settings(location=str(tmp_path / "shop.graphql"))).__aenter__()
+        await CodeMode.from_settings(settings(location=str(tmp_path / "shop.graphql")), strict=True).__aenter__()
     reach = {"kind": "graphql", "base_url": "http://127.0.0.1:1/graphql"}
     with pytest.raises(SourceError, match=r"broken\.graphql line 3: is no schema of GraphQL: Syntax Error"):
-        await CodeMode.from_settings(settings(location=str(tmp_path / "broken.graphql"), **reach)).__aenter__()
+        broken = settings(location=str(tmp_path / "broken.graphql"), **reach)
+        await CodeMode.from_settings(broken, strict=True).__aenter__()
     with pytest.raises(SourceError, match="it has no __schema"):
-        await CodeMode.from_settings(settings(location=str(tmp_path / "other.json"), **reach)).__aenter__()
+        await CodeMode.from_settings(settings(location=str(tmp_path / "other.json"), **reach), strict=True).__aenter__()
     async with CodeMode.from_settings(settings(location=str(tmp_path / "twice.graphql"), **reach)) as service_:
         (warned,) = service_.sources["shop"].warnings
         assert warned.pointer.endswith("twice.graphql line 2")
@@ -280,7 +281,7 @@ async def test_who_has_no_graphql_core_is_told_the_extra(
     for module in ("codemode.sources.graphql", "codemode.sources.graphql_types", "codemode.transports.graphql"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     with pytest.raises(ConfigurationError, match=r"kind: graphql cannot be used: .*pip install 'codemode\[graphql\]'"):
-        await CodeMode.from_settings(settings(kind="graphql", location="http://127.0.0.1:1")).__aenter__()
+        await CodeMode.from_settings(settings(kind="graphql", location="http://127.0.0.1:1"), strict=True).__aenter__()
 
 
 async def test_sources_add_asks_a_url_for_its_schema(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

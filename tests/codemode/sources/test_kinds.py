@@ -78,7 +78,7 @@ async def test_an_entry_point_that_names_nothing_says_so(
 ) -> None:
     installed(target)
     with pytest.raises(ConfigurationError, match="kind: weather cannot be used: "):
-        await CodeMode.from_settings(settings(tmp_path, kind="weather")).__aenter__()
+        await CodeMode.from_settings(settings(tmp_path, kind="weather"), strict=True).__aenter__()
 
 
 def test_options_are_for_kinds_of_other_packages() -> None:

@@ -185,4 +185,4 @@ async def test_who_has_no_langchain_is_told_the_extra(
     monkeypatch.setitem(sys.modules, "langchain_core", None)
     monkeypatch.delitem(sys.modules, "langchain_core.tools")
     with pytest.raises(SourceError, match=r"pip install 'codemode\[langchain\]'"):
-        await CodeMode.from_settings(configured(location=f"{tmp_path}/shop.py:TOOLS")).__aenter__()
+        await CodeMode.from_settings(configured(location=f"{tmp_path}/shop.py:TOOLS"), strict=True).__aenter__()

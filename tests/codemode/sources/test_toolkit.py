@@ -137,7 +137,7 @@ async def test_python_is_bound_by_a_mapping_of_toolkits_or_tasks(folder: Path) -
             assert (await service.execute("gym.freeze_membership(member_id=3)")).value == {"frozen": 3}
     with pytest.raises(SourceError, match="no callable is called 'find_members'"):
         await CodeMode.from_settings(
-            configured(folder, location="toolkits", bind={"members": "others.py"})
+            configured(folder, location="toolkits", bind={"members": "others.py"}), strict=True
         ).__aenter__()
 
 
@@ -145,7 +145,7 @@ async def test_a_task_that_matches_no_callable_is_an_error_with_its_line_and_wha
     (folder / "gym.py").write_text("def find_member(name: str) -> str: return name\n")
     (folder / "toolkits" / "members.json").write_text(json.dumps(MEMBERS, indent=1))
     with pytest.raises(SourceError) as caught:
-        await CodeMode.from_settings(configured(folder, location="toolkits", bind="gym.py")).__aenter__()
+        await CodeMode.from_settings(configured(folder, location="toolkits", bind="gym.py"), strict=True).__aenter__()
     assert "members.json line 10, tasks.0: no callable is called 'find_members'; did you mean 'find_member'?" in str(
         caught.value
     )
@@ -162,10 +162,10 @@ async def test_arguments_that_cannot_be_given_are_said(folder: Path) -> None:
         assert service.catalog.get("find_members").parameter_names == ("name",)
     (folder / "gym.py").write_text("def find_members(city: str): ...\ndef freeze_membership(member_id: int): ...\n")
     with pytest.raises(SourceError, match="takes no argument 'name', which it is said to require"):
-        await CodeMode.from_settings(settings).__aenter__()
+        await CodeMode.from_settings(settings, strict=True).__aenter__()
     (folder / "gym.py").write_text("def find_members(name, city, **more): ...\n")
     with pytest.raises(SourceError, match="needs an argument 'city', of which its description says nothing"):
-        await CodeMode.from_settings(settings).__aenter__()
+        await CodeMode.from_settings(settings, strict=True).__aenter__()
 
 
 async def test_a_service_carries_tasks_out_at_its_endpoints(folder: Path, recorder: Recorder) -> None:
@@ -207,12 +207,12 @@ async def test_an_endpoint_that_cannot_be_is_a_mistake_of_the_configuration(
 ) -> None:
     settings = configured(folder, location="toolkits", base_url="http://127.0.0.1:1", endpoints=endpoints)
     with pytest.raises(ConfigurationError, match=rf"sources\.gym\.endpoints: .*{said}"):
-        await CodeMode.from_settings(settings).__aenter__()
+        await CodeMode.from_settings(settings, strict=True).__aenter__()
 
 
 async def test_what_carries_the_tools_out_has_to_be_said(folder: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"what carries its tools out\? bind: python:package\.module"):
-        await CodeMode.from_settings(configured(folder, location="toolkits")).__aenter__()
+        await CodeMode.from_settings(configured(folder, location="toolkits"), strict=True).__aenter__()
     with pytest.raises(ConfigurationError, match=r"by Python \(bind\) or by a service"):
         configured(folder, location="toolkits", bind="gym.py", base_url="http://127.0.0.1:1")
 
@@ -239,7 +239,7 @@ async def test_a_toolkit_that_cannot_be_read_says_where_and_why(folder: Path, co
     (folder / "toolkits" / "members.json").write_text(json.dumps(content))
     settings = configured(folder, location="toolkits/members.json", kind="toolkit", base_url="http://127.0.0.1:1")
     with pytest.raises(SourceError, match=said):
-        await CodeMode.from_settings(settings).__aenter__()
+        await CodeMode.from_settings(settings, strict=True).__aenter__()
 
 
 async def test_a_misspelt_key_of_a_toolkit_is_a_warning_with_the_nearest(folder: Path) -> None:
@@ -408,7 +408,7 @@ async def test_a_tool_description_that_is_wrong_says_the_line(
     (tmp_path / "shop.py").write_text("def find_orders(text, limit): ...\ndef cancel(number, reason): ...\n")
     settings = configured(tmp_path, location="agent.yaml", bind="shop.py")
     with pytest.raises(SourceError, match=said):
-        await CodeMode.from_settings(settings).__aenter__()
+        await CodeMode.from_settings(settings, strict=True).__aenter__()
 
 
 async def test_tool_descriptions_are_carried_out_by_a_service_with_texts(tmp_path: Path, recorder: Recorder) -> None:
