@@ -24,33 +24,71 @@ def programs() -> Path | None:
     return folders[-1] if folders else Path(named).resolve().parent if named else None
 
 
+class Cluster:
+    """A cluster in `home`, with a superuser `postgres`, on a socket there; `url` names its first database."""
+
+    def __init__(self, home: Path, folder: Path, *, fsync: bool) -> None:
+        self.home = home
+        self.url = f"postgresql://postgres@/postgres?host={home}"
+        self._folder = folder
+        self._as_user: list[str] = []
+        if os.geteuid() == 0:
+            os.chown(home, NOBODY, NOBODY)
+            self._as_user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+        options = f"-k {home} -c listen_addresses= -c shared_buffers=32MB -c fsync={'on' if fsync else 'off'}"
+        self._start = ["-l", str(home / "log"), "-o", options, "start"]
+
+    def make(self) -> None:
+        """Make its files."""
+        self._run("initdb", "-D", self._data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C")
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        self._control(*self._start)
+
+    def stop(self, mode: str = "immediate") -> None:
+        """Stop it; `immediate` as if its processes had died."""
+        self._control("-m", mode, "stop")
+
+    @property
+    def _data(self) -> str:
+        return str(self.home / "data")
+
+    def _control(self, *arguments: str) -> None:
+        self._run("pg_ctl", "-D", self._data, "-w", "-t", "60", *arguments)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        _checked([*self._as_user, str(self._folder / program), *arguments], self.home)
+
+
 @contextmanager
-def cluster(*, fsync: bool = False) -> Iterator[str]:
-    """A cluster with a superuser `postgres`; gives the URL of its first database. It listens on no port.
+def restartable_cluster(*, fsync: bool = False) -> Iterator[Cluster]:
+    """A cluster that runs, and may be stopped and started. It listens on no port.
 
     Without `fsync` it is not for data that a machine's crash may not take.
     """
     folder = programs()
     if folder is None:
         raise FileNotFoundError("initdb and pg_ctl are not here: install the distribution's package postgresql")
-    as_user: list[str] = []
     home = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))  # a socket's path has 107 characters at most
     try:
-        if os.geteuid() == 0:
-            os.chown(home, NOBODY, NOBODY)
-            as_user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-        data = str(home / "data")
-        run = [*as_user, str(folder / "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync"]
-        _checked([*run, "--locale=C"], home)
-        options = f"-k {home} -c listen_addresses= -c fsync={'on' if fsync else 'off'} -c shared_buffers=32MB"
-        control = [*as_user, str(folder / "pg_ctl"), "-D", data, "-w", "-t", "60"]
-        _checked([*control, "-l", str(home / "log"), "-o", options, "start"], home)
+        made = Cluster(home, folder, fsync=fsync)
+        made.make()
+        made.start()
         try:
-            yield f"postgresql://postgres@/postgres?host={home}"
+            yield made
         finally:
-            _checked([*control, "-m", "immediate", "stop"], home)
+            if (home / "data" / "postmaster.pid").exists():
+                made.stop()
     finally:
         shutil.rmtree(home, ignore_errors=True)
+
+
+@contextmanager
+def cluster(*, fsync: bool = False) -> Iterator[str]:
+    """The URL of a cluster that runs; see `restartable_cluster`."""
+    with restartable_cluster(fsync=fsync) as made:
+        yield made.url
 
 
 def _checked(command: list[str], home: Path) -> None:

@@ -144,6 +144,11 @@ class JournalEntry:
     sequence: int = 0
     at_us: int = 0
 
+    @property
+    def starts_unkeyed_write(self) -> bool:
+        """Whether losing this entry could send a write twice: only the journal knows that the call has left."""
+        return self.kind == "started" and self.data.get("effect") != "read" and not self.data.get("key")
+
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:

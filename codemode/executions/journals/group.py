@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from codemode.executions.journals import rows
 
@@ -15,8 +15,15 @@ if TYPE_CHECKING:
     from codemode.executions.journal import JournalEntry, Lease
     from codemode.executions.journals.transactions import Line
 
-    Write = tuple[Lease, Sequence[Line]]
     Written = Sequence[int | LeaseLost]
+
+
+class Write(NamedTuple):
+    """Lines of one execution. `starts_unkeyed_write` asks a store to flush them before it answers."""
+
+    lease: Lease
+    lines: Sequence[Line]
+    starts_unkeyed_write: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +57,8 @@ class GroupCommit:
 
         Who is cancelled before that has written nothing. What is `at_once` is no reason to look for others.
         """
-        write = (lease, [rows.line(entry) for entry in entries])
+        flush = any(entry.starts_unkeyed_write for entry in entries)
+        write = Write(lease, [rows.line(entry) for entry in entries], flush)
         if not self._is_due:
             if not at_once:
                 self._await_end_of_turn()

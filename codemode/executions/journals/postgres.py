@@ -1,8 +1,11 @@
 """The journal in a PostgreSQL database, for several servers that share it.
 
-Time is the database's, so that the servers' clocks need not agree. `process` commits without waiting for the disk
-(`synchronous_commit = off`): what is recorded survives the death of any server of codemode, and the last moments are
-lost where the database's own machine fails. `power` waits.
+Time is the database's, so that the servers' clocks need not agree. With `process` most commits do not wait for the disk
+(`synchronous_commit = off`): the database may lose its last moments when its own process dies. The start of a write
+that has no idempotency key always waits, and with it everything recorded before it: only the record could say that it
+was sent. `power` waits for every commit.
+
+A database that is away for less than `OUTAGE_S` is waited for.
 """
 
 from __future__ import annotations
@@ -10,7 +13,8 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-from contextlib import asynccontextmanager, contextmanager
+import time
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -39,12 +43,19 @@ CONNECTIONS = 4
 #: How long one statement may take, and connecting.
 PATIENCE_S = 10.0
 
+#: How long a database that is away is waited for, from when that was first noticed: a restart, a failover.
+OUTAGE_S = 20.0
+
+#: Between two attempts to reach it.
+_RETRY_S = 0.1
+
 #: One server at a time prepares the database: the lock's number, "codemode" in ASCII.
 _PREPARING = 0x636F64656D6F6465
 
 #: A group of appends in one round trip: leases that still hold ($1 to $3), whose rows are locked so that nobody takes
 #: them over meanwhile, and lines (the place of their lease, kind, content, value, seal), numbered in their order. What
-#: the lines are sealed after ($4, the number of the last entry) must be so still, or they are not written.
+#: the lines are sealed after ($4, the number of the last entry) must be so still, or they are not written. $11 says
+#: whether this commit waits for the disk.
 _APPEND = """
 WITH held AS (
   SELECT lease, after, coalesce((SELECT max(place) FROM entries
@@ -64,10 +75,14 @@ WITH held AS (
   SELECT place, kind, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, content,
     CASE WHEN length(value) <= $10 THEN value END, seal FROM lines
 )
-SELECT lease, last & 4294967295 AS last FROM held
+SELECT lease, last & 4294967295 AS last, set_config('synchronous_commit', $11, true) FROM held
 """
 
 _NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+
+
+#: What the driver and the network say of a database that stops, starts, or hangs up.
+_AWAY = (asyncpg.PostgresConnectionError, asyncpg.OperatorInterventionError, OSError)
 
 
 class PostgresJournal(SqlJournal):
@@ -79,10 +94,11 @@ class PostgresJournal(SqlJournal):
         super().__init__(key, f"{os.uname().nodename}-{os.getpid()}-{secrets.token_hex(6)}", lease_s, project)
         self._url = url
         self._store = shown(url)
-        self._commits = {"synchronous_commit": "on" if durability == "power" else "off"}
+        self._waits_always = durability == "power"
         self._group = GroupCommit(lambda _: None, self._append)
         self._pool: asyncpg.Pool | None = None
         self._writing = asyncio.Lock()
+        self._away_since: float | None = None
 
     async def open(self) -> None:
         """See `Journal.open`."""
@@ -93,7 +109,7 @@ class PostgresJournal(SqlJournal):
                 max_size=CONNECTIONS,
                 timeout=PATIENCE_S,
                 command_timeout=PATIENCE_S,
-                server_settings=self._commits,
+                server_settings={"synchronous_commit": _commits(waits=self._waits_always)},
                 reset=_leave,  # nothing is ever set that would have to be: it would be one more round trip
             )
         note = "INSERT INTO codemode_migrations VALUES ({})"
@@ -123,27 +139,48 @@ class PostgresJournal(SqlJournal):
             return await super().renew(executions)
 
     async def _append(self, writes: Sequence[Write]) -> Written:
+        sealed: dict[Lease, tuple[int, bytes]] = {}
         async with self._writing:
-            written = await self._appended(writes)
-            late = [write for write, one in zip(writes, written, strict=True) if one is None]
-            again = iter(await self._appended(late) if late else ())  # what was remembered of them was not so
-            results = [next(again) if one is None else one for one in written]
+            while True:
+                try:
+                    return await self._appended_all(writes, sealed)
+                except JournalUnavailable as error:
+                    if not self._is_waited_for(error):
+                        raise
+                await asyncio.sleep(_RETRY_S)
+
+    async def _appended_all(self, writes: Sequence[Write], sealed: dict[Lease, tuple[int, bytes]]) -> Written:
+        """Append what an earlier attempt has not; its connection may have broken after the commit.
+
+        `sealed` is where each execution stood after the earlier attempt, if it was committed: a chain of seals tells.
+        """
+        ended = {lease for lease, end in sealed.items() if await self._last(lease) == end}
+        if ended:
+            rest = [write for write in writes if write.lease not in ended]
+            numbers = iter(await self._appended_all(rest, {}) if rest else ())
+            return [sealed[write.lease][0] if write.lease in ended else next(numbers) for write in writes]
+        written = await self._appended(writes, sealed)
+        late = [write for write, one in zip(writes, written, strict=True) if one is None]
+        again = iter(await self._appended(late, sealed) if late else ())  # what was remembered of them was not so
+        results = [next(again) if one is None else one for one in written]
         found = [one for one in results if one is not None]
         if len(found) < len(writes):
             message = f"the journal {self._store} was changed by another while it was written; nothing was recorded"
             raise JournalUnavailable(message)
         return found
 
-    async def _appended(self, writes: Sequence[Write]) -> Sequence[int | LeaseLost | None]:
+    async def _appended(
+        self, writes: Sequence[Write], sealed: dict[Lease, tuple[int, bytes]]
+    ) -> Sequence[int | LeaseLost | None]:
         """The numbers of the last lines; None for what was not written, since its execution has other entries."""
-        leases = list(dict.fromkeys(lease for lease, _ in writes))
+        leases = list(dict.fromkeys(write.lease for write in writes))
         lasts = {lease: await self._last(lease) for lease in leases}
         places = {lease: place for place, lease in enumerate(leases, 1)}
         heads = {lease: last or (0, b"") for lease, last in lasts.items()}
         after = [heads[lease][0] for lease in leases]
         lines = []
         numbers = []
-        for lease, written in writes:
+        for lease, written, _ in writes:
             number, seal = heads[lease]
             for line in written:
                 number, seal = number + 1, self._seals.entry(seal, number + 1, line)
@@ -151,6 +188,8 @@ class PostgresJournal(SqlJournal):
             heads[lease] = (number, seal)
             numbers.append(number)
         columns = zip(*lines, strict=True) if lines else ((), (), (), (), ())
+        sealed.update(heads)
+        waits = self._waits_always or any(write.starts_unkeyed_write for write in writes)
         for lease in leases:
             self._seals.lasts.pop(lease, None)  # known again once this has been written
         async with self._connection() as connection:
@@ -162,10 +201,11 @@ class PostgresJournal(SqlJournal):
                 after,
                 *columns,
                 transactions.SPILL_BYTES,
+                _commits(waits=waits),
             )
         found = {leases[row["lease"] - 1]: row["last"] for row in held}
         results: list[int | LeaseLost | None] = []
-        for (lease, _), number in zip(writes, numbers, strict=True):
+        for (lease, _, _), number in zip(writes, numbers, strict=True):
             if lease not in found:
                 results.append(transactions.lost(lease))
             elif found[lease] != after[places[lease] - 1]:
@@ -192,10 +232,33 @@ class PostgresJournal(SqlJournal):
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[asyncpg.Connection]:
         with self._translated():
+            async with await self._acquired() as connection:
+                yield connection
+
+    async def _acquired(self) -> AbstractAsyncContextManager[asyncpg.Connection]:
+        """A connection once the database answers. Raises what the driver does where it is away for too long."""
+        while True:
             if self._pool is None:
                 raise asyncpg.InterfaceError("it is closed")
-            async with self._pool.acquire(timeout=PATIENCE_S) as connection:
-                yield connection
+            try:
+                connection = await self._pool.acquire(timeout=PATIENCE_S)
+            except (asyncpg.PostgresError, OSError) as error:
+                if not self._is_waited_for(error):
+                    raise
+                await asyncio.sleep(_RETRY_S)
+            else:
+                self._away_since = None
+                return _released(self._pool, connection)
+
+    def _is_waited_for(self, error: BaseException | None) -> bool:
+        """Whether the database is away, and has not been for long."""
+        cause = error.__cause__ if isinstance(error, JournalUnavailable) else error
+        if not isinstance(cause, _AWAY) or isinstance(cause, TimeoutError):
+            return False
+        now = time.monotonic()
+        if self._away_since is None:
+            self._away_since = now
+        return now - self._away_since < OUTAGE_S
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -224,6 +287,19 @@ async def _stepped_through(connection: asyncpg.Connection, transaction: Transact
             step = transaction.send(answer)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
+
+
+@asynccontextmanager
+async def _released(pool: asyncpg.Pool, connection: asyncpg.Connection) -> AsyncIterator[asyncpg.Connection]:
+    try:
+        yield connection
+    finally:
+        await pool.release(connection)
+
+
+def _commits(*, waits: bool) -> str:
+    """The value of `synchronous_commit`."""
+    return "on" if waits else "off"
 
 
 async def _leave(_: asyncpg.Connection) -> None:

@@ -122,7 +122,7 @@ class SqliteJournal(SqlJournal):
 
     def _append_at_once(self, writes: Sequence[Write]) -> Written | None:
         """On the event loop, where it takes no time."""
-        size = sum(len(value) for _, lines in writes for _, _, value in lines if value)
+        size = sum(len(value) for write in writes for _, _, value in write.lines if value)
         if self._durability == "power" or size > AT_ONCE_BYTES:
             return None
         try:

@@ -35,6 +35,7 @@ from codemode.executions.journal import (
 from codemode.executions.journals import rows
 
 if TYPE_CHECKING:
+    from codemode.executions.journals.group import Write
     from codemode.executions.journals.seals import Seals
 
 #: Values larger than this are kept apart from the entries, so that a page of those holds many. A page of SQLite.
@@ -227,7 +228,7 @@ def _last(execution: str) -> Transaction[tuple[int, bytes]]:
     return found[0][0], (yield from _seal_at(execution, found[0][0]))
 
 
-def append(seals: Seals, writes: Sequence[tuple[Lease, Sequence[Line]]]) -> Transaction[list[int | LeaseLost]]:
+def append(seals: Seals, writes: Sequence[Write]) -> Transaction[list[int | LeaseLost]]:
     """See `Journal.append`, for several at once; a lease that was lost is told in its place, the others are kept.
 
     For a database that lets nobody else write meanwhile; PostgreSQL has a statement of its own.
@@ -237,7 +238,7 @@ def append(seals: Seals, writes: Sequence[tuple[Lease, Sequence[Line]]]) -> Tran
     results: list[int | LeaseLost] = []
     lines: list[tuple[Any, ...]] = []
     blobs: list[tuple[Any, ...]] = []
-    for lease, written in writes:
+    for lease, written, _ in writes:
         if lease not in lasts:
             lasts[lease] = yield from held(seals, lease)
         last = lasts[lease]
