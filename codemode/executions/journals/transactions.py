@@ -282,7 +282,9 @@ def _give_back(lease: Lease, status: ExecutionStatus, outcome: Any) -> Transacti
     )
     if not given:
         raise lost(lease)
-    yield Statement("UPDATE contents SET outcome = $1 WHERE execution = $2", (rows.encode(outcome), lease.execution))
+    yield Statement(
+        "UPDATE contents SET outcome = $1 WHERE execution = $2", (rows.outcome_text(outcome), lease.execution)
+    )
     return now
 
 
