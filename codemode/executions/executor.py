@@ -192,7 +192,7 @@ def _outcome_of_recorded(run: RecordedRun, ended: Outcome) -> ExecutionOutcome:
     has_ended = ended.status in (Status.COMPLETED, Status.FAILED) and run.broken is None
     missing = run.missing() if has_ended and not is_paused and not is_other else None
     if missing is not None:
-        ended = replace(ended, status=Status.FAILED, failure=missing, value=None, has_value=False)
+        ended = replace(ended, status=Status.FAILED, failure=missing, result=None, has_value=False)
     run.recall()
     outcome = _outcome(run, ended, is_asked=is_paused)
     return replace(outcome, status="paused", pending=tuple(run.questions)) if is_paused else outcome
@@ -207,7 +207,7 @@ def _outcome(run: Run, ended: Outcome, *, is_asked: bool) -> ExecutionOutcome:
     return ExecutionOutcome(
         id=run.execution,
         status=cast("ExecutionStatus", str(ended.status)),
-        value=ended.value,
+        result=ended.result,
         has_value=ended.has_value,
         output=ended.output,
         output_truncated=ended.output_truncated,
