@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sandbox.host.recording import Delivery, Recording
     from sandbox.host.sandbox import Sandbox
     from sandbox.limits import Limits
-    from sandbox.outcome import Call, CallSite, Failure, Outcome, Refusal, Status, Usage
+    from sandbox.outcome import Call, CallSite, Failure, JsonText, Outcome, Refusal, Status, Usage, value_of
 
 __all__ = [
     "HASH_SEED",
@@ -30,6 +30,7 @@ __all__ = [
     "CallSite",
     "Delivery",
     "Failure",
+    "JsonText",
     "Limits",
     "Outcome",
     "ProgramRefused",
@@ -42,6 +43,7 @@ __all__ = [
     "Status",
     "Usage",
     "room",
+    "value_of",
 ]
 
 _HOME = {

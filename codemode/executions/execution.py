@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.executions.journal import PendingCall
 from codemode.executions.ledger import LedgerEntry
 from codemode.gateway.call import CallState
-from sandbox import Failure, Refusal, Usage
+from sandbox import Failure, Refusal, Usage, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,7 @@ class ExecutionOutcome:
 
     id: str
     status: ExecutionStatus
-    value: Any
+    result: Any
     has_value: bool
     output: str
     output_truncated: bool
@@ -38,14 +38,20 @@ class ExecutionOutcome:
     pending: tuple[PendingCall, ...] = ()
 
     @property
+    def value(self) -> Any:
+        """The result as JSON data; to read a large one takes its time, see `sandbox.JsonText`."""
+        return value_of(self.result)
+
+    @property
     def ok(self) -> bool:
         """Whether the program ran to its end."""
         return self.status == "completed"
 
     def to_json(self) -> dict[str, Any]:
-        """The outcome as JSON data, as every face gives it."""
+        """The outcome as JSON data, as every face gives it; a large value in it is a `sandbox.JsonText`."""
+        fields = _fields_of(self)
         return {
-            **_fields_of(self),
+            **{("value" if name == "result" else name): value for name, value in fields.items()},
             "status": str(self.status),
             "failure": asdict(self.failure) if self.failure is not None else None,
             "usage": asdict(self.usage),
@@ -60,7 +66,7 @@ class ExecutionOutcome:
         return cls(
             id=data["id"],
             status=data["status"],
-            value=data.get("value"),
+            result=data.get("value"),
             has_value=data.get("has_value", False),
             output=data.get("output", ""),
             output_truncated=data.get("output_truncated", False),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -310,7 +311,8 @@ class RecordedRun(Run):
         if kind == "unknown":
             reason = "it was sent, and the server ended before the answer came: look whether it was done"
         shown = self.ledger.entry(path).arguments
-        return PendingCall(f"ap_{named}", self.execution, path, tool, shown, digest, reason, kind, host=host)
+        asked_us = time.time_ns() // 1000
+        return PendingCall(f"ap_{named}", self.execution, path, tool, shown, digest, reason, kind, asked_us, host=host)
 
     async def _wait_for(self, question: PendingCall, state: CallState) -> NoReturn:
         self.questions.append(question)

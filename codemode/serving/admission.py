@@ -27,6 +27,9 @@ LASTING_S = 1.0
 #: Requests in the queue for each processor while there is more to do than can be done.
 SHORT_QUEUE = 2
 
+#: One place in so many is kept free for others while a single caller has all that run.
+KEPT_FREE = 4
+
 #: Callers whose rate is remembered.
 _REMEMBERED = 10_000
 
@@ -126,12 +129,21 @@ class Admission:
         self._admit_waiting()
 
     def _has_room(self, caller: str) -> bool:
-        most = self._settings.per_key_running
         return (
             self._total < self._settings.running
             and self._starting < self._processors
-            and (most is None or self._running[caller] < most)
+            and self._running[caller] < self._share(caller)
         )
+
+    def _share(self, caller: str) -> int:
+        """How many places a caller may have: without a setting, what leaves some for others who come."""
+        if self._settings.per_key_running is not None:
+            return self._settings.per_key_running
+        running = self._settings.running
+        callers = len({caller, *self._running, *self._queues})
+        if callers > 1:
+            return max(1, running // callers)
+        return max(1, running - max(1, running // KEPT_FREE))
 
     def _admit(self, turn: Turn) -> None:
         self._total += 1
@@ -154,9 +166,7 @@ class Admission:
                 raise Overloaded("the server has more to do than it can take on now") from None
         except BaseException:
             if _is_admitted(turn):  # it came, and whoever wanted it has gone
-                self._total -= 1
-                self._running[turn.caller] -= 1
-                turn.begun()
+                self._give_back(turn)
             else:
                 self._leave(turn)
             raise

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 #: Bytes of a head: a bearer token of an issuer has a few thousand.
 LARGEST_HEAD = 64 * 1024
 
+#: The extension of ASGI by which an application ends a connection whose client does not read.
+HANG_UP = "codemode.hang_up"
+
 _AGAIN_S = 1
 
 
@@ -64,6 +67,7 @@ class _Connection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         self._in_head = True
         super().on_message_begin()
+        self.scope.setdefault("extensions", {})[HANG_UP] = {"now": self.transport.abort}  # type: ignore[typeddict-item]
 
     def on_headers_complete(self) -> None:
         self._in_head = False

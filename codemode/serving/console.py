@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from codemode.serving.model_text import failure_text
+from sandbox import value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -187,7 +188,7 @@ def plain(text: str, style: str = "") -> Text:
 
 def print_json(data: Any) -> None:
     """Data for another program: one JSON document on standard output."""
-    text = json.dumps(data, indent=2, ensure_ascii=False).translate(_IN_JSON)
+    text = json.dumps(data, indent=2, ensure_ascii=False, default=value_of).translate(_IN_JSON)
     console.print(text, soft_wrap=True, markup=False)
 
 

@@ -95,7 +95,8 @@ def verdict(findings: Sequence[Finding]) -> Finding:
     )
     warned = f"{len(warnings)} warnings" if len(warnings) != 1 else "1 warning"
     if failures:
-        return Finding("verdict", "not ready", State.FAILURE, f"{len(failures)} wrong: {', '.join(failures)}; {warned}")
+        said = f"{len(failures)} wrong: {', '.join(failures)}; {warned}"
+        return Finding("verdict", "not ready", State.FAILURE, said, "correct what stands above")
     state = State.WARNING if warnings else State.OK
     return Finding("verdict", "ready", state, warned if warnings else "nothing is wrong")
 

@@ -21,7 +21,7 @@ VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 INSTRUCTIONS = "Find tools with search, then call them in one Python program with execute."
 MENU_INSTRUCTIONS = "Only some tools are listed: request_more_tools and request_tool load others."
 
-_TASKS = {"cancel": {}, "list": {}, "requests": {"tools": {"call": {}}}}
+_TASKS: dict[str, Any] = {"cancel": {}, "list": {}, "requests": {"tools": {"call": {}}}}
 _PIECE_BYTES = 65_536
 
 #: A longer first message is no greeting.

@@ -46,6 +46,7 @@ from codemode.serving.http_menu import add_menu_route
 from codemode.serving.intake import Intake
 from codemode.serving.key_check import KeyCheck
 from codemode.serving.mcp_http import PATH, McpHttp
+from codemode.serving.outgoing import Outgoing
 from codemode.serving.problems import problem
 from codemode.serving.request_mistakes import know_query, mistake_of, place_mistake, unread_body
 from sandbox import SandboxError
@@ -112,6 +113,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     app.router.routes.append(Route(PATH, endpoint=mcp))
     app.add_middleware(Intake, admission=admission, limit_bytes=server.request_limit_bytes, body_s=server.request_s)
     app.add_middleware(KeyCheck, callers=callers)
+    app.add_middleware(Outgoing)
     _answer_errors(app)
     _add_health(app, service)
     _add_routes(app, service, Depends(BEARER))

@@ -22,6 +22,7 @@ from codemode.errors import CallerNotLetIn, CodeModeError, RequestRepeated
 from codemode.executions.journal import Decision, ExecutionStatus, Verdict
 from codemode.executions.programs import Request as ExecutionRequest
 from codemode.serving.executions import BEYOND_S, brief, gone_on, pending_json, whole
+from codemode.serving.outgoing import DataResponse
 from codemode.serving.problems import problem
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
                 outcome = await until_disconnect(request, work)
             except asyncio.CancelledError:  # by the server, which stops
                 return problem(503, "stopping", _STOPPING)
-            return JSONResponse(outcome.to_json() if outcome is not None else None)
+            return DataResponse(outcome.to_json() if outcome is not None else None)
         wanted = ExecutionRequest(
             body.code,
             given,
@@ -184,9 +185,9 @@ def _add_looking(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         return {"executions": [brief(stored) for stored in found]}
 
     @app.get("/v1/executions/{execution}", tags=["executions"], dependencies=[authenticated])
-    async def get_execution(execution: str, request: Request) -> dict[str, Any]:
+    async def get_execution(execution: str, request: Request) -> Response:
         """One execution: its program, its outcome once there is one, and what it waits for."""
-        return await whole(service, execution, request.state.caller)
+        return DataResponse(await whole(service, execution, request.state.caller))
 
     @app.get("/v1/executions/{execution}/events", tags=["executions"], dependencies=[authenticated])
     async def events(
@@ -209,10 +210,10 @@ def _add_looking(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
 
 def _add_going_on(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
     @app.post("/v1/executions/{execution}/cancel", tags=["executions"], dependencies=[authenticated])
-    async def cancel(execution: str, request: Request) -> dict[str, Any]:
+    async def cancel(execution: str, request: Request) -> Response:
         """End an execution; its outcome tells what was done, what was not, and what is unknown."""
         await service.executions.cancel(execution, request.state.caller)
-        return await whole(service, execution, request.state.caller)
+        return DataResponse(await whole(service, execution, request.state.caller))
 
     @app.post("/v1/executions/{execution}/resume", tags=["executions"], dependencies=[authenticated])
     async def resume(execution: str, request: Request, body: ResumeRequest | None = None) -> Response:
@@ -223,15 +224,15 @@ def _add_going_on(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         return await _answered(service, execution, caller, body.wait_s if body else None)
 
     @app.post("/v1/executions/{execution}/rollback", tags=["executions"], dependencies=[authenticated])
-    async def rollback(execution: str, request: Request, body: ResumeRequest | None = None) -> dict[str, Any]:
+    async def rollback(execution: str, request: Request, body: ResumeRequest | None = None) -> Response:
         """Take back what was committed, the newest first, where a tool names what does that."""
         caller: Caller = request.state.caller
         found = await service.executions.rollback(execution, caller, _credentials(request, service))
         if not found.execution:
-            return {**asdict(found), "status": "nothing to take back"}
+            return DataResponse({**asdict(found), "status": "nothing to take back"})
         _keep_turn(request, service, found.execution, caller)
         stored = await service.executions.wait(found.execution, caller, _wait_s(service, body.wait_s if body else None))
-        return {**asdict(found), "status": stored.status, "outcome": stored.outcome}
+        return DataResponse({**asdict(found), "status": stored.status, "outcome": stored.outcome})
 
 
 def _add_approvals(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
@@ -298,7 +299,7 @@ async def _answered(
         place = {"Location": f"/v1/executions/{execution}", "Retry-After": "1", **(headers or {})}
         return JSONResponse({"id": execution, "status": stored.status if stored else "running"}, 202, place)
     outcome = {"id": execution, **(stored.outcome or {}), "status": stored.status}
-    return JSONResponse(outcome, headers=dict(headers or {}))
+    return DataResponse(outcome, headers=headers)
 
 
 def _keep_turn(request: Request, service: CodeMode, execution: str, caller: Caller) -> None:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from codemode.serving.admission import Overloaded
+from codemode.serving.outgoing import READS, READS_PER_KEY, WATCHERS, WATCHERS_PER_KEY, Places
 from codemode.serving.problems import problem
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ class Intake:
         self._limit_bytes = limit_bytes
         self._body_s = body_s
         self._next_refusal = 0.0
+        self._reads = Places(READS, READS_PER_KEY, "answers about executions")
+        self._watchers = Places(WATCHERS, WATCHERS_PER_KEY, "streams of events")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with its whole body and its turn, or answer it here."""
@@ -61,8 +64,7 @@ class Intake:
             if scope["method"] == "POST" and _is_work(scope["path"]):
                 await self._take_turn(scope, receive, send)
             else:
-                first = await self._whole_body(scope, receive)
-                await self._app(scope, _then(first, receive), send)
+                await self._look(scope, receive, send)
         except Overloaded as overloaded:
             await self._hold_back()
             await _try_again(overloaded.reason, overloaded.retry_after_s)(scope, receive, send)
@@ -77,6 +79,23 @@ class Intake:
         first = await self._whole_body(scope, receive)
         async with self._admission.turn(name) as state["turn"]:
             await self._app(scope, _then(first, receive), send)
+
+    async def _look(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what makes no work; of answers that may be large, or stay open, only so many at one time."""
+        first = await self._whole_body(scope, receive)
+        places = self._places(scope)
+        if places is None:
+            await self._app(scope, _then(first, receive), send)
+            return
+        caller = scope.setdefault("state", {}).get("caller")
+        async with places.place(caller.id if caller else "nobody"):
+            await self._app(scope, _then(first, receive), send)
+
+    def _places(self, scope: Scope) -> Places | None:
+        path = scope["path"]
+        if scope["method"] != "GET" or not path.startswith("/v1/executions/"):
+            return None
+        return self._watchers if path.endswith("/events") else self._reads
 
     async def _hold_back(self) -> None:
         """Let a refusal wait: who asks again at once, against all advice, must not take all the time there is."""

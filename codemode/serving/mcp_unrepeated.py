@@ -26,10 +26,10 @@ class Unrepeated:
     async def send(self, item: SessionMessage, /) -> None:
         """Send a message, or leave it out."""
         message = item.message
-        is_answer = isinstance(message, (JSONRPCResponse, JSONRPCError))
-        if is_answer and not self._is_left_out and message.id == self._input.answered is not None:
-            self._is_left_out = True
-            return
+        if not self._is_left_out and isinstance(message, (JSONRPCResponse, JSONRPCError)):
+            self._is_left_out = message.id is not None and message.id == self._input.answered
+            if self._is_left_out:
+                return
         await self._stream.send(item)
 
     async def aclose(self) -> None:

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.gateway.call import CallState
+from sandbox import JsonText
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 #: Characters of a result, and of an output, that go to a model: some 5,000 tokens. A program can return less.
 SHOWN_CHARACTERS = 20_000
+
+#: Bytes of a character, at most: an escape.
+_MOST_BYTES = 6
 
 #: Calls that are named one by one where the program did not complete.
 _NAMED = 10
@@ -37,7 +41,7 @@ def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_
     `id`, `status`; `value`, where it is within the limit; `failure`; `calls`, by tool and state with their number; and
     as `text` what else the text says: the output, what to do next, notes, and the begin of a value that is too long.
     """
-    fits = ended.has_value and len(json.dumps(ended.value, ensure_ascii=False)) <= limit
+    fits = ended.has_value and len(_value_text(ended, limit)) <= limit
     data: dict[str, Any] = {"id": ended.id, "status": str(ended.status)}
     if fits:
         data["value"] = ended.value
@@ -54,7 +58,7 @@ def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_
 def _said(ended: ExecutionOutcome, limit: int, *, can_resume: bool) -> str:
     parts = [] if ended.ok else [f"{ended.status}: {failure_text(ended)}" if ended.failure else str(ended.status)]
     if ended.has_value:
-        parts.append(_cut(json.dumps(ended.value, ensure_ascii=False), limit, "return less of it"))
+        parts.append(_cut(_value_text(ended, limit), limit, "return less of it"))
     if ended.output:
         printed = _cut(ended.output.rstrip("\n"), limit, "print less")
         parts.append(f"printed:\n{printed}" if ended.has_value or not ended.ok else printed)
@@ -64,6 +68,14 @@ def _said(ended: ExecutionOutcome, limit: int, *, can_resume: bool) -> str:
         parts.append(_waits(ended))
     parts += [f"note: {note}" for note in ended.notes]
     return "\n".join(part for part in parts if part)
+
+
+def _value_text(ended: ExecutionOutcome, limit: int) -> str:
+    """The result as a model reads it; of a large one, of which only the begin is shown, the text as it came."""
+    result = ended.result
+    if type(result) is JsonText and len(result.data) > _MOST_BYTES * limit:
+        return result.data.decode()
+    return json.dumps(ended.value, ensure_ascii=False)
 
 
 def failure_text(ended: ExecutionOutcome) -> str:

@@ -52,7 +52,8 @@ class LoadSettings(Section):
     """How much is taken on at one time; what is beyond it is answered with 429.
 
     `running` programs at one time, `waiting` requests in the queue, each for `wait_s` at most; a queue that does not
-    empty for a second is kept short. `per_key_…` hold for each caller.
+    empty for a second is kept short. `per_key_…` hold for each caller. Without `per_key_running` callers share:
+    one that is alone may have three of four places, several an equal part each.
     """
 
     running: int = Field(default=32, ge=1, le=1000)

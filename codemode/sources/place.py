@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -56,10 +56,16 @@ HERE = Place("this Python program")
 
 def place_of(settings: SourceSettings) -> Place:
     """The place of a source."""
+    settings = _from_anywhere(settings)
     address = _address(settings)
     details = settings.model_dump(mode="json", include=set(_LEADING))
     details["location"] = "" if settings.base_url else settings.location
     return Place(_host(address), address, "; ".join(map(_words, settings.credentials)) or "none", details)
+
+
+def _from_anywhere(settings: SourceSettings) -> SourceSettings:
+    """With whole paths: a command may be typed in the folder of the configuration, or name its file from elsewhere."""
+    return settings.anchored(Path.cwd()) if settings.location or settings.bind else settings
 
 
 def _address(settings: SourceSettings) -> str:

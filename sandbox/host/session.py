@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +12,7 @@ from sandbox.errors import GuestProtocolError, ProgramRefused, ProgramStopped
 from sandbox.host.calls import CallDesk
 from sandbox.host.endings import Ending, by_breach, by_death, by_final, by_processor_time, by_wall_clock
 from sandbox.host.recording import Delivery, Replay
-from sandbox.outcome import Failure, Outcome, Status, Usage
+from sandbox.outcome import Failure, JsonText, Outcome, Status, Usage
 from sandbox.protocol.conversation import Conversation, State
 from sandbox.protocol.framing import FrameBuffer, FrameTooLarge
 from sandbox.protocol.guest_messages import Calls, Cancel, Compiled, Final, Live, Output, Sites
@@ -23,8 +24,9 @@ from sandbox.protocol.host_messages import (
     encode_run,
     encode_tick,
 )
-from sandbox.protocol.parts import KINDS, NO_PARTS, Parts
-from sandbox.protocol.strict_json import InvalidJson, JsonValue, Structure, loads_result
+from sandbox.protocol.large_results import LARGE, ResultCheck
+from sandbox.protocol.parts import KINDS, NO_PARTS, Parts, checked_text
+from sandbox.protocol.strict_json import InvalidJson, JsonValue, loads_result, weight
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -108,6 +110,7 @@ class Session:
         self._outgoing: list[Delivery] = []
         self._unkept_bytes = 0
         self._delivering: asyncio.Task[None] | None = None
+        self._checking: asyncio.Task[None] | None = None
         if program.recording is not None and program.recording.recorded:
             self._replay = Replay(program.recording, program.now)
         self._conversation = Conversation(
@@ -157,6 +160,9 @@ class Session:
             self._value = None  # the outcome alone holds it from here on
             self._parts = Parts(0)
             self._stop()
+            if self._checking is not None:
+                self._checking.cancel()
+                await asyncio.wait((self._checking,))
             try:
                 await self._desk.close()
             finally:  # given up a second time, too
@@ -196,9 +202,16 @@ class Session:
             self._hung_up()
             return
         self._frames.feed(chunk)
+        self._guarded(self._take_read)
+
+    def _take_read(self) -> None:
+        self._conversation.received_bytes()
+        self._take_frames()
+
+    def _guarded(self, take: Callable[[], None]) -> None:
+        """Take something of the guest; whatever is wrong with it ends the session here."""
         try:
-            self._conversation.received_bytes()
-            self._take_frames()
+            take()
         except FrameTooLarge as error:
             limit = "result_bytes" if self._conversation.state is State.VALUE else "frame_bytes"
             breach = GuestProtocolError(f"the guest sent too much: {error}")
@@ -211,7 +224,7 @@ class Session:
             self._fail(error)
 
     def _take_frames(self) -> None:
-        while not self._ending.done():
+        while not self._ending.done() and self._checking is None:
             body = self._frames.next_frame(budget=self._conversation.budget)
             if body is None:
                 return
@@ -272,23 +285,67 @@ class Session:
             self._send_record()
 
     def _take_part(self, body: bytes) -> None:
-        structure = Structure(body)
-        self._conversation.received_part(structure.weight, takes_back=body == NO_PARTS)
+        text = checked_text(body)
+        if len(text) >= LARGE:
+            self._check_in_steps(text, self._parts.depth_left, partial(self._put_part, body))
+            return
+        self._put_part(body, weight(text) if text else len(body), is_checked=False)
+
+    def _put_part(self, body: bytes, size: int, *, is_checked: bool = True) -> None:
+        self._conversation.received_part(size, takes_back=body == NO_PARTS)
         try:
-            self._parts.take(body, structure)
+            self._parts.take(body, is_checked=is_checked)
         except InvalidJson as error:
             raise GuestProtocolError(_UNREADABLE % error) from error
 
     def _take_value(self, body: bytes) -> None:
-        assert self._final is not None  # noqa: S101 - State.VALUE follows a final message
-        structure = Structure(body)
-        self._conversation.received_value(structure.weight)
+        if len(body) >= LARGE:
+            self._check_in_steps(body, self._program.limits.result_depth, partial(self._put_value, body))
+            return
+        self._conversation.received_value(weight(body))
         try:
-            last = loads_result(body, depth=self._program.limits.result_depth, structure=structure)
+            value = loads_result(body, depth=self._program.limits.result_depth)
         except InvalidJson as error:
             raise GuestProtocolError(_UNREADABLE % error) from error
-        self._value = self._parts.complete(last)
+        self._complete(body, value)
+
+    def _put_value(self, body: bytes, size: int) -> None:
+        self._conversation.received_value(size)
+        self._complete(body, self._text(body))
+
+    def _complete(self, body: bytes, last: JsonValue) -> None:
+        assert self._final is not None  # noqa: S101 - State.VALUE follows a final message
+        whole = self._parts.complete(body)
+        self._value = last if whole is body else self._text(whole)
         self._end(by_final(self._final))
+
+    def _text(self, data: bytes) -> JsonText:
+        return JsonText(data, partial(loads_result, depth=self._program.limits.result_depth))
+
+    def _check_in_steps(self, text: bytes, depth: int, then: Callable[[int], None]) -> None:
+        """Check a large text, a step in each turn of the loop; till then the guest is not read."""
+        self._worker.pause()
+        self._checking = self._loop.create_task(self._check(ResultCheck(text, depth), then))
+
+    async def _check(self, check: ResultCheck, then: Callable[[int], None]) -> None:
+        def put() -> None:
+            try:
+                for _ in steps:
+                    return
+            except InvalidJson as error:
+                raise GuestProtocolError(_UNREADABLE % error) from error
+            self._checking = None
+            then(check.weight)
+            self._take_frames()
+
+        steps = check.steps()
+        while self._checking is not None and not self._ending.done():
+            await asyncio.sleep(0)
+            self._guarded(put)
+            if self._checking is not asyncio.current_task():
+                break
+        if self._checking is None:
+            self._worker.go_on()
 
     def _hung_up(self) -> None:
         """The stream ended without a final message: what happened, the fork server will say."""
@@ -440,7 +497,7 @@ class Session:
     def _outcome(self, ending: Ending, usage: Usage) -> Outcome:
         return Outcome(
             status=ending.status,
-            value=self._value,
+            result=self._value,
             has_value=ending.has_value,
             output="".join(self._output),
             output_truncated=self._is_cut,

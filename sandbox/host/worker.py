@@ -58,6 +58,16 @@ class Worker:
         for chunk in self._early:
             on_bytes(chunk)
 
+    def pause(self) -> None:
+        """Read nothing more until `go_on`: what was read before is still being looked at."""
+        if self._descriptor >= 0:
+            self._loop.remove_reader(self._descriptor)
+
+    def go_on(self) -> None:
+        """Read again."""
+        if self._descriptor >= 0:
+            self._loop.add_reader(self._descriptor, self._read)
+
     def send(self, data: bytes) -> None:
         """Send, now as much as the socket takes and the rest when it takes more. A dead worker is no error."""
         if self._unsent:

@@ -13,10 +13,8 @@ is the value that follows the final message.
 
 from __future__ import annotations
 
-from typing import Any
-
 from sandbox.errors import GuestProtocolError
-from sandbox.protocol.strict_json import InvalidJson, JsonValue, Structure, encode, loads, loads_result
+from sandbox.protocol.strict_json import InvalidJson, encode, loads, loads_result
 
 #: The part that takes back those before it.
 NO_PARTS = b"[]"
@@ -24,6 +22,8 @@ CLOSE = b"-"
 #: How a frame begins that is a part.
 KINDS = (b"[", b"=", b"+", b"-")
 _MARKS: dict[type, bytes] = {list: b"[", dict: b"{"}
+_SPACE = b" \t\r\n"
+_ENDS: dict[type, bytes] = {list: b"]", dict: b"}"}
 _TYPES: dict[bytes, type] = {mark: kind for kind, mark in _MARKS.items()}
 
 
@@ -38,58 +38,87 @@ def opening(kind: type, key: str | None) -> bytes:
 
 
 class Parts:
-    """Puts a value together from what nobody trusts. `depth` is how deep the whole may be nested."""
+    """Puts the text of a value together from what nobody trusts. `depth` is how deep the whole may be nested.
+
+    No value is made of the parts: their texts are put in their places.
+    """
 
     def __init__(self, depth: int) -> None:
         self._depth = depth
-        self._open: list[Any] = []
+        self._texts: list[bytes] = []
+        #: Of what is open: the type, and whether something is in it.
+        self._open: list[tuple[type, bool]] = []
 
-    def take(self, part: bytes, structure: Structure | None = None) -> None:
-        """Take one part; `structure` is its own, for whom it is known. Raises GuestProtocolError, InvalidJson."""
+    @property
+    def depth_left(self) -> int:
+        """How deep the next part may be nested."""
+        return self._depth - max(len(self._open) - 1, 0)
+
+    def take(self, part: bytes, *, is_checked: bool = False) -> None:
+        """Take one part; `is_checked`: its JSON is known to be some. Raises GuestProtocolError, InvalidJson."""
+        text = checked_text(part)
+        if text and not is_checked:
+            loads_result(text, depth=self.depth_left)
         if part == NO_PARTS:
             self._open.clear()
+            self._texts.clear()
         elif part.startswith(b"["):
-            self._innermost(list).extend(self._read(part, structure))
+            self._put(list, part)
         elif part.startswith(b"={"):
-            self._innermost(dict).update(self._read(part[1:], structure))
+            self._put(dict, part[1:])
         elif part.startswith(b"+"):
             self._begin(_TYPES.get(part[1:2]), part[2:])
         elif part == CLOSE and len(self._open) > 1:
-            self._open.pop()
+            kind, _ = self._open.pop()
+            self._texts.append(_ENDS[kind])
         else:
             raise GuestProtocolError("the guest sent a part of a value that is none")
 
-    def complete(self, last: JsonValue) -> JsonValue:
-        """Return the whole value, given its last part. Raises GuestProtocolError."""
+    def complete(self, last: bytes) -> bytes:
+        """Return the text of the whole value, given its last part. Raises GuestProtocolError."""
         if not self._open:
             return last
-        if len(self._open) > 1 or type(last) is not type(self._open[0]):
+        kind, _ = self._open[0]
+        if len(self._open) > 1 or not last.startswith(_MARKS[kind]):
             raise GuestProtocolError("the guest sent parts of a value, and a last one that does not belong to them")
-        whole = self._innermost(type(last))
-        whole.extend(last) if type(last) is list else whole.update(last)
-        return whole
+        self._put(kind, last)
+        self._texts.append(_ENDS[kind])
+        return b"".join(self._texts)
 
-    def _read(self, data: bytes, structure: Structure | None) -> JsonValue:
-        return loads_result(data, depth=self._depth - max(len(self._open) - 1, 0), structure=structure)
+    def _put(self, kind: type, text: bytes) -> None:
+        self._enter(kind)
+        inside = text.rstrip(_SPACE)[1:-1].strip(_SPACE)
+        if inside:
+            self._next(kind)
+            self._texts.append(inside)
 
     def _begin(self, kind: type | None, key: bytes) -> None:
-        name = loads(key) if key else None
-        if kind is None or (key and type(name) is not str):
+        if kind is None or (key and type(loads(key)) is not str):
             raise GuestProtocolError("the guest opened something in a value that is no list and no object")
-        inside = kind()
-        if key:
-            self._innermost(dict)[name] = inside
-        else:
-            self._innermost(list).append(inside)
-        self._open.append(inside)
+        self._enter(dict if key else list)
+        self._next(dict if key else list)
+        self._texts.append((key + b":" if key else b"") + _MARKS[kind])
+        self._open.append((kind, False))
         if len(self._open) > self._depth:
             message = f"nested more than {self._depth} deep"
             raise InvalidJson(message)
 
-    def _innermost(self, kind: type) -> Any:
-        """Return what is open; the value itself if nothing came before."""
+    def _enter(self, kind: type) -> None:
+        """See to it that what is open is of this kind; the value itself, if nothing came before."""
         if not self._open:
-            self._open.append(kind())
-        if type(self._open[-1]) is not kind:
+            self._open.append((kind, False))
+            self._texts.append(_MARKS[kind])
+        if self._open[-1][0] is not kind:
             raise GuestProtocolError("the guest sent items of a list for an object, or the other way round")
-        return self._open[-1]
+
+    def _next(self, kind: type) -> None:
+        if self._open[-1][1]:
+            self._texts.append(b",")
+        self._open[-1] = (kind, True)
+
+
+def checked_text(part: bytes) -> bytes:
+    """Return what of a part is JSON to be checked; nothing of one that opens or closes."""
+    if part.startswith(b"[") and part != NO_PARTS:
+        return part
+    return part[1:] if part.startswith(b"={") else b""

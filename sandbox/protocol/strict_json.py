@@ -39,9 +39,11 @@ _SHORT = 100
 _MANY_DIGITS = 200
 #: From this many bytes on a result goes through the faster parser.
 _LARGE = 1 << 16
+#: Numbers that orjson does not read as they are written: whole ones beyond 64 bits, and -0.
+_EXACT = re.compile(rb"[0-9]{19}|-0(?![.0-9])")
 _MAY_BE_UNREAL = re.compile(rb"[0-9][eE]\+?[0-9]{3}|\\u[dD]")
 #: Of a text without escaped quotes: with them a string that does not end would be looked for from each of them.
-_STRING = re.compile(rb'"[^"]*+"')
+STRING = re.compile(rb'"[^"]*+"')
 _ONE_KIND = bytes.maketrans(b"{}", b"[]")
 #: One level up, one down, or none.
 _STEPS = bytes(1 if code == ord("[") else 255 if code == ord("]") else 0 for code in range(256))
@@ -77,27 +79,53 @@ def loads_result(data: bytes, *, depth: int, structure: Structure | None = None)
     collects = gc.isenabled()
     gc.disable()  # what a parser makes holds no cycle: to look for one takes as long as to parse
     try:
-        value = parse(data)
-    except (ValueError, RecursionError) as error:
+        if _EXACT.search(data):
+            return _loads(data, _SCAN_RESULT, depth, RESULT_DIGITS)
+        return parse(data)
+    except ValueError as error:
         message = f"not JSON: {error}"  # the other parser may say it better, and would hold the host for as long again
         raise InvalidJson(message) from None
     finally:
         if collects:
             gc.enable()
-    return value
 
 
 @cache
 def _fast_parser() -> Callable[[bytes], JsonValue] | None:
-    """Return msgspec's parser, loaded for the first large text: a third of the standard library's time.
+    """Return orjson's parser, loaded for the first large text: a third of the standard library's time.
 
-    It refuses by itself what the standard library's has to be asked for: numbers that overflow, lone surrogates.
+    It refuses by itself what the standard library's has to be asked for: numbers that overflow, lone surrogates. And
+    no number takes it long, as 1e308 does others: what it does not read exactly is looked for before (`_EXACT`).
     """
     try:
-        from msgspec.json import Decoder  # noqa: PLC0415  # small results need not wait for it
+        from orjson import loads as parse  # noqa: PLC0415  # small results need not wait for it
     except ImportError:
         return None
-    return Decoder().decode
+    return parse
+
+
+def check_grammar(data: bytes, depth: int) -> None:
+    """Refuse what is no JSON, in C and without making a value; nesting, numbers and UTF-8 have been looked at."""
+    check = _grammar()
+    if check is None:
+        _loads(data, _SCAN_RESULT, depth, RESULT_DIGITS)
+        return
+    try:
+        check(data)
+    except (ValueError, RecursionError) as error:
+        message = f"not JSON: {error}"
+        raise InvalidJson(message) from None
+
+
+@cache
+def _grammar() -> Callable[[bytes], object] | None:
+    """Return msgspec's reader of texts that it does not look into, loaded for the first large text."""
+    try:
+        from msgspec import Raw  # noqa: PLC0415  # small results need not wait for it
+        from msgspec.json import Decoder  # noqa: PLC0415
+    except ImportError:
+        return None
+    return Decoder(Raw).decode
 
 
 def dumps(value: JsonValue, *, depth: int = MESSAGE_DEPTH, digits: int = MESSAGE_DIGITS) -> bytes:
@@ -142,7 +170,7 @@ def check_shape(data: bytes, *, depth: int, digits: int) -> bool:
 
 def _check_digits(data: bytes, shapes: bytes, digits: int) -> None:
     run = b"0" * (digits + 1)
-    if run in shapes and run in _STRING.sub(b"", _without_escapes(data)).translate(_NUMBER_SHAPES):
+    if run in shapes and run in STRING.sub(b"", without_escapes(data)).translate(_NUMBER_SHAPES):
         message = f"a number of more than {digits} digits"
         raise InvalidJson(message)
 
@@ -249,18 +277,37 @@ def _is_deeper(brackets: bytes, depth: int) -> bool:
 
 
 def _brackets(data: bytes) -> bytes:
-    """Return those outside of strings, and a quote that has no other.
+    return outside_of_strings(without_escapes(data))
+
+
+def outside_of_strings(plain: bytes) -> bytes:
+    """Return the brackets outside of strings, and a quote that has no other, of a text without escapes.
 
     Where quotes stand side by side in even numbers only, each bracket between them is outside: in most texts.
     """
-    found = _without_escapes(data).translate(None, _NOT_STRUCTURE)
+    found = plain.translate(None, _NOT_STRUCTURE)
     brackets = found.translate(None, b'"')
     if found.count(b'""') * 2 == len(found) - len(brackets):
         return brackets
-    return _STRING.sub(b"", found.replace(b'""', b""))
+    return STRING.sub(b"", found.replace(b'""', b""))
 
 
-def _without_escapes(data: bytes) -> bytes:
+def level_after(brackets: bytes, level: int, depth: int) -> int:
+    """Return how deep the text is nested after these brackets. Raises InvalidJson beyond `depth`, and below zero."""
+    brackets = brackets.translate(_ONE_KIND)
+    rest, passes = brackets, 0
+    while rest and passes < min(depth - level, _PASSES):
+        rest, passes = rest.replace(b"[]", b""), passes + 1
+    if not rest:
+        return level  # nothing was nested deeper than there were passes
+    levels = array("i", accumulate(memoryview(brackets.translate(_STEPS)).cast("b"), initial=level))
+    if max(levels) > depth or min(levels) < 0:
+        message = f"nested more than {depth} deep"
+        raise InvalidJson(message)
+    return levels[-1]
+
+
+def without_escapes(data: bytes) -> bytes:
     """Take out what may hide the end of a string; in this order: an escaped backslash may stand before it."""
     return data.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in data else data
 

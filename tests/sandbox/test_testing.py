@@ -97,7 +97,7 @@ def test_a_script_without_answers_is_none() -> None:
 
 async def test_the_fake_sandbox_records_and_ends_programs_as_it_is_told() -> None:
     tools = Tools({"shop.price": 30})
-    ending = Ending(Outcome(Status.COMPLETED, value=30, has_value=True), calls=(("shop.price", {"fruit": "fig"}),))
+    ending = Ending(Outcome(Status.COMPLETED, result=30, has_value=True), calls=(("shop.price", {"fruit": "fig"}),))
 
     async with FakeSandbox(ending, Outcome(Status.TIMED_OUT, limit="wall_s")) as fake:
         first = await fake.run("shop.price(fruit='fig')", names=tools.names, call=tools, inputs={"n": 1})

@@ -7,8 +7,11 @@ from dataclasses import asdict
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from codemode.errors import JournalDamaged
 from codemode.executions.journal import JournalEntry, NewExecution, PendingCall, StoredExecution, check_types, readable
+from sandbox import JsonText
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +20,11 @@ if TYPE_CHECKING:
     from codemode.executions.journals.seals import Seals
 
 from codemode.executions.journals.seals import NOT_AS_WRITTEN
+
+#: From this many characters on the value of an outcome is not parsed.
+_LARGE = 1 << 16
+
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 encode = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -56,9 +64,32 @@ def stored(row: Sequence[Any], seals: Seals, *, has_outcome: bool = True) -> Sto
         if is_sealed and has_outcome:
             outcome_seal, sealed_to, last = sealed[6:]
             seals.require_outcome(status, outcome, (outcome_seal, execution, sealed_to, last))
-        ended = None if outcome is None else json.loads(outcome)
+        ended = None if outcome is None else _outcome(outcome)
         check_types({"outcome": ended}, {"outcome": (dict, NoneType)})
     return StoredExecution(whole, status, server, lease_until_us, created_us, updated_us, ended_us, ended)
+
+
+def outcome_text(outcome: Any) -> str:
+    """An outcome as it is written: a large value in it stays the text that it is, which is not ASCII alone."""
+    value = outcome.get("value") if type(outcome) is dict else None
+    if type(value) is not JsonText:
+        return encode(outcome)
+    rest = {name: part for name, part in outcome.items() if name != "value"}
+    return f'{encode(rest)[:-1]},"value":{value.data.decode()}}}'
+
+
+def _outcome(text: str) -> Any:
+    """An outcome as it was written, a large value in it as text. Raises ValueError."""
+    if len(text) < _LARGE:
+        return json.loads(text)
+    try:
+        parts = _members(text.encode())
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    return {
+        name: JsonText(bytes(part)) if name == "value" and len(part) >= _LARGE else json.loads(bytes(part))
+        for name, part in ((name, memoryview(raw)) for name, raw in parts.items())
+    }
 
 
 def listed(row: Sequence[Any], seals: Seals) -> StoredExecution:

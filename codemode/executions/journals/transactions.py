@@ -306,7 +306,7 @@ def _give_back(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any
     if not given:
         raise lost(lease)
     place, seal = yield from _last(lease.execution)
-    text, sealed_to = rows.encode(outcome), place & SEQUENCE
+    text, sealed_to = rows.outcome_text(outcome), place & SEQUENCE
     of_last = seal if sealed_to else None
     yield Statement(
         "UPDATE contents SET outcome = $1, sealed_to = $2, outcome_seal = $3 WHERE execution = $4",

@@ -189,3 +189,20 @@ async def test_who_gives_up_leaves_the_queue_and_the_turn() -> None:
     assert (work.admission.running, work.admission.waiting) == (0, 0)
     async with work.admission.turn("c"):
         assert work.admission.running == 1
+
+
+async def test_one_caller_cannot_fill_all_places() -> None:
+    work = Work(admission(running=4, waiting=10))
+    tasks = [work.start("a") for _ in range(8)]
+    await settled()
+    assert work.order == ["a", "a", "a"]
+    tasks += [work.start("b"), work.start("c")]
+    await settled()
+    assert work.order == ["a", "a", "a", "b"]
+    work.end(0)
+    await settled()
+    assert work.order == ["a", "a", "a", "b", "c"]
+    await work.end_all()
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -20,7 +20,7 @@ def test_an_outcome_of_others_moves_no_cursor_and_has_no_markup(capsys: pytest.C
     ended = ExecutionOutcome(
         id="ex_1",
         status="failed",
-        value=None,
+        result=None,
         has_value=False,
         output=HOSTILE + "\r\nsecond line",
         output_truncated=False,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 COMMAND = str(Path(sys.executable).parent / "codemode")
-SERVER = Path(__file__).parents[1] / "sources" / "example_server.py"
+SERVER = Path(__file__).parents[1] / "sources" / "misbehaving_server.py"
 
 PETS = {
     "openapi": "3.1.0",
@@ -41,7 +41,7 @@ sources:
     base_url: "http://127.0.0.1:{down}"
     credentials: [{{kind: bearer, token: {{env: NONE}}}}]
   shop: {{location: "python:{folder}/shop.py"}}
-  clock: {{command: [{python}, {server}]}}
+  clock: {{command: [{python}, {server}, log]}}
   gone: {{location: "http://127.0.0.1:{down}/openapi.json"}}
   graph: {{kind: graphql, location: "http://127.0.0.1:{down}/graphql"}}
   robot: {{command: [sh, -c, "echo started >> {folder}/started; exit 1"]}}

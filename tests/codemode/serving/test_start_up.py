@@ -57,14 +57,16 @@ def test_importing_the_package_imports_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("section", ["{}", '{"enabled": false}'])
-@pytest.mark.parametrize("face", ["tools", "menu"])
+@pytest.mark.parametrize("face", ["code", "menu"])
 async def test_the_greeting_is_what_the_sdk_would_say(face: str, section: str, tmp_path: Path) -> None:
     content = {"server": {"mcp": face}, "journal": json.loads(section), "state_folder": tmp_path}
     settings = Settings.model_validate(content)
     server = McpFace(CodeMode.from_settings(settings)).server
     options = server.create_initialization_options()
+    capabilities = options.capabilities.model_dump(by_alias=True, exclude_none=True, mode="json")
+    capabilities.pop("extensions", None)  # which versions that begin with `initialize` do not know
     said = {
-        "capabilities": options.capabilities.model_dump(by_alias=True, exclude_none=True, mode="json"),
+        "capabilities": capabilities,
         "instructions": options.instructions,
         "serverInfo": {"name": options.server_name, "version": options.server_version},
     }

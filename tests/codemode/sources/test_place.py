@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from codemode.executions.journals.key import DigestKey
 from codemode.settings import SourceSettings
 from codemode.sources.place import HERE, place_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 DIGEST = DigestKey(b"a key of tests").digest
 API = {"location": "x.json", "base_url": "https://api.example/v1/"}
@@ -64,6 +67,14 @@ def test_what_leads_elsewhere_is_another_place(content: dict[str, Any], change: 
 )
 def test_what_leads_nowhere_else_is_the_same_place(change: dict[str, Any]) -> None:
     assert facts(API) == facts({**API, **change})
+
+
+def test_a_file_is_the_same_place_from_wherever_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for content in ({"location": "bank.py"}, {"kind": "toolkit", "location": "tools.json", "bind": "bank.py"}):
+        whole = {name: str(tmp_path / text) if "." in text else text for name, text in content.items()}
+        assert facts(content) == facts(whole)
+        assert str(tmp_path / "bank.py") in facts(content)["the address of up"]
 
 
 def test_no_plain_text_of_an_operator_is_recorded() -> None:

@@ -98,8 +98,7 @@ class HostDouble:
         self._buffer.feed(data)
         while (body := self._buffer.next_frame(budget=BUDGET)) is not None:
             if self._expects_value:
-                last = json.loads(bytes(body))
-                self.ended.value = self._parts.complete(last)
+                self.ended.value = json.loads(self._parts.complete(bytes(body)))
                 self._expects_value = False
             elif bytes(body).startswith(KINDS):
                 self._parts.take(bytes(body))

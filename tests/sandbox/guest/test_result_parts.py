@@ -24,7 +24,7 @@ def sent(value: Any, *, limit_bytes: int = 1 << 24, part_bytes: int = 1 << 22) -
     host = Parts(DEPTH)
     for part in parts:
         host.take(part)
-    return parts, None if last is None else host.complete(json.loads(last))
+    return parts, None if last is None else json.loads(host.complete(last))
 
 
 ROWS = [{"id": n, "name": f"row {n}", "none": None} for n in range(3 * LONG)]

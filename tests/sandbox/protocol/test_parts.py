@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ def whole(*parts: bytes, last: Any) -> Any:
     taken = Parts(DEPTH)
     for part in parts:
         taken.take(part)
-    return taken.complete(last)
+    return json.loads(taken.complete(json.dumps(last, separators=(",", ":")).encode()))
 
 
 LIST, OBJECT = opening(list, None), opening(dict, None)
@@ -32,6 +33,7 @@ LIST, OBJECT = opening(list, None), opening(dict, None)
         ((opening(dict, 'a"'), opening(list, "b"), b"[1]", CLOSE, CLOSE), {}, {'a"': {"b": [1]}}),
         ((b"[1]", LIST, NO_PARTS), {"a": 1}, {"a": 1}),
         ((b"[1]", NO_PARTS, b"[2]"), [3], [2, 3]),
+        ((b"[ ]", b"[1]", b"[\n2 ]"), [], [1, 2]),
     ],
 )
 def test_parts_make_a_value(parts: tuple[bytes, ...], last: Any, value: Any) -> None:

@@ -1,0 +1,138 @@
+"""Answers on their way out: in pieces, each of which a client has a time to take, and only so many for a key at once.
+
+A client that does not read is hung up on. What it has not taken is bounded: a piece of the answer for its connection,
+and `READS_PER_KEY` answers for its key. Whoever follows the events of an execution asks again with `Last-Event-ID`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import Counter
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import Response
+
+from codemode.serving.admission import Overloaded
+from codemode.serving.connection import HANG_UP
+from sandbox import JsonText
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+log = logging.getLogger(__name__)
+
+#: Bytes that are written at once.
+PIECE = 1 << 16
+
+#: Seconds in which a client must take a piece.
+PIECE_S = 10.0
+
+#: Answers about executions that are read and sent at one time, each with 16 MiB at most by default.
+READS, READS_PER_KEY = 16, 4
+
+#: Streams of events that are open at one time.
+WATCHERS, WATCHERS_PER_KEY = 512, 128
+
+
+class Places:
+    """So many at one time, for a key and in all."""
+
+    def __init__(self, most: int, per_key: int, what: str) -> None:
+        self._most = most
+        self._per_key = per_key
+        self._what = what
+        self._taken: Counter[str] = Counter()
+
+    @asynccontextmanager
+    async def place(self, key: str) -> AsyncIterator[None]:
+        """Hold a place. Raises Overloaded where there is none."""
+        if self._taken[key] >= self._per_key or self._taken.total() >= self._most:
+            message = f"too many {self._what} are open; read and close some of them"
+            raise Overloaded(message)
+        self._taken[key] += 1
+        try:
+            yield
+        finally:
+            self._taken[key] -= 1
+            if not self._taken[key]:
+                del self._taken[key]
+
+
+class Outgoing:
+    """ASGI middleware that sends bodies in pieces, and ends the connection of a client that does not take one."""
+
+    def __init__(self, app: ASGIApp, *, piece_s: float = PIECE_S) -> None:
+        self._app = app
+        self._piece_s = piece_s
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        is_left = False
+
+        async def send_piece(message: Message) -> None:
+            nonlocal is_left
+            try:
+                async with asyncio.timeout(self._piece_s):
+                    await send(message)
+            except TimeoutError:
+                log.info("a client did not read its answer within %g s, and was hung up on", self._piece_s)
+                is_left = True
+                raise NotRead from None
+
+        async def send_in_pieces(message: Message) -> None:
+            body = memoryview(message.get("body", b""))
+            if len(body) <= PIECE:
+                await send_piece(message)
+                return
+            for start in range(0, len(body), PIECE):
+                end = start + PIECE
+                more = end < len(body) or message.get("more_body", False)
+                await send_piece({**message, "body": bytes(body[start:end]), "more_body": more})
+
+        try:
+            await self._app(scope, receive, send_in_pieces)
+        except Exception:
+            if not is_left:
+                raise
+        finally:
+            if is_left:
+                _hang_up(scope)
+
+
+def _hang_up(scope: Scope) -> None:
+    """End the connection now: to close it would wait for the client to read what is left."""
+    extension = scope.get("extensions", {}).get(HANG_UP)
+    if extension is not None:
+        extension["now"]()
+
+
+class NotRead(Exception):
+    """A client did not take its answer in time."""
+
+
+class DataResponse(Response):
+    """JSON data with texts in them, which are sent as they are."""
+
+    media_type = "application/json"
+
+    def __init__(self, data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(encoded(data), status, headers)
+
+
+def encoded(data: Any) -> bytes:
+    """Data as JSON; the `JsonText` of a large value, in it or in the `outcome` in it, is not looked into."""
+    if type(data) is JsonText:
+        return data.data
+    if type(data) is dict and any(type(part) in (JsonText, dict) for part in data.values()):
+        members = (json.dumps(name).encode() + b":" + encoded(part) for name, part in data.items())
+        return b"{" + b",".join(members) + b"}"
+    return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

@@ -1,0 +1,115 @@
+"""A large result, checked in steps of a few milliseconds and kept as the bytes that came: no value is made of it.
+
+The steps look at brackets, numbers and UTF-8. The last one is the grammar, which a parser in C that builds nothing
+checks at once: 16 MiB in some 30 ms, whatever stands in them.
+"""
+
+from __future__ import annotations
+
+import re
+from codecs import utf_8_decode
+from math import isinf
+from typing import TYPE_CHECKING
+
+from sandbox.protocol import strict_json
+from sandbox.protocol.strict_json import LEAST_LIST, LEAST_OBJECT, RESULT_DIGITS, InvalidJson
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: From this many bytes on a result is checked in steps.
+LARGE = 1 << 16
+#: Bytes of a step: the worst take some 10 ms.
+STEP_BYTES = 1 << 17
+
+#: A number may be too large for a float, or too long, only where the text holds one of these.
+_UNUSUAL = re.compile(rb"[0-9][eE]\+?[0-9]{3}|[0-9]{200}")
+#: The search begins so far before a step, since a step may begin within a number.
+_BEFORE = 256
+_NUMBER = re.compile(rb"[0-9][0-9.eE+-]*+")
+_AT_END = re.compile(rb"[0-9.eE+-]++\Z")
+_TOO_LONG = re.compile(rb"[0-9]{%d}" % (RESULT_DIGITS + 1))
+_LONGEST_NUMBER = RESULT_DIGITS + 100
+
+
+class ResultCheck:
+    """Checks one JSON text of a side that nobody trusts; `weight` is known when all steps are done."""
+
+    def __init__(self, data: bytes, depth: int) -> None:
+        self._data = data
+        self._depth = depth
+        self._level = 0
+        self._is_in_string = False
+        self._decoded = 0
+        self._least_weight = 0
+
+    @property
+    def weight(self) -> int:
+        """What the text counts for, in bytes: see `strict_json.Structure`."""
+        return max(len(self._data), self._least_weight)
+
+    def steps(self) -> Iterator[None]:
+        """Check the text, a step for each turn of whoever asks. Raises InvalidJson."""
+        start = 0
+        while start < len(self._data):
+            end = self._end(start)
+            self._check(start, end)
+            start = end
+            yield
+        if self._level or self._is_in_string:
+            raise InvalidJson(f"nested more than {self._depth} deep" if self._level else "not JSON: a string is open")
+        strict_json.check_grammar(self._data, self._depth)
+
+    def _end(self, start: int) -> int:
+        """Where a step ends: not between a backslash and what it escapes."""
+        end = min(start + STEP_BYTES, len(self._data))
+        chunk = self._data[start:end]
+        is_cut = (len(chunk) - len(chunk.rstrip(b"\\"))) % 2
+        return min(end + is_cut, len(self._data))
+
+    def _check(self, start: int, end: int) -> None:
+        try:
+            _, count = utf_8_decode(self._data[self._decoded : end], "strict", end == len(self._data))
+        except UnicodeDecodeError as error:
+            message = f"not UTF-8: {error.reason} at byte {self._decoded + error.start}"
+            raise InvalidJson(message) from None
+        self._decoded += count
+        plain = strict_json.without_escapes(self._data[start:end])
+        begins_in_string = self._is_in_string
+        if begins_in_string:
+            plain = b'"' + plain
+        if plain.count(b'"') % 2:
+            self._is_in_string = True
+            plain = plain[: plain.rindex(b'"')]
+        else:
+            self._is_in_string = False
+        brackets = strict_json.outside_of_strings(plain)
+        self._least_weight += brackets.count(b"[") * LEAST_LIST + brackets.count(b"{") * LEAST_OBJECT
+        self._level = strict_json.level_after(brackets, self._level, self._depth)
+        if _UNUSUAL.search(self._data, max(start - _BEFORE, 0), end):
+            before = b"" if begins_in_string else self._data[max(start - _LONGEST_NUMBER, 0) : start]
+            self._check_numbers(before, plain, is_last=end == len(self._data))
+
+    def _check_numbers(self, before: bytes, plain: bytes, *, is_last: bool) -> None:
+        begun = _AT_END.search(before)
+        text = (begun[0] if begun else b"") + strict_json.STRING.sub(b'"', plain)
+        if not is_last and not self._is_in_string:
+            text = _AT_END.sub(b"", text) if len(text) < LARGE else text[:-LARGE] + _AT_END.sub(b"", text[-LARGE:])
+        if _TOO_LONG.search(text):
+            message = f"a number of more than {RESULT_DIGITS} digits"
+            raise InvalidJson(message)
+        numbers = [number for number in _NUMBER.findall(text) if b"." in number or b"e" in number or b"E" in number]
+        try:
+            largest = max(map(float, numbers), default=0.0)
+        except ValueError:
+            raise InvalidJson("not JSON: a number that is none") from None
+        if isinf(largest):
+            raise InvalidJson("a number too large for a float")
+
+
+def check_result(data: bytes, depth: int) -> int:
+    """Check a text in one go, and return its weight. Raises InvalidJson."""
+    check = ResultCheck(data, depth)
+    for _ in check.steps():
+        pass
+    return check.weight
