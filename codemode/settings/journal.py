@@ -30,8 +30,10 @@ class JournalSettings(Section):
 
     `enabled` by itself means: where there is a configuration file or a named state folder. `url` is that of a
     PostgreSQL database, else there is a SQLite file in the state folder; `key` is the secret for its digests, else the
-    file `journal.key` there. `process` survives the death of a server, `power` also that of the machine, at the price
-    of a flush to the disk for each write. A server that does not renew its lease for `lease_s` has lost its executions
+    file `journal.key` there. `process` survives the death of a server of codemode. On PostgreSQL the start of a write
+    without an idempotency key also survives the death of the database's process; later entries of the last moments may
+    not, and what they were about is `unknown` then. `power` survives that of the machine, and flushes each write to the
+    disk. A server that does not renew its lease for `lease_s` has lost its executions
     to whoever claims them. Ended executions are kept for `keep_s`, and at most `keep_count` of them; a paused one
     expires after `expire_s`.
     """

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import asyncpg
 
-from codemode.errors import JournalUnavailable
+from codemode.errors import JournalUnavailable, LeaseLost
 from codemode.executions.journals import transactions
 from codemode.executions.journals.group import GroupCommit
 from codemode.executions.journals.preparing import prepare
@@ -30,7 +30,6 @@ from codemode.executions.journals.transactions import Now, Statement, Statements
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 
-    from codemode.errors import LeaseLost
     from codemode.executions.journal import JournalEntry, Lease
     from codemode.executions.journals.group import Write, Written
     from codemode.executions.journals.key import DigestKey
@@ -206,14 +205,24 @@ class PostgresJournal(SqlJournal):
         found = {leases[row["lease"] - 1]: row["last"] for row in held}
         results: list[int | LeaseLost | None] = []
         for (lease, _, _), number in zip(writes, numbers, strict=True):
+            was = after[places[lease] - 1]
             if lease not in found:
                 results.append(transactions.lost(lease))
-            elif found[lease] != after[places[lease] - 1]:
+            elif found[lease] < was:
+                results.append(self._forgotten(lease))
+            elif found[lease] > was:
                 results.append(None)
             else:
                 self._seals.lasts.remember(lease, heads[lease])
                 results.append(number)
         return results
+
+    def _forgotten(self, lease: Lease) -> LeaseLost:
+        message = (
+            f"the journal {self._store} has lost entries of {lease.execution} that it had confirmed: its database's"
+            " process has died; what was to be recorded now was not"
+        )
+        return LeaseLost(message, execution=lease.execution)
 
     async def _last(self, lease: Lease) -> tuple[int, bytes] | None:
         known = self._seals.lasts.get(lease)
