@@ -43,7 +43,7 @@ from xml.etree import ElementTree
 
 from canaries import CREDENTIAL, ENVIRONMENT_SECRET, HOST_SECRET, MARKER, Canaries  # noqa: F401
 
-from sandbox.guest.channel import Connection
+from sandbox.guest.process.channel import Connection
 from sandbox.guest.names.logging_kinds import Handler
 from sandbox.guest.names.traceback_names import FrameSummary
 from sandbox.limits import Limits

@@ -217,5 +217,5 @@ def run_guest(
     host = host or HostDouble(tools, now=now)
     source = encode_program(code, names)
     host.begin(encode_run(source, seed=seed, now=now, limits=limits or Limits(), inputs=inputs or {}))
-    program.converse(host)
+    program.serve_over(program.new_run(host), host)
     return host.ended

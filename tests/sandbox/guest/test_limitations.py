@@ -7,8 +7,8 @@ from pathlib import Path
 
 from sandbox.guest.language.attributes import NOT_DEFINABLE
 from sandbox.guest.language.variables import UNAVAILABLE
-from sandbox.guest.names.builtin_names import static_builtins
-from sandbox.guest.names.refused import WITHHELD
+from sandbox.guest.library.builtin_names import static_builtins
+from sandbox.guest.advice.not_offered import WITHHELD
 
 PAGE = (Path(__file__).parents[3] / "docs" / "limitations" / "language.md").read_text()
 

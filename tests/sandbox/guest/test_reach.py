@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
-from sandbox.guest.channel import Channel
-from sandbox.guest.concurrency.clock import Clock
-from sandbox.guest.concurrency.hub import Hub, Slot, fresh_context
+from sandbox.guest.process.channel import Channel
+from sandbox.guest.scheduling.clock import Clock
+from sandbox.guest.scheduling.hub import Hub, Slot, fresh_context
 from sandbox.guest.language.attributes import Decision, decide
 from sandbox.guest.language.compilation import compile_program
 from sandbox.guest.language.policy import READ_AS
 from sandbox.guest.language.variables import is_dunder
-from sandbox.guest.names.modules import OFFERED, Modules
-from sandbox.guest.names.scene import Scene
-from sandbox.guest.names.vetted import VETTED
-from sandbox.guest.run import Run
-from sandbox.guest.runtime.access import Access
+from sandbox.guest.library.modules import OFFERED, Modules
+from sandbox.guest.library.scene import Scene
+from sandbox.guest.library.allowlist import VETTED
+from sandbox.guest.process.run import Run
+from sandbox.guest.language.access import Access
 from sandbox.guest.runtime.classes import BASES, Classes
-from sandbox.guest.runtime.own import OwnClasses
-from sandbox.guest.runtime.tables import Table
+from sandbox.guest.language.own import OwnClasses
+from sandbox.guest.library.tables import Table
 from sandbox.guest.tools import Record, ToolCalls
 from sandbox.limits import Limits
 from sandbox.protocol.host_messages import decode_host_message, encode_program, encode_run

@@ -16,8 +16,8 @@ import pytest
 
 from sandbox.guest import program
 from sandbox.guest.names.shared import freeze_class, restore_shared, shared_nodes
-from sandbox.guest.runtime.own import MARK, MARK_NAME
-from sandbox.guest.runtime.types_seen import SeenType
+from sandbox.guest.language.own import MARK, MARK_NAME
+from sandbox.guest.language.kinds import SeenType
 from tests.sandbox.guest.host_double import run_guest
 from tests.sandbox.guest.test_reach import SAMPLES
 

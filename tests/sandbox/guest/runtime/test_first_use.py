@@ -12,7 +12,7 @@ _PROGRAM = """
 import ast, json, sys
 from pathlib import Path
 from sandbox.guest import program
-from sandbox.guest.names.modules import OFFERED
+from sandbox.guest.library.modules import OFFERED
 
 program.warm_up()
 late = []

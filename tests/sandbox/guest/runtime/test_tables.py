@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from sandbox.guest.language.compilation import compile_program
-from sandbox.guest.names.builtin_names import static_builtins
-from sandbox.guest.runtime.tables import Table
+from sandbox.guest.library.builtin_names import static_builtins
+from sandbox.guest.library.tables import Table
 from tests.sandbox.guest.host_double import run_guest
 
 
