@@ -27,12 +27,12 @@ from typing import TYPE_CHECKING, Any, cast
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from sandbox.guest import program as guest_program
-from sandbox.guest.process.channel import Channel
-from sandbox.guest.scheduling.hub import fresh_context
 from sandbox.guest.language.compilation import compile_program
 from sandbox.guest.library.modules import OFFERED
-from sandbox.guest.process.run import Run
 from sandbox.guest.library.tables import Table
+from sandbox.guest.process.channel import Channel
+from sandbox.guest.process.run import Run
+from sandbox.guest.scheduling.hub import fresh_context
 from sandbox.guest.tools import Record
 from sandbox.limits import Limits
 from sandbox.protocol.host_messages import decode_host_message, encode_program, encode_run

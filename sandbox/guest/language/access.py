@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABCMeta
+from asyncio import Task
 from datetime import date
 from enum import Enum
 from types import BuiltinMethodType, FunctionType, MappingProxyType, MethodDescriptorType, ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, ENUM, NAMED_TUPLE, Decision, decide
+from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.language.fields import walks_plainly
 from sandbox.guest.language.kinds import SHOWN_AS
-from sandbox.guest.language.own import MARK_NAME, OWN, is_own, is_own_class, is_own_function
+from sandbox.guest.language.own import OWN, is_own, is_own_class, is_own_function, ours
 from sandbox.guest.language.variables import is_dunder
 
 if TYPE_CHECKING:
@@ -89,15 +92,26 @@ def _read_class(value: Any, name: str) -> Any:
 
 def _read_dict(value: Any, name: str) -> Any:
     if is_own_class(value):
-        return MappingProxyType({key: item for key, item in vars(value).items() if key != MARK_NAME})
+        return MappingProxyType({key: item for key, item in vars(value).items() if key not in ours(value)})
+    if isinstance(value, type):  # `__subclasshook__` asks which names there are
+        names = vars(value).items()
+        return MappingProxyType({key: item if _is_shown(key) else None for key, item in names})
     if is_own(value) or isinstance(value, _SHOW_ALL):
         return value.__dict__
     raise _missing(value, name)
 
 
+def _is_shown(name: str) -> bool:
+    return decide(name) is Decision.PLAIN and not is_dunder(name)
+
+
 def _read_own(value: Any, name: str) -> Any:
     """What is shown of the program's own objects and functions alone."""
-    if is_own_function(value) or (name == "__getstate__" and is_own(value)):
+    if (
+        is_own_function(value)
+        or type(value) in (staticmethod, classmethod)
+        or (name == "__getstate__" and is_own(value))
+    ):
         return getattr(value, name)
     raise _missing(value, name)
 
@@ -111,7 +125,7 @@ def _read_subclasses(value: Any, name: str) -> Any:
 def _read_writer(value: Any, name: str) -> Any:
     """`object.__setattr__`, which takes the object first, and `super().__setattr__`, which has it."""
     found = getattr(value, name)
-    if is_own_function(found):
+    if is_own_function(found) and found.__code__.co_filename == FILENAME:  # and not written by `dataclass`
         return found
     owner = value.__self__ if type(value) is super else value
 
@@ -123,8 +137,18 @@ def _read_writer(value: Any, name: str) -> Any:
     return write
 
 
-def _read_evaluate(value: Any, name: str) -> Any:
-    if type(value).__name__ == "ForwardRef":
+def _read_register(value: Any, name: str) -> Any:
+    """`ABC.register`, of abstract classes of the program."""
+    found = getattr(value, name)
+    is_of_abstract_class = getattr(found, "__func__", found) is ABCMeta.register
+    if is_of_abstract_class and not is_own_class(getattr(found, "__self__", None)):
+        raise _missing(value, name)
+    return found
+
+
+def _read_of_own(value: Any, name: str) -> Any:
+    """What only classes of the program offer under this name."""
+    if type(value).__name__ == "ForwardRef" or isinstance(value, Task):
         raise _missing(value, name)
     return getattr(value, name)
 
@@ -135,7 +159,8 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     **dict.fromkeys(("__getstate__", "__self__", "__func__", "__code__"), _read_own),
     "__subclasses__": _read_subclasses,
     **dict.fromkeys(("__setattr__", "__delattr__"), _read_writer),
-    "evaluate": _read_evaluate,
+    **dict.fromkeys(("evaluate", "get_stack", "print_stack"), _read_of_own),
+    "register": _read_register,
 }
 
 

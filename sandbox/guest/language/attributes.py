@@ -62,6 +62,8 @@ LOOKED_AT = {
     "format": "str.format walks attributes: ours decides on each of them",
     "format_map": "as format",
     **dict.fromkeys(("now", "today", "utcnow"), "dates show the time of the execution"),
+    "register": "abstract classes of the library decide what others are",
+    **dict.fromkeys(("get_stack", "print_stack"), "a task shows its frames"),
     "__class__": "the class of a class is `type`, whatever metaclass it has",
     **dict.fromkeys(("__dict__", "__getstate__"), "shows private attributes"),
     **dict.fromkeys(("__self__", "__func__"), "a builtin function leads to its module"),
@@ -108,7 +110,7 @@ ASSIGNABLE = _names("""
     __traceback__ __notes__
     """)
 #: What a class of the program may define between two underscores.
-DEFINABLE = _METHODS | _CONVENTIONS | {"__slots__", "__doc__", "__match_args__", "__version__", "__isabstractmethod__"}
+DEFINABLE = _METHODS | _CONVENTIONS | {"__slots__", "__doc__", "__version__", "__isabstractmethod__"}
 
 #: What to write instead, for the message.
 INSTEAD = {

@@ -96,6 +96,11 @@ SHOWN_AS: dict[type, Any] = {
 }
 
 
+def subclass_hook(hook: Any) -> Any:
+    """Let a `__subclasshook__` of the program not be asked about metaclasses: it would be handed `type` itself."""
+    return lambda cls, kind: NotImplemented if issubclass(kind, type) else hook(cls, kind)
+
+
 def kind_of(value: object) -> Any:
     """Return the class of a value, as programs see it."""
     kind = type(value)

@@ -82,28 +82,33 @@ def hash_by_number(self: object) -> int:
     return (IDENTITIES.number(self) if found is None else found[0]) * 16
 
 
-def repr_by_number(self: object) -> str:
-    """Do what `object.__repr__` does."""
-    kind = type(self)
-    return f"<{kind.__module__}.{kind.__qualname__} object at 0x{IDENTITIES.shown(self):x}>"
-
-
-_BY_NUMBER = {"__hash__": hash_by_number, "__repr__": repr_by_number}
+#: The classes of the program into which a hash was put.
+_HASHED: set[type] = set()
 
 
 def show_numbers(kind: Any) -> None:
-    """Let objects of a class hash and show by number, where they would by address. Not of a protocol: it is compared
-    with other classes, name by name.
+    """Let objects of a class hash by number, where they would by address: sets of them then have one order in all runs.
+
+    Not of a protocol, which is compared with other classes name by name. A class that inherits this, and behind it a
+    hash of the library (`class D(Mixin, dict)`), gets that of the library.
     """
-    if typing.Protocol in kind.__bases__:
+    if typing.Protocol in kind.__bases__ or kind.__hash__ not in (hash_by_number, object.__hash__):
         return
-    for name, by_number in _BY_NUMBER.items():
-        if getattr(kind, name) is getattr(object, name):
-            type.__setattr__(kind, name, by_number)
+    found = (vars(base)["__hash__"] for base in kind.__mro__ if "__hash__" in vars(base))
+    real = next(method for method in found if method is not hash_by_number)
+    made = hash_by_number if real is vars(object)["__hash__"] else real
+    if made is not kind.__hash__:
+        _HASHED.add(kind)
+        type.__setattr__(kind, "__hash__", made)
+
+
+def ours(kind: type) -> set[str]:
+    """Return the names of what the sandbox has put into a class."""
+    return {MARK_NAME, "__hash__"} if kind in _HASHED else {MARK_NAME}
 
 
 def show_addresses(kind: Any) -> None:
-    """Take that back, for a decorator that looks at what the class defines itself."""
-    for name, by_number in _BY_NUMBER.items():
-        if vars(kind).get(name) is by_number:
-            type.__delattr__(kind, name)
+    """Take the hash back, for a decorator that looks at what the class defines itself."""
+    if kind in _HASHED:
+        _HASHED.discard(kind)
+        del kind.__hash__

@@ -240,6 +240,8 @@ class LanguagePolicy(RestrictingNodeTransformer):
         node.returns = self.visit(node.returns) if node.returns is not None else None
         self._visit_type_params(node)
         self._visit_parameters(node.args)
+        if in_class and node.name == "__subclasshook__":
+            node.decorator_list.append(load(".subclass_hook", node))
         first = _receiver(node) if in_class else ""
         self._checked = first if in_class else outer  # a function inside of a method has its `self`
         node.body = self._visit_all(node.body)
@@ -294,9 +296,10 @@ class LanguagePolicy(RestrictingNodeTransformer):
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Allow assignment. `__match_args__` must be written out: patterns read what it names without a guard."""
-        for target in node.targets:
-            if self._in_class and isinstance(target, ast.Name) and target.id == "__match_args__":
-                self._check_match_args(node.value)
+        target = node.targets[0]
+        if self._in_class and isinstance(target, ast.Name) and target.id == "__match_args__" and len(node.targets) == 1:
+            self._check_match_args(node.value)
+            return node
         return self.node_contents_visit(node)
 
     def _check_match_args(self, value: ast.expr) -> None:

@@ -73,8 +73,9 @@ contextlib: context managers of the program; the standard streams are its own
     raw: asynccontextmanager contextmanager
     lent: AbstractAsyncContextManager AbstractContextManager AsyncContextDecorator AsyncExitStack ContextDecorator
         ExitStack aclosing closing nullcontext redirect_stderr redirect_stdout suppress
-contextvars: variables of the program
-    raw: Context ContextVar Token copy_context
+contextvars: variables of the program; a new context keeps the place of the scheduler
+    raw: ContextVar Token copy_context
+    facade: Context
 copy: objects of the program
     raw: copy deepcopy replace
     lent: Error error
@@ -141,7 +142,7 @@ inspect: what functions and classes say of themselves; the facades run no text, 
         isasyncgenfunction isawaitable isbuiltin isclass iscoroutine iscoroutinefunction isdatadescriptor isfunction
         isgenerator isgeneratorfunction ismethod ismethoddescriptor isroutine unwrap
     lent: Parameter Signature
-    facade: get_annotations getmembers ismodule signature
+    facade: get_annotations getmembers getsource ismodule signature
 io: memory; not open, FileIO and the wrappers
     raw: BytesIO DEFAULT_BUFFER_SIZE SEEK_CUR SEEK_END SEEK_SET StringIO
     lent: IOBase TextIOBase UnsupportedOperation
@@ -268,9 +269,9 @@ uuid: computed from text; uuid1 and uuid4 are facades: time and seed of the exec
     facade: uuid1 uuid4
 warnings: facades: warnings become notes
     facade: catch_warnings filterwarnings resetwarnings simplefilter warn
-weakref: objects of the program; not finalize, which calls what it keeps when the process ends
+weakref: objects of the program
     raw: ProxyType ReferenceType proxy ref
-    lent: WeakKeyDictionary WeakSet WeakValueDictionary
+    lent: WeakKeyDictionary WeakMethod WeakSet WeakValueDictionary finalize
 xml.etree.ElementTree: trees; what parses is a facade: no entities, no files
     raw: Comment Element ProcessingInstruction SubElement dump indent iselement tostring tostringlist
     lent: ParseError QName

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sandbox.guest.language.access import delattr_, getattr_, hasattr_, private, receiver, setattr_, vars_of, writable
 from sandbox.guest.language.access import looked_at as look_at
 from sandbox.guest.language.compilation import FILENAME
-from sandbox.guest.language.kinds import Type, kind_of, metaclass
+from sandbox.guest.language.kinds import Type, kind_of, metaclass, subclass_hook
 from sandbox.guest.language.own import MARK, MARK_NAME, OWN, is_own, own_class, variables
 from sandbox.guest.language.variables import UNAVAILABLE
 from sandbox.guest.library.facades.system import leave
@@ -36,8 +36,7 @@ _EXCEPTIONS = [
 def static_builtins() -> dict[str, Any]:
     """Return the builtins that are the same for every program, and the guards that compiled code calls."""
     names = {sys.intern(name): getattr(builtins, name) for name in (*_DATA.split(), *_EXCEPTIONS)}
-    return {
-        **names,
+    others: dict[str, Any] = {
         "__import__": import_for_c,
         "type": Type,
         "id": seen_id,
@@ -61,9 +60,11 @@ def static_builtins() -> dict[str, Any]:
         ".looked_at": look_at,
         ".metaclass": metaclass,
         ".mark": MARK,
+        ".subclass_hook": subclass_hook,
         ".own_class": own_class,
         ".unavailable": unavailable,
     }
+    return {**names, **{sys.intern(name): value for name, value in others.items()}}
 
 
 def seen_id(value: object, /) -> int:

@@ -38,6 +38,7 @@ FACADES: dict[str, dict[str, Any]] = {**classes.FACADES, **texts.FACADES, "trace
 BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {
     "asyncio": asynchronous.asyncio_names,
     "concurrent.futures": threads.futures_names,
+    "contextvars": asynchronous.context_names,
     "email.utils": clocks.email_names,
     "gzip": texts.gzip_names,
     "logging": logs.logging_names,
@@ -147,6 +148,8 @@ class Modules:
         name = str.__str__(name)
         is_inner = bool(fromlist or scopes[2:3] not in ((), (None,), ((),), ([],)))
         return self.import_module(name, name if is_inner else name.partition(".")[0])
+
+    import_by_call.__name__ = "__import__"
 
     def import_submember(self, module: str, name: str) -> Any:
         """Take a name out of a namespace of tools that is imported as if it were a module."""

@@ -20,6 +20,8 @@ class Table:
     __slots__ = ("__dict__", "_name", "_withheld")
 
     def __init__(self, name: str, names: Mapping[str, Any], withheld: Mapping[str, str] | None = None) -> None:
+        if vars(self):
+            raise AttributeError("a module is read-only here")
         object.__setattr__(self, "_name", name)
         object.__setattr__(self, "_withheld", withheld or {})
         # As code has them: the interpreter remembers where it found a name by the name's identity.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from collections.abc import Iterator
 from functools import partial
 from itertools import count
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest.scheduling.awaitables import Ready, awaitable, is_awaitable
 from sandbox.guest.scheduling.executor import Future
+from sandbox.guest.scheduling.identity import PLACE
 from sandbox.guest.tools import PendingCall, Record
 
 if TYPE_CHECKING:
@@ -23,6 +25,17 @@ def asyncio_names(scene: Scene) -> dict[str, Any]:
     """Return what starts and runs things."""
     scene.hub.prepare()
     return {**_starting(scene, scene.loop), **_running(scene, scene.loop)}
+
+
+def context_names(scene: Scene) -> dict[str, Any]:
+    """A new context keeps the place of the program, by which its calls are named."""
+
+    def new() -> contextvars.Context:
+        context = contextvars.Context()
+        context.run(PLACE.set, PLACE.get())
+        return context
+
+    return {"Context": new}
 
 
 def as_future(loop: Loop, value: Any) -> asyncio.Future[Any]:

@@ -11,6 +11,7 @@ import inspect
 import keyword
 import operator
 import string
+import types
 import typing
 from typing import TYPE_CHECKING, Any
 
@@ -111,8 +112,7 @@ def _has_annotations(kind: type) -> bool:
 def make_dataclass(cls_name: str, fields: Any, **options: Any) -> Any:
     """Make one from a list of fields."""
     for name in options.get("namespace") or {}:
-        if decide(name) is Decision.REFUSED:
-            _check_field(name)
+        _check_field(name)  # methods between two underscores are written in a class statement
     made = dataclasses.make_dataclass(cls_name, [_field(each) for each in fields], **options)
     made.__module__ = "__main__"
     return own_class(made)
@@ -176,12 +176,18 @@ def getmembers(value: Any, predicate: Any = None) -> list[tuple[str, Any]]:
     found = []
     for name in seen_names(value):
         item = getattr_(value, name, _MISSING)
-        if item is not _MISSING and (predicate is None or predicate(item)):
+        is_ours = isinstance(item, (types.FunctionType, types.MethodType)) and not is_own(item)
+        if item is not _MISSING and not is_ours and (predicate is None or predicate(item)):
             found.append((name, item))
     return found
 
 
 _MISSING: Any = object()
+
+
+def getsource(value: Any) -> str:
+    """Refuse as where the file is gone."""
+    raise OSError("could not get source code")
 
 
 def get_annotations(value: Any, **_: Any) -> dict[str, Any]:
@@ -202,6 +208,7 @@ FACADES: dict[str, dict[str, Any]] = {
     "inspect": {
         "get_annotations": get_annotations,
         "getmembers": getmembers,
+        "getsource": getsource,
         "ismodule": lambda value: isinstance(value, Table),
         "signature": signature,
     },

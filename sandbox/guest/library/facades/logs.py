@@ -10,6 +10,7 @@ import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.library.facades.tracebacks import format_exception
 
 if TYPE_CHECKING:
@@ -24,11 +25,23 @@ def _number(level: Any) -> int:
     return LEVELS[level] if isinstance(level, str) else int(level)
 
 
+def _place() -> tuple[int, str]:
+    """Return line and function of the program that logs."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename != FILENAME:
+        frame = frame.f_back
+    return (0, "") if frame is None else (frame.f_lineno, frame.f_code.co_name)
+
+
 class Formatter:
     """Writes a record by a form with `%(name)s` in it."""
 
     def __init__(self, fmt: str | None = None, datefmt: str | None = None, style: str = "%", **_: Any) -> None:
         self._form = fmt if fmt and style == "%" else "%(message)s"
+
+    def formatException(self, ei: Any) -> str:
+        """Return the text of an error."""
+        return "".join(format_exception(ei[1])).rstrip()
 
     def format(self, record: Any) -> str:
         """Return the text, and that of the error where there is one."""
@@ -120,6 +133,7 @@ class Logger:
         except (TypeError, ValueError, KeyError) as error:
             text = f"{msg} (Logging error: {error})"
         error = exc_info if isinstance(exc_info, BaseException) else sys.exception() if exc_info else None
+        line, function = _place()
         record = SimpleNamespace(
             name=self.name,
             msg=msg,
@@ -129,8 +143,10 @@ class Logger:
             levelname=_NAMES.get(level, f"Level {level}"),
             exc_text="".join(format_exception(error)).rstrip() if error else "",
             getMessage=lambda: text,
-            **dict.fromkeys(("asctime", "filename", "module", "funcName", "pathname", "threadName"), ""),
-            lineno=0,
+            exc_info=(type(error), error, error.__traceback__) if error else None,
+            funcName=function,
+            lineno=line,
+            **dict.fromkeys(("asctime", "filename", "module", "pathname", "threadName"), ""),
             **(extra or {}),
         )
         self._hand_over(record)
@@ -173,7 +189,10 @@ class _Loggers:
         if not name or name == "root":
             return self.root
         if name not in self._known:
-            self._known[name] = Logger(name, self.get(name.rpartition(".")[0]))
+            above = name.rpartition(".")[0]
+            while above and above not in self._known:
+                above = above.rpartition(".")[0]
+            self._known[name] = Logger(name, self.get(above))
         return self._known[name]
 
     def configure(self, *, level: Any = None, format: str = BASIC_FORMAT, stream: Any = None, **options: Any) -> None:  # noqa: A002  # the library's signature

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import dis
 import sys
 
 import pytest
 
-from sandbox.guest.language.compilation import compile_program
 from sandbox.guest.library.builtin_names import static_builtins
 from sandbox.guest.library.tables import Table
 from tests.sandbox.guest.host_double import run_guest
@@ -17,16 +15,6 @@ def test_names_are_those_of_the_code_that_reads_them():
     table = Table("numbers", {"".join(("pi", "_approximately")): 3})
     for names in (vars(table), static_builtins()):
         assert all(name is sys.intern(name) for name in names)
-
-
-@pytest.mark.skipif(sys.version_info >= (3, 12), reason="the instruction for methods is older than this Python")
-def test_a_function_of_a_module_is_no_method():
-    code = compile_program(
-        "import math, json as j\nmath.sqrt(4)\nj.dumps(1)", names=(), limit_bytes=1_000, limit_depth=50
-    ).code
-    assert code is not None
-    methods = [each.opname for each in dis.get_instructions(code) if each.opname == "LOAD_METHOD"]
-    assert not methods
 
 
 def test_modules_are_called_whatever_else_their_names_are_given_to():
