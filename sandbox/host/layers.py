@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from sandbox.limits import Limits
 
 IN_FORCE = "in force"
+#: What the lockdown says of a layer that it took; that the fork server was started by exec is no step of it.
+TAKEN = "taken"
 
 #: Every layer that can be required: what to do where it is missing.
 REMEDIES = {
@@ -76,7 +78,7 @@ def refuse_platform(platform: str) -> NoReturn:
 
 
 async def probe(server: ForkServer, limits: Limits) -> dict[str, str]:
-    """Have a child try what must not be possible. Returns for each layer `"in force"` or what was found.
+    """Have a child try what must not be possible. Returns for each layer `"in force"`, or why it does not count.
 
     Raises WorkerError when the child does not report.
     """
@@ -100,7 +102,7 @@ async def probe(server: ForkServer, limits: Limits) -> dict[str, str]:
         raise WorkerError(message) from error
     finally:
         worker.discard()
-    return {layer: _explain(result, server.lockdown.get(layer)) for layer, result in found.items()}
+    return {layer: _judge(result, server.lockdown.get(layer, TAKEN)) for layer, result in found.items()}
 
 
 def refuse_missing(found: Mapping[str, str], required: Collection[str]) -> None:
@@ -121,8 +123,8 @@ def is_in_force(result: str) -> bool:
     return result.startswith(IN_FORCE)
 
 
-def _explain(result: str, taken: str | None) -> str:
-    """Add what the lockdown said to a finding that is not good."""
-    if is_in_force(result) or taken in (None, "taken"):
+def _judge(result: str, taken: str) -> str:
+    """A layer counts when the lockdown took it and the child's attempts against it failed."""
+    if taken == TAKEN:
         return result
-    return f"{result} ({taken})"
+    return f"not taken: {taken}" if is_in_force(result) else f"{result} ({taken})"
