@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import TYPE_CHECKING, NoReturn
 
 from sandbox.errors import SandboxUnavailable, WorkerError
-from sandbox.protocol.control import Purpose
-from sandbox.protocol.framing import HEADER_BYTES
+from sandbox.host.worker import read_frame
+from sandbox.protocol.control import DATAGRAM_BYTES, Purpose
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
 IN_FORCE = "in force"
 #: What the lockdown says of a layer that it took; that the fork server was started by exec is no step of it.
 TAKEN = "taken"
+
+_PROBE_TIMEOUT_S = 10.0
 
 #: Every layer that can be required: what to do where it is missing.
 REMEDIES = {
@@ -82,22 +83,10 @@ async def probe(server: ForkServer, limits: Limits) -> dict[str, str]:
 
     Raises WorkerError when the child does not report.
     """
-    loop = asyncio.get_running_loop()
     worker = server.fork(limits, Purpose.PROBE)
-    received = bytearray()
-    done: asyncio.Future[None] = loop.create_future()
-
-    def take(chunk: bytes) -> None:
-        received.extend(chunk)
-        if not chunk and not done.done():
-            done.set_result(None)
-
-    worker.listen(take)
     try:
-        async with asyncio.timeout(10):
-            await done
-        found: dict[str, str] = json.loads(received[HEADER_BYTES:])
-    except (TimeoutError, ValueError) as error:
+        found: dict[str, str] = json.loads(await read_frame(worker, budget=DATAGRAM_BYTES, timeout_s=_PROBE_TIMEOUT_S))
+    except (TimeoutError, EOFError) as error:
         message = f"the probe of the sandbox did not report ({type(error).__name__})"
         raise WorkerError(message) from error
     finally:

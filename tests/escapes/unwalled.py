@@ -47,7 +47,7 @@ from sandbox.guest.channel import Connection
 from sandbox.guest.names.logging_kinds import Handler
 from sandbox.guest.names.traceback_names import FrameSummary
 from sandbox.limits import Limits
-from sandbox.protocol.guest_messages import Calls, Final, Sites, decode_guest_message
+from sandbox.protocol.guest_decoder import Calls, Final, Sites, decode_guest_message
 from sandbox.protocol.host_messages import encode_go, encode_program, encode_reply, encode_run, encode_value
 
 MEMORY_BYTES = 3 << 30

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import types
 from collections import Counter, deque
 from importlib import import_module
@@ -31,7 +32,7 @@ from sandbox.guest.runtime.own import OwnClasses
 from sandbox.guest.runtime.tables import Table
 from sandbox.guest.tools import Record, ToolCalls
 from sandbox.limits import Limits
-from sandbox.protocol.host_messages import decode_host_message, encode_program, encode_run
+from sandbox.protocol.host_messages import encode_program, encode_run
 from tests.sandbox.guest.host_double import HostDouble
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ def execution() -> Run:
     host = HostDouble({"ns.op": lambda: {"a": {"b": [1]}}, "ns.fail": lambda: 1 / 0})
     code = SAMPLES
     start = encode_run(encode_program(code, ["ns"]), seed=b"\1" * 32, now=10**15, limits=Limits(), inputs={})
-    message = {**decode_host_message(start[4:]), "inputs": {}}
+    message = {**json.loads(start[4:]), "inputs": {}}
     program = compile_program(code, names=["ns"], limit_bytes=100_000, limit_depth=160)
     assert program.refusals == ()
 

@@ -29,7 +29,7 @@ from sandbox import (
 from sandbox.host.fork_server import ForkServer
 from sandbox.host.worker import Worker
 from sandbox.isolation import seccomp
-from sandbox.isolation.kernel import MACHINE
+from sandbox.isolation.kernel import MACHINE, read_file
 from sandbox.protocol.control import Purpose
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ async def test_no_file_lies_behind_the_memory_that_workers_write_to(bare: Sandbo
     assert isinstance(bare._server, ForkServer)
     worker = bare._server.fork(bare._limits, Purpose.SERVE)
     await until(lambda: worker.has_started)
-    mappings = Path(f"/proc/{worker._process}/maps").read_text().splitlines()
+    mappings = read_file(f"/proc/{worker._process}/maps").decode().splitlines()
     assert len(mappings) > 10
     assert [line for line in mappings if re.match(r"\S+ .w.s ", line) or "memfd:" in line] == []
 
