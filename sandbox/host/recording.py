@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sandbox.outcome import Call
-    from sandbox.protocol.guest_messages import Calls
+    from sandbox.protocol.guest_decoder import Calls
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sandbox.errors import GuestProtocolError, ProgramRefused, ProgramStopped
 from sandbox.host.calls import CallDesk
-from sandbox.host.endings import Ending, by_breach, by_death, by_final, by_processor_time, by_wall_clock
+from sandbox.host.clock import ProgramClock
+from sandbox.host.endings import Ending, by_breach, by_death, by_final, by_processor_time, by_refusal, by_wall_clock
 from sandbox.host.recording import Delivery, Replay
-from sandbox.outcome import Failure, Outcome, Status, Usage
+from sandbox.outcome import Outcome, Status, Usage
 from sandbox.protocol.conversation import Conversation, State
 from sandbox.protocol.framing import FrameBuffer, FrameTooLarge
-from sandbox.protocol.guest_messages import Calls, Cancel, Compiled, Final, Live, Output, Sites
+from sandbox.protocol.guest_decoder import Calls, Cancel, Final, Live, Output, Sites
 from sandbox.protocol.host_messages import (
-    encode_compile,
     encode_failed_reply,
     encode_go,
     encode_reply,
@@ -27,7 +27,7 @@ from sandbox.protocol.parts import KINDS, NO_PARTS, Parts
 from sandbox.protocol.strict_json import InvalidJson, JsonValue, Structure, loads_result
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping
 
     from sandbox.host.calls import CallHandler
     from sandbox.host.recording import Recording
@@ -35,11 +35,9 @@ if TYPE_CHECKING:
     from sandbox.limits import Limits
     from sandbox.outcome import CallSite
     from sandbox.protocol.control import Exit
-    from sandbox.protocol.guest_messages import GuestMessage
+    from sandbox.protocol.guest_decoder import GuestMessage
 
     Preflight = Callable[[tuple[CallSite, ...]], Awaitable[None]]
-
-_MICROSECONDS = 1_000_000
 
 _UNREADABLE = "the guest sent a result that is %s"
 
@@ -54,10 +52,7 @@ _LOOK_AGAIN_S = 0.005
 
 
 class Program(NamedTuple):
-    """What `Sandbox.run` was asked to run: its parameters, with nothing left open.
-
-    `source` comes from `encode_program`; `keep` takes what its worker is to tell of it before it starts.
-    """
+    """What `Sandbox.run` was asked to run: its parameters, with nothing left open. `source`: see `encode_program`."""
 
     source: bytes
     limits: Limits
@@ -67,14 +62,10 @@ class Program(NamedTuple):
     call: CallHandler | None = None
     preflight: Preflight | None = None
     recording: Recording | None = None
-    keep: Callable[[str], None] | None = None
 
-    def encode(self) -> tuple[bytes, bytes]:
-        """Return what to send at once and what when the worker has told what it compiled; nothing, if it need not.
-
-        Raises InvalidJson, TypeError for inputs that cannot cross.
-        """
-        start = encode_run(
+    def encode(self) -> bytes:
+        """Return what to send first. Raises InvalidJson, TypeError for inputs that cannot cross."""
+        return encode_run(
             self.source,
             seed=self.seed,
             now=self.now,
@@ -82,28 +73,24 @@ class Program(NamedTuple):
             inputs=self.inputs,
             asks=self.preflight is not None,
         )
-        return (start, b"") if self.keep is None else (encode_compile(self.source, limits=self.limits), start)
 
 
 class Session:
     """Speaks with one worker about one program. `run` is the story; the rest answers what arrives meanwhile.
 
-    `held` is the start of the program where the worker first tells what it is compiled to; `began` is when the worker
-    was asked for, on the clock of `time.monotonic`.
+    `began` is when the worker was asked for, on the clock of `time.monotonic`.
     """
 
-    def __init__(
-        self, program: Program, worker: Worker, isolation: tuple[str, ...], *, held: bytes, began: float
-    ) -> None:
+    def __init__(self, program: Program, worker: Worker, isolation: tuple[str, ...], *, began: float) -> None:
         self._loop = asyncio.get_running_loop()
         self._program = program
         self._worker = worker
         self._isolation = isolation
-        self._held = held
         self._started = began
         self._cpu_before = worker.cpu_s() or 0.0
-        self._begin = program.now
-        self._begun = self._started
+        self._clock = ProgramClock(
+            self._loop, begin=program.now, begun=began, longest_s=program.limits.wall_s + 1, on_tick=self._tick
+        )
         self._replay: Replay | None = None
         self._outgoing: list[Delivery] = []
         self._unkept_bytes = 0
@@ -114,7 +101,6 @@ class Session:
             program.limits,
             has_preflight=program.preflight is not None,
             replays=self._replay is not None,
-            keeps=program.keep is not None,
         )
         self._frames = FrameBuffer()
         self._sites: asyncio.Future[Sites] = self._loop.create_future()
@@ -124,9 +110,7 @@ class Session:
         self._value: JsonValue = None
         self._output: list[str] = []
         self._is_cut = False
-        self._marks: list[int] = []
-        self._wake_timer: asyncio.TimerHandle | None = None
-        self._clock_timer: asyncio.TimerHandle | None = None
+        self._watch: asyncio.TimerHandle | None = None
         self._desk = CallDesk(
             program.call,
             program.limits,
@@ -144,12 +128,12 @@ class Session:
         On cancellation the worker dies and so do the handlers of its calls.
         """
         limits = self._program.limits
-        self._clock_timer = self._loop.call_later(min(limits.cpu_s, limits.wall_s), self._watch_clocks)
+        self._watch = self._loop.call_later(min(limits.cpu_s, limits.wall_s), self._look_at_clocks)
         try:
             self._worker.listen(self._received)
             if self._program.preflight is not None:
                 await self._pass(self._program.preflight)
-            elif not self._held:
+            else:
                 self._send_record()
             ending = await self._ending
             return self._outcome(ending, await self._usage())
@@ -176,7 +160,7 @@ class Session:
             if look.done():
                 look.result()
         except ProgramRefused as refused:
-            self._end(_refused(refused))
+            self._end(by_refusal(refused))
         finally:
             if look.cancel():  # the program has ended before, or whoever runs it gave up
                 self._worker.kill()  # however long the look takes to end
@@ -238,8 +222,6 @@ class Session:
             self._go_live()
         elif isinstance(message, Sites):
             self._sites.set_result(message)
-        elif isinstance(message, Compiled):
-            self._keep(message)
         elif message.has_value:
             self._final = message
         else:
@@ -249,7 +231,7 @@ class Session:
         if self._replay is not None:
             self._replay.take(message)
             return
-        self._set_timer(message.wake, () if message.delay is None else (message.delay,))
+        self._clock.set_timer(message.wake, () if message.delay is None else (message.delay,))
         self._desk.take(message.calls)
 
     def _go_live(self) -> None:
@@ -259,17 +241,9 @@ class Session:
         assert replay is not None  # noqa: S101 - the conversation admits one marker, and there is one with a replay
         assert recording is not None  # noqa: S101 - as above
         recording.live()
-        self._begin, self._begun = replay.now, time.monotonic()
-        self._set_timer(replay.wake, replay.delays)
+        self._clock.go_on_from(replay.now)
+        self._clock.set_timer(replay.wake, replay.delays)
         self._desk.take(replay.unanswered)
-
-    def _keep(self, message: Compiled) -> None:
-        assert self._program.keep is not None  # noqa: S101 - the conversation admits this message where it was asked for
-        if message.code is not None:
-            self._program.keep(message.code)
-        self._worker.send(self._held)
-        if self._program.preflight is None:
-            self._send_record()
 
     def _take_part(self, body: bytes) -> None:
         structure = Structure(body)
@@ -309,15 +283,15 @@ class Session:
 
     def _send_value(self, call_id: int, value: bytes) -> None:
         if self._program.recording is not None:
-            self._deliver(Delivery(call_id, self._now(), self._take_marks(), value))
+            self._deliver(Delivery(call_id, self._clock.now(), self._clock.take_marks(), value))
             return
-        self._reply(encode_reply(call_id, now=self._now(), value=value, marks=self._take_marks()))
+        self._reply(encode_reply(call_id, now=self._clock.now(), value=value, marks=self._clock.take_marks()))
 
     def _send_error(self, call_id: int, fields: bytes) -> None:
         if self._program.recording is not None:
-            self._deliver(Delivery(call_id, self._now(), self._take_marks(), fields, is_error=True))
+            self._deliver(Delivery(call_id, self._clock.now(), self._clock.take_marks(), fields, is_error=True))
             return
-        self._reply(encode_failed_reply(call_id, now=self._now(), fields=fields, marks=self._take_marks()))
+        self._reply(encode_failed_reply(call_id, now=self._clock.now(), fields=fields, marks=self._clock.take_marks()))
 
     def _reply(self, data: bytes) -> None:
         """Send an answer; where others may come at once, in one piece with them."""
@@ -355,41 +329,15 @@ class Session:
         finally:
             self._delivering = None
 
-    def _set_timer(self, wake: int | None, delays: Sequence[int]) -> None:
-        """Keep one timer, for the earliest moment that the guest waits for. A new delay counts from now."""
-        if self._wake_timer is not None:
-            self._wake_timer.cancel()
-            self._wake_timer = None
-        if wake is None and not delays:
-            return
-        now = self._now()
-        moments = [] if wake is None else [wake]
-        for delay in delays:
-            self._marks.append(now)
-            moments.append(now + delay)
-        wait_s = min((min(moments) - now) / _MICROSECONDS, self._program.limits.wall_s + 1)
-        self._wake_timer = self._loop.call_later(max(wait_s, 0), self._tick)
-
     def _tick(self) -> None:
-        self._wake_timer = None
         if self._program.recording is not None:
-            self._deliver(Delivery(0, self._now(), self._take_marks()))
+            self._deliver(Delivery(0, self._clock.now(), self._clock.take_marks()))
             return
-        self._worker.send(encode_tick(now=self._now(), marks=self._take_marks()))
-
-    def _take_marks(self) -> tuple[int, ...]:
-        if not self._marks:
-            return ()
-        marks, self._marks = tuple(self._marks), []
-        return marks
-
-    def _now(self) -> int:
-        """Return the time that the program sees: its start plus what has passed since, in microseconds."""
-        return self._begin + int((time.monotonic() - self._begun) * _MICROSECONDS)
+        self._worker.send(encode_tick(now=self._clock.now(), marks=self._clock.take_marks()))
 
     # --- ends -------------------------------------------------------------------------------------------------
 
-    def _watch_clocks(self) -> None:
+    def _look_at_clocks(self) -> None:
         """End the program when its time is used up; processor time cannot pass faster than that of the wall."""
         limits = self._program.limits
         left_s = limits.wall_s - (time.monotonic() - self._started)
@@ -400,7 +348,7 @@ class Session:
             self._end(by_processor_time(limits))
         else:
             wait_s = min(left_s, max(limits.cpu_s - used, _LOOK_AGAIN_S))
-            self._clock_timer = self._loop.call_later(wait_s, self._watch_clocks)
+            self._watch = self._loop.call_later(wait_s, self._look_at_clocks)
 
     def _end(self, ending: Ending) -> None:
         if not self._ending.done():
@@ -414,9 +362,9 @@ class Session:
         self._end(Ending(Status.FAILED, failure=stopped.failure))
 
     def _stop(self) -> None:
-        for timer in (self._wake_timer, self._clock_timer):
-            if timer is not None:
-                timer.cancel()
+        self._clock.stop()
+        if self._watch is not None:
+            self._watch.cancel()
         if self._conversation.state is not State.ENDED or self._desk.is_busy or self._delivering is not None:
             self._worker.kill()  # else it waits for its end, which is the pool's to give
 
@@ -450,16 +398,3 @@ class Session:
             limit=ending.limit,
             notes=ending.notes,
         )
-
-
-def _refused(refused: ProgramRefused) -> Ending:
-    first = refused.refusals[0] if refused.refusals else None
-    failure = Failure(
-        type="ProgramRefused",
-        message=str(refused),
-        line=first.line if first else None,
-        column=first.column if first else None,
-        hint=first.hint if first else "",
-        refusals=refused.refusals,
-    )
-    return Ending(Status.REFUSED, failure=failure)

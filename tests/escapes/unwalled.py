@@ -38,7 +38,7 @@ import string
 from canaries import CREDENTIAL, ENVIRONMENT_SECRET, HOST_SECRET, MARKER, Canaries  # noqa: F401
 
 from sandbox.limits import Limits
-from sandbox.protocol.guest_messages import Calls, Final, Sites, decode_guest_message
+from sandbox.protocol.guest_decoder import Calls, Final, Sites, decode_guest_message
 from sandbox.protocol.host_messages import encode_go, encode_program, encode_reply, encode_run, encode_value
 
 MEMORY_BYTES = 3 << 30

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import random
 import signal
@@ -35,7 +36,7 @@ from sandbox.guest.process.run import Run
 from sandbox.guest.scheduling.hub import fresh_context
 from sandbox.guest.tools import Record
 from sandbox.limits import Limits
-from sandbox.protocol.host_messages import decode_host_message, encode_program, encode_run
+from sandbox.protocol.host_messages import encode_program, encode_run
 from tests.sandbox.guest.host_double import HostDouble
 from tests.sandbox.guest.test_reach import _FORBIDDEN, SAMPLES, readable, samples_of, visible_builtins
 
@@ -238,7 +239,7 @@ def execution() -> Run:
     compiled = compile_program(code, names=["ns"], limit_bytes=100_000, limit_depth=160)
     assert compiled.refusals == (), compiled.refusals
     made = Run(Channel(cast("Any", host), Record))
-    made.begin({**decode_host_message(start[4:]), "inputs": {}}, compiled)
+    made.begin({**json.loads(start[4:]), "inputs": {}}, compiled)
     ended = made.execute()
     assert ended.status == "completed", ended.failure
     return made

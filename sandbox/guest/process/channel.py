@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import json.scanner
 import os
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sandbox.protocol.framing import HEADER, HEADER_BYTES
-from sandbox.protocol.guest_messages import encode_cancel
-from sandbox.protocol.strict_json import encode
+from sandbox.protocol.guest_messages import encode_call, encode_calls, encode_cancel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +66,7 @@ class Channel:
     def call(self, path: str, tool: str, arguments: bytes, answer: Callable[[dict[str, Any]], None]) -> int:
         """Note a call, to be sent when the program waits. `answer` gets the message that answers it."""
         self._last_id += 1
-        self._calls.append(b'[%d,"%s",%s,%s]' % (self._last_id, path.encode(), _quoted(tool), arguments))
+        self._calls.append(encode_call(self._last_id, path, tool, arguments))
         self.in_flight[self._last_id] = answer
         return self._last_id
 
@@ -92,15 +91,11 @@ class Channel:
     def _collect_calls(self, wake: int | None, delay: int | None, *, always: bool = False) -> None:
         if not self._calls and not always:
             return
-        body = b'{"t":"calls","calls":[%s],"wake":%s,"delay":%s}' % (
-            b",".join(self._calls),
-            b"null" if wake is None else b"%d" % wake,
-            b"null" if delay is None else b"%d" % delay,
-        )
+        message = encode_calls(self._calls, wake=wake, delay=delay)
         self._calls.clear()
         self.wake_told = wake
         self._queue_output()  # what was printed before the calls is told before them
-        self._outgoing.append(HEADER.pack(len(body)) + body)
+        self._outgoing.append(message)
 
     def send(self, data: bytes) -> None:
         """Queue a frame that is ready, behind what was printed before it."""
@@ -163,11 +158,6 @@ class Channel:
         if not chunk:
             raise HostGone
         return chunk
-
-
-@lru_cache(maxsize=64)
-def _quoted(tool: str) -> bytes:
-    return encode(tool)
 
 
 @cache
