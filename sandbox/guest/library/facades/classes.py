@@ -125,7 +125,8 @@ def _field(field: Any) -> Any:
 
 
 def _check_field(name: Any) -> None:
-    if type(name) is not str or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__"):
+    is_plain = type(name) is str and name.isidentifier() and not keyword.iskeyword(name)
+    if not is_plain or name.startswith("__") or decide(name) is Decision.REFUSED:
         message = f"field names must be plain identifiers, not {name!r}"
         raise TypeError(message)
 
