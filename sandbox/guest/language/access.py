@@ -36,7 +36,7 @@ def private(value: Any, name: str) -> Any:
     """Return the object if the program may read its `_name`. Raises AttributeError."""
     if is_own(value) or type(value) in DATA or _is_public_by_convention(value, name):
         return value
-    if type(value) is super and value.__self__ is not None and is_own(value.__self__):
+    if type(value) is super and is_own(_object_of(value)):
         return value
     raise _missing(value, name)
 
@@ -127,7 +127,7 @@ def _read_writer(value: Any, name: str) -> Any:
     found = getattr(value, name)
     if is_own_function(found) and found.__code__.co_filename == FILENAME:  # and not written by `dataclass`
         return found
-    owner = value.__self__ if type(value) is super else value
+    owner = _object_of(value) if type(value) is super else value
 
     def write(*arguments: Any) -> None:
         target, attribute = (arguments[0], arguments[1]) if isinstance(owner, type) else (owner, arguments[0])
@@ -232,6 +232,11 @@ def exact(name: Any) -> str:
         return name if type(name) is str else str.__str__(name)
     message = f"attribute name must be string, not {type(name).__name__!r}"
     raise TypeError(message)
+
+
+def _object_of(above: Any) -> Any:
+    """Return the object that a `super()` is about."""
+    return above.__self__
 
 
 def _is_public_by_convention(value: Any, name: str) -> bool:

@@ -39,7 +39,7 @@ class _StandIn(type):
         return f"<class '{cls.__name__}'>"
 
 
-def _refuse(cls: type, **_: Any) -> None:
+def _refuse(cls: Any, /, **_: Any) -> None:
     raise TypeError(_NO_METACLASSES if Type in cls.__mro__ else f"{cls.__mro__[1].__name__} has no subclasses here")
 
 

@@ -18,6 +18,8 @@ class Table:
     """The names of one module that a program may use: attributes that can be read at full speed, and not be written."""
 
     __slots__ = ("__dict__", "_name", "_withheld")
+    _name: str
+    _withheld: Mapping[str, str]
 
     def __init__(self, name: str, names: Mapping[str, Any], withheld: Mapping[str, str] | None = None) -> None:
         if vars(self):

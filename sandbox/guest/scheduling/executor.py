@@ -151,7 +151,7 @@ class ThreadPoolExecutor:
     """Runs jobs, at most `max_workers` of them begun and not ended at one time."""
 
     _hub: ClassVar[Hub]
-    _new_future: ClassVar[Callable[[], Future]]
+    _new_future: ClassVar[Any]  # makes a future
     _pools: ClassVar[Iterator[int]]
 
     def __init__(
@@ -179,7 +179,7 @@ class ThreadPoolExecutor:
             raise BrokenThreadPool(_BROKEN)
         if self._closed:
             raise RuntimeError("cannot schedule new futures after shutdown")
-        future = self._new_future()
+        future: Future = self._new_future()
         context = child_context()
         self._futures.append(future)
         self._queue.append(_Job(future, lambda worker: context.run(self._work, worker, future, fn, args, kwargs)))

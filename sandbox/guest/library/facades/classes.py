@@ -134,17 +134,18 @@ def _check_field(name: Any) -> None:
 class Formatter:
     """`string.Formatter` whose fields are read as `getattr` reads: a copy, since a base class would be in reach."""
 
-    format, vformat, _vformat = string.Formatter.format, string.Formatter.vformat, vars(string.Formatter)["_vformat"]
-    parse, convert_field = string.Formatter.parse, string.Formatter.convert_field
-    format_field, check_unused_args = string.Formatter.format_field, string.Formatter.check_unused_args
-    get_value = string.Formatter.get_value
+    _library: Any = string.Formatter
+    format, vformat, _vformat, get_value = _library.format, _library.vformat, _library._vformat, _library.get_value
+    parse, convert_field = _library.parse, _library.convert_field
+    format_field, check_unused_args = _library.format_field, _library.check_unused_args
+    del _library
 
     def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Return the value of a field, and the name or number it begins with."""
         import _string  # type: ignore[import-not-found]  # noqa: PLC0415  # the parser that str.format itself uses
 
         first, rest = _string.formatter_field_name_split(field_name)
-        value = self.get_value(first, args, kwargs)  # type: ignore[arg-type]
+        value = self.get_value(first, args, kwargs)
         for is_attribute, key in rest:
             value = getattr_(value, key) if is_attribute else value[key]
         return value, first
@@ -156,10 +157,10 @@ Formatter.__module__, Formatter.__qualname__ = "string", "Formatter"
 def format_of(text: str | None, name: str) -> Any:
     """Return `format` or `format_map` of a text, or of any text, whose fields are read as `getattr` reads."""
 
-    def formatted(text: str, /, *args: Any, **kwargs: Any) -> str:
+    def formatted(text: str, /, *args: Any, **kwargs: Any) -> Any:
         if name == "format_map":
-            return Formatter().vformat(str.__str__(text), (), *args)  # type: ignore[arg-type]
-        return Formatter().vformat(str.__str__(text), args, kwargs)  # type: ignore[arg-type]
+            return Formatter().vformat(str.__str__(text), (), *args)
+        return Formatter().vformat(str.__str__(text), args, kwargs)
 
     return formatted if text is None else functools.partial(formatted, text)
 

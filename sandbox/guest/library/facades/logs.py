@@ -130,8 +130,8 @@ class Logger:
             return
         try:
             text = str(msg) % (args[0] if len(args) == 1 and isinstance(args[0], dict) else args) if args else str(msg)
-        except (TypeError, ValueError, KeyError) as error:
-            text = f"{msg} (Logging error: {error})"
+        except (TypeError, ValueError, KeyError) as unfit:
+            text = f"{msg} (Logging error: {unfit})"
         error = exc_info if isinstance(exc_info, BaseException) else sys.exception() if exc_info else None
         line, function = _place()
         record = SimpleNamespace(

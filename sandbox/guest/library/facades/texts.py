@@ -24,7 +24,7 @@ def fromstring(text: str | bytes, parser: None = None) -> Any:
     return ElementTree.fromstring(text)  # noqa: S314  # entities are refused above
 
 
-class Document(ElementTree.ElementTree):  # type: ignore[type-arg]
+class Document(ElementTree.ElementTree):
     """`ElementTree`, read from streams and written to streams alone."""
 
     def __init__(self, element: Any = None, file: Any = None) -> None:
@@ -32,7 +32,7 @@ class Document(ElementTree.ElementTree):  # type: ignore[type-arg]
         if file is not None:
             self.parse(file)
 
-    def parse(self, source: Any, parser: None = None) -> Any:
+    def parse(self, source: Any, parser: Any = None) -> Any:
         """Read a stream."""
         root = fromstring(_stream(source, "read").read())
         super().__init__(root)
@@ -91,7 +91,7 @@ def _replaced(text: str, replacements: Mapping[str, str]) -> str:
 class ConfigParser(configparser.ConfigParser):
     """Reads text alone."""
 
-    def read(self, filenames: Any, encoding: Any = None) -> list[str]:
+    def read(self, filenames: Any, encoding: Any = None) -> Any:
         """Refuse: there are no files."""
         raise OSError("there are no files here: use read_string(text) or read_dict(data)")
 
