@@ -248,13 +248,13 @@ typing: words for annotations; get_type_hints is a facade: the library's runs te
         ByteString Callable ChainMap ClassVar Collection Concatenate Container ContextManager Coroutine Counter
         DefaultDict Deque Dict Final FrozenSet Generator Hashable ItemsView Iterable Iterator KeysView List Literal
         LiteralString Mapping MappingView Match MutableMapping MutableSequence MutableSet NamedTuple Never NoDefault
-        NoReturn NotRequired Optional OrderedDict ParamSpec ParamSpecArgs ParamSpecKwargs Pattern ReadOnly Required
-        Reversible Self Sequence Set Sized Text Tuple TypeAlias TypeAliasType TypeGuard TypeIs TypeVar TypeVarTuple
-        TypedDict Union Unpack ValuesView assert_never assert_type cast dataclass_transform final get_args
-        get_origin get_protocol_members is_protocol is_typeddict no_type_check overload override reveal_type
-        runtime_checkable
-    lent: Any BinaryIO ForwardRef Generic IO NewType Protocol SupportsAbs SupportsBytes SupportsComplex
-        SupportsFloat SupportsIndex SupportsInt SupportsRound TextIO
+        NoReturn NotRequired Optional OrderedDict Pattern ReadOnly Required Reversible Self Sequence Set Sized Text
+        Tuple TypeAlias TypeAliasType TypeGuard TypeIs TypedDict Union Unpack ValuesView assert_never assert_type
+        cast dataclass_transform final get_args get_origin get_protocol_members is_protocol is_typeddict
+        no_type_check overload override reveal_type runtime_checkable
+    lent: Any BinaryIO ForwardRef Generic IO NewType ParamSpec ParamSpecArgs ParamSpecKwargs Protocol SupportsAbs
+        SupportsBytes SupportsComplex SupportsFloat SupportsIndex SupportsInt SupportsRound TextIO TypeVar
+        TypeVarTuple
     facade: TYPE_CHECKING Type get_type_hints
 unicodedata: text
     raw: bidirectional category combining decimal decomposition digit east_asian_width is_normalized lookup mirrored
