@@ -11,7 +11,7 @@ TOKENIZER := $(SERVERS)/tokenizer/node_modules/gpt-tokenizer/data/o200k_base.tik
 SPECS ?= $(or $(CODEMODE_SHARED),../shared)/specs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types format bench escapes soak crash fuzz callable servers tokens clean
+.PHONY: help demo test check lint types format coverage bench escapes soak crash fuzz callable servers tokens clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -43,6 +43,14 @@ types: $(INSTALLED) ## mypy, strict
 format: $(INSTALLED) ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+WALL := tests/sandbox/host tests/sandbox/isolation tests/sandbox/protocol tests/sandbox/test_sandbox.py
+
+coverage: $(INSTALLED) ## the lines and branches of the sandbox's host, isolation and protocol that their tests do not reach
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest --numprocesses 2 $(WALL)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --fail-under=98
 
 bench: ## measurements beside the peers, in an environment of their own, printed with versions and date
 	$(PYTHON) -m venv $(VENV)-bench
