@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz, process
 
+from codemode.catalog.tool import Effect
+from codemode.catalog.verbs import kind_of
 from codemode.errors import ConfigurationError, ToolNotFound
 
 if TYPE_CHECKING:
@@ -19,6 +21,12 @@ if TYPE_CHECKING:
 
 #: Below this likeness (0 to 100) a name is no suggestion but noise.
 _NEAR = 60
+
+#: From this likeness (0 to 100) on a name is a slip of the pen.
+_SLIP = 85
+
+#: What the same kind of verb adds to a likeness, and another takes from it.
+_SAME_KIND = 20
 
 
 class Catalog:
@@ -50,14 +58,34 @@ class Catalog:
         return tool
 
     def nearest(self, name: str, count: int = 3) -> tuple[str, ...]:
-        """The ids that come closest to a name that no tool has."""
+        """The ids that come closest to a name that no tool has.
+
+        Tools that do the same kind of thing come first. Destructive ones come last, unless the name asks for one.
+        """
         wanted = name.lower().replace("-", "_")
         words = wanted.replace("_", " ").replace(".", " ")
         near = process.extract(wanted, self._ids, scorer=fuzz.ratio, limit=20, score_cutoff=_NEAR // 2)
         near += process.extract(words, self._words, scorer=fuzz.token_sort_ratio, limit=20, score_cutoff=_NEAR)
         scores = {index: _likeness(wanted, self._ids[index]) for _, _, index in near}
-        best = sorted(scores, key=lambda index: (-scores[index], index))[:count]
-        return tuple(self._ids[index] for index in best if scores[index] >= _NEAR)
+        kind = kind_of(wanted)
+
+        def rank(index: int) -> tuple[bool, float, int]:
+            tool = self.tools[index]
+            is_unasked = tool.effect is Effect.DESTRUCTIVE and kind != "remove"
+            return is_unasked, -scores[index] - _meaning(kind, tool), index
+
+        return tuple(self._ids[index] for index in sorted(scores, key=rank) if scores[index] >= _NEAR)[:count]
+
+    def called(self, name: str, count: int = 3) -> tuple[str, ...]:
+        """The ids that end in a name, or in one that differs by a slip of the pen; destructive ones last."""
+        end = "." + name.lower()
+        exact = [tool for tool in self.tools if f".{tool.id}".endswith(end)]
+        near = exact or [self.tools[index] for _, _, index in self._slips(name)]
+        return tuple(tool.id for tool in sorted(near, key=lambda tool: tool.effect is Effect.DESTRUCTIVE))[:count]
+
+    def _slips(self, name: str) -> list[tuple[str, float, int]]:
+        last = [id_.rpartition(".")[2] for id_ in self._ids]
+        return process.extract(name.lower(), last, scorer=fuzz.ratio, limit=3, score_cutoff=_SLIP)
 
     def tools_of(self, toolkit: Toolkit) -> tuple[Tool, ...]:
         """The tools of a toolkit that are here, by id."""
@@ -117,3 +145,11 @@ def _likeness(left: str, right: str) -> float:
     last = fuzz.ratio(left.rpartition(".")[2], right.rpartition(".")[2])
     words = fuzz.token_sort_ratio(left.replace("_", " ").replace(".", " "), right.replace("_", " ").replace(".", " "))
     return max(whole, 0.6 * last + 0.4 * whole, 0.95 * words)
+
+
+def _meaning(kind: str, tool: Tool) -> float:
+    """What the meaning of a verb adds to the likeness of a tool."""
+    if not kind:
+        return 0
+    has = kind_of(tool.id) or ("read" if tool.effect is Effect.READ else "")
+    return _SAME_KIND if has == kind else -_SAME_KIND

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
+import time
 import uuid
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
@@ -14,13 +15,14 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic import ValidationError
 
 from codemode.errors import CallerNotLetIn, CodeModeError
+from codemode.executions.advice import advised
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.ledger import Ledger, unwatched
 from codemode.executions.preflight import check
 from codemode.executions.recorded_run import RecordedRun
 from codemode.executions.run import Run
 from codemode.gateway.caller import LOCAL
-from sandbox import CallFailed, Failure, Limits, Outcome, Sandbox, Status
+from sandbox import CallFailed, Failure, Limits, Outcome, Sandbox, Status, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -171,6 +173,7 @@ def _by_name(questions: Mapping[str, Question], gateway: Gateway) -> dict[str, Q
 
 async def _ended(running: asyncio.Future[Outcome], cancelled: asyncio.Event) -> Outcome:
     """How the program ended; or that somebody cancelled it."""
+    began = time.monotonic()
     gave_up = asyncio.ensure_future(cancelled.wait())
     try:
         await asyncio.wait((running, gave_up), return_when=asyncio.FIRST_COMPLETED)
@@ -178,7 +181,8 @@ async def _ended(running: asyncio.Future[Outcome], cancelled: asyncio.Event) -> 
             return running.result()
         running.cancel()
         await asyncio.wait((running,))
-        return Outcome(Status.CANCELLED, failure=Failure("Cancelled", "the execution was cancelled"))
+        usage = Usage(wall_s=time.monotonic() - began)
+        return Outcome(Status.CANCELLED, failure=Failure("Cancelled", "the execution was cancelled"), usage=usage)
     finally:
         gave_up.cancel()
         running.cancel()
@@ -203,6 +207,9 @@ def _asks(run: Run, ended: Outcome) -> bool:
 
 
 def _outcome(run: Run, ended: Outcome, *, is_asked: bool) -> ExecutionOutcome:
+    calls = run.ledger.close(is_asked=is_asked)
+    failure = ended.failure and advised(ended.failure, run.catalog)
+    usage = replace(ended.usage, calls=len(calls)) if ended.status is Status.CANCELLED else ended.usage
     return ExecutionOutcome(
         id=run.execution,
         status=cast("ExecutionStatus", str(ended.status)),
@@ -210,9 +217,9 @@ def _outcome(run: Run, ended: Outcome, *, is_asked: bool) -> ExecutionOutcome:
         has_value=ended.has_value,
         output=ended.output,
         output_truncated=ended.output_truncated,
-        failure=ended.failure,
-        calls=run.ledger.close(is_asked=is_asked),
-        usage=ended.usage,
+        failure=failure,
+        calls=calls,
+        usage=usage,
         isolation=ended.isolation,
         limit=ended.limit,
         notes=(*ended.notes, *run.ledger.notes()),

@@ -193,7 +193,10 @@ class Ledger:
 
     def _earlier(self, judged: JudgedCall) -> str:
         """The path of an earlier read of the same tool with the same arguments."""
-        if judged.tool is None or judged.tool.effect is not Effect.READ or judged.error is not None:
+        if judged.tool is None or judged.error is not None:
+            return ""
+        if judged.tool.effect is not Effect.READ:
+            self._reads.clear()  # what is read after a write may have changed
             return ""
         text = json.dumps([judged.tool.id, judged.arguments], sort_keys=True, default=str)
         path = self._reads.setdefault(blake2b(text.encode(), digest_size=16).digest(), judged.call.path)

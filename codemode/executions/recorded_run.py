@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -304,7 +305,8 @@ class RecordedRun(Run):
         if kind == "unknown":
             reason = "it was sent, and the server ended before the answer came: look whether it was done"
         shown = self.ledger.entry(path).arguments
-        return PendingCall(f"ap_{named}", self.execution, path, tool, shown, digest, reason, kind)
+        asked_us = time.time_ns() // 1000
+        return PendingCall(f"ap_{named}", self.execution, path, tool, shown, digest, reason, kind, asked_us)
 
     async def _wait_for(self, question: PendingCall, state: CallState) -> NoReturn:
         self.questions.append(question)

@@ -19,6 +19,7 @@ from sandbox import CallFailed, Failure, ProgramStopped, room
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from codemode.catalog.catalog import Catalog
     from codemode.executions.ledger import Ledger, LedgerEntry
     from codemode.gateway.call import JudgedCall, ToolOutcome
     from codemode.gateway.caller import Caller
@@ -54,6 +55,11 @@ class Run:
         self._goes_on = asyncio.Event()
         self._goes_on.set()
         self._is_over = False
+
+    @property
+    def catalog(self) -> Catalog:
+        """What the program could call."""
+        return self._gateway.catalog
 
     async def answer(self, call: Call) -> Any:
         """The value of a call of the program. Raises CallFailed for it to see, ProgramStopped to end it."""

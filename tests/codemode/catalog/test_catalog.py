@@ -78,3 +78,48 @@ def test_a_toolkit_knows_its_tools_by_their_keys_and_is_in_no_view_without_them(
     assert catalog.toolkit("gym.clients") is clients
     assert catalog.restricted(lambda tool: tool is not listed).toolkits == ()
     assert Catalog(renamed, [clients]).tools_of(clients)[0].id == "gym.members"
+
+
+CLIENTS = Catalog(
+    Tool(f"gym.clients.{name}", source="gym", effect=effect)
+    for name, effect in {
+        "get_clients_list": Effect.READ,
+        "get_client_details": Effect.READ,
+        "create_client": Effect.WRITE,
+        "update_client": Effect.WRITE,
+        "delete_client": Effect.DESTRUCTIVE,
+        "merge_clients": Effect.DESTRUCTIVE,
+    }.items()
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "first"),
+    [
+        ("gym.clients.list", "get_clients_list"),
+        ("gym.clients.get", "get_clients_list"),
+        ("gym.clients.client_detail", "get_client_details"),
+        ("gym.clients.fetch_clients", "get_clients_list"),
+        ("gym.clients.add_client", "create_client"),
+        ("gym.clients.edit_client", "update_client"),
+        ("gym.clients.remove_client", "delete_client"),
+        ("gym.clients.delte_client", "delete_client"),
+    ],
+)
+def test_near_names_go_by_what_their_verbs_mean(written: str, first: str) -> None:
+    assert CLIENTS.nearest(written)[0] == f"gym.clients.{first}"
+
+
+@pytest.mark.parametrize("written", ["list", "get_client", "add_client", "client", "check_client", "merge"])
+def test_a_destructive_tool_is_never_suggested_before_others_unless_it_was_meant(written: str) -> None:
+    effects = [CLIENTS.get(id_).effect for id_ in CLIENTS.nearest(f"gym.clients.{written}", 6)]
+    assert effects == sorted(effects, key=lambda effect: effect is Effect.DESTRUCTIVE)
+
+
+@pytest.mark.parametrize("written", ["get_clients_list", "get_client_list", "clients.get_clients_list"])
+def test_a_tool_is_known_by_the_end_of_its_name(written: str) -> None:
+    assert CLIENTS.called(written)[:1] == ("gym.clients.get_clients_list",)
+
+
+def test_a_name_that_no_tool_ends_in_is_of_none() -> None:
+    assert CLIENTS.called("rows") == CLIENTS.called("clients") == ()

@@ -387,7 +387,9 @@ async def test_cancelling_tells_calls_in_flight_apart(here: Place) -> None:
         outcome = await running
         assert (stored.status, outcome.status) == ("cancelled", "cancelled")
         assert [str(call.state) for call in outcome.calls] == ["committed", "unknown"]
+        assert (outcome.usage.calls, outcome.usage.wall_s > 0) == (2, True)
         paused = await service.execute("up.x.drop(n=1)", caller=OWNER)
+        assert paused.pending[0].asked_us > 0
         assert (await service.executions.cancel(paused.id, OWNER)).status == "cancelled"
         assert await service.executions.approvals(APPROVER) == ()
     hold.set()

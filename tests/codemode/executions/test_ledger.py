@@ -164,6 +164,16 @@ def test_an_identical_read_is_noted_and_an_identical_write_is_not() -> None:
     assert ledger.notes() == ("gym.clients.list was read 3 times with the same arguments: keep the answer",)
 
 
+def test_a_read_after_a_write_is_no_repetition() -> None:
+    ledger = Ledger()
+    for path, tool in (("1", READ), ("2", LOGIN), ("3", READ)):
+        ledger.take(judged(path, tool=tool, **({"limit": 2} if tool is READ else {"name": "ann"})))
+    assert [entry.repeats for entry in ledger.close()] == ["", "", ""]
+    assert ledger.notes() == ()
+    ledger.take(judged("4", limit=2))
+    assert ledger.notes() == ("gym.clients.list was read 2 times with the same arguments: keep the answer",)
+
+
 def test_half_a_surrogate_pair_in_what_a_function_raised_does_not_reach_the_outcome() -> None:
     ledger = Ledger()
     ledger.take(judged())
