@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog.visible import visible
+
 if TYPE_CHECKING:
     from codemode.search.query import Hit
 
@@ -27,7 +29,7 @@ class SearchAnswer:
         hits = [
             {
                 "id": hit.tool.id,
-                "summary": hit.tool.summary,
+                "summary": visible(hit.tool.summary),
                 "namespace": hit.namespace,
                 "effect": hit.effect,
                 "score": round(hit.score, 4),

@@ -217,7 +217,13 @@ class CodeMode:
         if self._usage is not None:
             self._usage.searched(hits, who=caller.id)
         observed = partial(self._shapes.schema, caller.id)
-        text = render(hits, budget_tokens=self.settings.search.budget_tokens, detail=detail, observed=observed)
+        text = render(
+            hits,
+            budget_tokens=self.settings.search.budget_tokens,
+            detail=detail,
+            observed=observed,
+            guarded=partial(self.policy.guards, caller.role),
+        )
         return SearchAnswer(text, hits.hits, hits.total, tuple(hits.query.queries[at] for at in hits.unsure), hits.note)
 
     @takes(name=TEXT, caller=CALLER)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.tokens import estimate
+from codemode.catalog.visible import visible, visible_data
 
 if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
@@ -45,8 +46,8 @@ def native(tool: Tool) -> dict[str, Any]:
         "type": "function",
         "function": {
             "name": native_name(tool),
-            "description": tool.description or tool.summary,
-            "parameters": parameters,
+            "description": visible(tool.description or tool.summary),
+            "parameters": visible_data(parameters),
         },
     }
 

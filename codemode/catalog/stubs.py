@@ -6,6 +6,7 @@
 `bare` is hardly more than the name, `one_liner` one line, `signature` one line with all types, `stub` adds an example
 and the definitions of the types it names, `full` the documentation of every parameter. Where a document says nothing of
 the result, `observed` is the schema that was learned from answers; the text says so.
+What cannot be seen in a document is shown escaped.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from codemode.catalog.prose import first_sentence, plain, shorten
 from codemode.catalog.shapes import Direction, Shapes, literals
 from codemode.catalog.tokens import estimate
 from codemode.catalog.tool import Effect
+from codemode.catalog.visible import visible
 
 if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
@@ -42,12 +44,12 @@ def bare(tool: Tool) -> str:
     """The least there is to say: the name, and how many parameters; the whole is asked for by the name."""
     required = sum(parameter.required for parameter in tool.parameters)
     told = f"{len(tool.parameters)} parameters, {required} required" if tool.parameters else "no parameters"
-    return f'{tool.id}(...)  # {told}; search for this name with detail="full"'
+    return visible(f'{tool.id}(...)  # {told}; search for this name with detail="full"')
 
 
 def signature(tool: Tool, *, budget_tokens: int = SIGNATURE_TOKENS, observed: Schema | None = None) -> str:
     """The signature in one line; what does not fit is said less precisely, required parameters always stay."""
-    return _signature(tool, Shapes(naming=False), budget_tokens, observed=observed)
+    return visible(_signature(tool, Shapes(naming=False), budget_tokens, observed=observed))
 
 
 def stub(tool: Tool, *, budget_tokens: int = STUB_TOKENS, observed: Schema | None = None) -> str:
@@ -56,9 +58,9 @@ def stub(tool: Tool, *, budget_tokens: int = STUB_TOKENS, observed: Schema | Non
     head = _signature(tool, shapes, max(budget_tokens * 3 // 4, LINE_TOKENS), notes=True, observed=observed)
     lines = [head, *(f"# example: {example}" for example in examples_of(tool)[:1])]
     if estimate("\n".join(lines)) > budget_tokens:
-        return head
+        return visible(head)
     definitions, _ = shapes.define(budget_tokens - estimate("\n".join(lines)) - 4)
-    return "\n".join([*lines, *definitions])
+    return visible("\n".join([*lines, *definitions]))
 
 
 def full(tool: Tool, *, budget_tokens: int = FULL_TOKENS, observed: Schema | None = None) -> str:
@@ -76,7 +78,7 @@ def full(tool: Tool, *, budget_tokens: int = FULL_TOKENS, observed: Schema | Non
     definitions, left = shapes.define(budget_tokens - estimate("\n".join(lines)) - _CLOSING_TOKENS)
     if left:
         definitions.append(f"# not shown for space: {_listed(left, _CLOSING_TOKENS // 2)}")
-    return "\n".join([*lines, *definitions])
+    return visible("\n".join([*lines, *definitions]))
 
 
 def examples_of(tool: Tool) -> tuple[str, ...]:

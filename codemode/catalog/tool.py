@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 
 class Effect(StrEnum):
-    """What a call does to the world. From the HTTP method, MCP hints, or the operator; unknown counts as `WRITE`."""
+    """What a call does to the world.
+
+    From the operator, the author (MCP hints, `@tool`), the HTTP method and the words of its name and description;
+    unknown counts as `WRITE`.
+    """
 
     READ = "read"
     WRITE = "write"
@@ -69,7 +73,8 @@ class Tool:
     search alone; the model never sees it. `invocation` says how to reach it and is known to its transport only.
     `returns` is None where the result is not documented. `key` identifies the operation in its source (`GET /path`),
     `tier` is a class of the author's or the operator's, `revert` the call that takes one of this tool back
-    (`members.unfreeze(id=result.id)`, see `codemode.catalog.inverse`).
+    (`members.unfreeze(id=result.id)`, see `codemode.catalog.inverse`). `effect_word` is the word that made the effect
+    destructive, empty where none did; `effect_said` tells that its author or the operator said the effect.
     Instead of parameters, invocation and returns a function `details` may be given, which makes them when they are
     first asked for, and with it the `names` of the parameters where they are known already.
     """
@@ -83,6 +88,8 @@ class Tool:
         "deprecated",
         "description",
         "effect",
+        "effect_said",
+        "effect_word",
         "examples",
         "id",
         "key",
@@ -104,6 +111,8 @@ class Tool:
         description: str = "",
         parameters: tuple[Parameter, ...] = (),
         effect: Effect = Effect.WRITE,
+        effect_word: str = "",
+        effect_said: bool = False,
         invocation: Any = None,
         returns: Schema | None = None,
         tags: tuple[str, ...] = (),
@@ -123,6 +132,8 @@ class Tool:
         self.summary = summary
         self.description = description
         self.effect = effect
+        self.effect_word = effect_word
+        self.effect_said = effect_said
         self.tags = tags
         self.aliases = aliases
         self.examples = examples
@@ -199,6 +210,8 @@ class Tool:
             summary=self.summary if description is None else description.partition("\n")[0],
             description=self.description if description is None else description,
             effect=self.effect if effect is None else effect,
+            effect_word=self.effect_word if effect is None else "",
+            effect_said=self.effect_said or effect is not None,
             tags=self.tags if tags is None else tags,
             aliases=(*self.aliases, self.path) if moved else self.aliases,
             examples=self.examples if examples is None else examples,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import ValidationError
 
+from codemode.catalog.visible import visible
 from codemode.errors import CallerNotLetIn, CodeModeError
 from codemode.executions.advice import advised
 from codemode.executions.execution import ExecutionOutcome
@@ -217,13 +218,21 @@ def _outcome(run: Run, ended: Outcome, *, is_asked: bool) -> ExecutionOutcome:
         has_value=ended.has_value,
         output=ended.output,
         output_truncated=ended.output_truncated,
-        failure=failure,
+        failure=_visible(failure),
         calls=calls,
         usage=usage,
         isolation=ended.isolation,
         limit=ended.limit,
         notes=(*ended.notes, *run.ledger.notes()),
     )
+
+
+def _visible(failure: Failure | None) -> Failure | None:
+    """A failure whose texts, which may quote a document, hold nothing that a reader cannot see."""
+    if failure is None:
+        return None
+    refusals = tuple(replace(one, message=visible(one.message), hint=visible(one.hint)) for one in failure.refusals)
+    return replace(failure, message=visible(failure.message), hint=visible(failure.hint), refusals=refusals)
 
 
 async def _answered(question: Question, call: Call, caller: Caller) -> Any:

@@ -88,6 +88,10 @@ class AccessPolicy:
                 return False
         return self.default(tool).decision is not Decision.DENY
 
+    def guards(self, role: str, tool: Tool) -> bool:
+        """Whether a call of the tool is not simply allowed: a person decides, or it is denied."""
+        return self.decide(AccessRequest(tool, {}, role)) is not Decision.ALLOW
+
     def count(self, request: AccessRequest, tally: Tally) -> Ruling | None:
         """Count an allowed call; the ruling against it where a quota is used up."""
         concerned = [quota for quota in self.quotas if quota.concerns(request.tool, request.role)]

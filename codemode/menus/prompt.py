@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codemode.catalog.tokens import estimate
+from codemode.catalog.visible import visible
 from codemode.menus.meta_tools import REQUEST_MORE_TOOLS, REQUEST_TOOL
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _has_keywords(categories: Categories) -> bool:
 
 
 def _listed(category: Category) -> str:
-    told = f": {category.description[:_TOLD]}" if category.description else ""
+    told = f": {visible(category.description[:_TOLD])}" if category.description else ""
     count = len(category.tools)
     return f"- {category.name} ({count} {'tool' if count == 1 else 'tools'}){told}"
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from codemode.catalog import stubs, tokens
+from codemode.catalog.names import snake
+from codemode.catalog.tool import Effect
+from codemode.catalog.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
     #: What has been seen of the results of a tool whose document says nothing of them.
     Observed = Callable[[Tool], Schema | None]
 
+    #: Whether a call of a tool is not simply allowed: a person has to allow it, or the policy denies it.
+    Guarded = Callable[[Tool], bool]
+
 BUDGET_TOKENS = 1_200
 Detail = Literal["auto", "full"]
 
@@ -26,32 +32,56 @@ _WIDENED = 3  # hits after the first whose whole signatures are worth their toke
 _FULL_SHARE = 0.75  # of the budget for the best hit in full, where it was not asked for by name
 
 
+#: Words of a name or a search that mean many things at once.
+_MANY = frozenset(
+    ("all", "batch", "bulk", "clear", "drop", "entire", "erase", "every", "everything", "flush", "many", "mass",
+     "multi", "multiple", "purge", "reset", "several", "truncate", "whole", "wipe")
+)  # fmt: skip
+
+
+def _unguarded(_: Tool) -> bool:
+    """Everything is allowed."""
+    return False
+
+
 def _nothing_observed(_: Tool) -> Schema | None:
     """No result has been seen of any tool."""
     return None
 
 
 def render(
-    hits: Hits, *, budget_tokens: int = BUDGET_TOKENS, detail: Detail = "auto", observed: Observed = _nothing_observed
+    hits: Hits,
+    *,
+    budget_tokens: int = BUDGET_TOKENS,
+    detail: Detail = "auto",
+    observed: Observed = _nothing_observed,
+    guarded: Guarded = _unguarded,
 ) -> str:
     """The answer to a search, at most `budget_tokens` long.
 
     The first hit of each query has its whole signature, with the types it names and the tools that give what it needs;
     the others one line each as far as there is room, and the best of these their whole signatures if there is more.
-    `detail="full"` adds to the first hits what is known of every parameter.
+    `detail="full"` adds to the first hits what is known of every parameter. Under a destructive tool that is `guarded`
+    no tool is suggested that destroys more, unless the query asks for that.
     """
     if not hits.hits:
-        return _within(_nothing(hits), budget_tokens)
+        return _within(visible(_nothing(hits)), budget_tokens)
     page = _Page(hits, detail, budget_tokens - _CLOSING_TOKENS, observed)
     leads = _leads(hits)
     for place, lead in enumerate(leads):
         page.lead(lead, of=len(leads) - place)
     page.note(_repeated(hits))
+    led = {hit.query: hit for hit in leads}
     for hit in hits.hits:
-        if hit not in leads:
+        if hit in leads:
+            continue
+        if hit.query in led and _destroys_more(hit, led[hit.query], hits, guarded):
+            page.withhold(hit)
+        else:
             page.follow(hit)
+    page.note(_withheld(page.withheld))
     page.widen()
-    return _within("\n".join((*page.lines(), *_closing(hits, page.shown))), budget_tokens)
+    return _within(visible("\n".join((*page.lines(), *_closing(hits, page.shown)))), budget_tokens)
 
 
 class _Page:
@@ -64,6 +94,7 @@ class _Page:
         self._blocks: list[str] = []
         self._followers: list[tuple[int, Tool]] = []  # the place of a line among the blocks, and its tool
         self.shown: set[str] = set()
+        self.withheld = 0
         self.left = budget_tokens
 
     def lines(self) -> list[str]:
@@ -103,6 +134,11 @@ class _Page:
                 self._followers.append((len(self._blocks), hit.tool))
                 self._add([line], hit.tool)
                 return
+
+    def withhold(self, hit: Hit) -> None:
+        """No line; the next page does not begin with it either."""
+        self.shown.add(hit.tool.id)
+        self.withheld += 1
 
     def widen(self) -> None:
         """Give the best of the one-liners their whole signatures where there is room left."""
@@ -153,6 +189,25 @@ def _repeated(hits: Hits) -> Iterator[str]:
     for query, best in enumerate(hits.best):
         if best and query not in led and not hits.query.offset:
             yield f"# {_quoted(hits, query)}: {best}, above"
+
+
+def _destroys_more(hit: Hit, lead: Hit, hits: Hits, guarded: Guarded) -> bool:
+    """Whether a hit would be the way around a tool that is guarded: what it does to many, the other does to one."""
+    if not (hit.tool.effect is lead.tool.effect is Effect.DESTRUCTIVE and hit.tool.source == lead.tool.source):
+        return False
+    more = _MANY & _name_words(hit.tool) - _name_words(lead.tool)
+    asked = set(snake(hits.query.queries[hit.query]).split("_")) if hits.query.queries else set()
+    return bool(more) and _MANY.isdisjoint(asked) and guarded(lead.tool)
+
+
+def _name_words(tool: Tool) -> set[str]:
+    return set(tool.path.rpartition(".")[2].split("_"))
+
+
+def _withheld(count: int) -> Iterator[str]:
+    if count:
+        tools = "tool that destroys" if count == 1 else "tools that destroy"
+        yield f"# not listed: {count} {tools} more than what was searched for; search for exactly that if it is meant"
 
 
 def _heading(hit: Hit, hits: Hits) -> Iterator[str]:

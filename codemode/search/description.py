@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from codemode.catalog import stubs, tokens
+from codemode.catalog.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -40,10 +41,10 @@ def describe(
         catalog.get(name)  # raises, with what comes nearest
     toolkit = catalog.toolkit(name)
     said = (instructions.get(name), toolkit and (toolkit.instructions or toolkit.description))
-    heading = [text.strip() for text in said if text]
+    heading = [visible(text.strip()) for text in said if text]
     own = toolkit.examples if toolkit else ()
     examples = [*own, *(example for tool in members for example in tool.examples)][:_EXAMPLES]
-    heading += [f"example: {example}" for example in examples]
+    heading += [visible(f"example: {example}") for example in examples]
     lines = [stubs.one_liner(tool) for tool in members]
     groups = _groups(name, members)
     if sum(map(tokens.estimate, (*heading, *lines))) > budget_tokens and len(groups) < len(members):

@@ -37,6 +37,8 @@ from codemode.sources.check import check_surface
 from codemode.sources.load import load_source
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from codemode.service import CodeMode
     from codemode.sources.changes import Changes
     from codemode.sources.load import LoadedSource
@@ -289,6 +291,7 @@ def _report(name: str, source: LoadedSource) -> None:
         f"  servers in the document: {', '.join(report.servers) or 'none'}",
         *(f"  authentication: {needed} ({count} operations)" for needed, count in report.auth_needed.items()),
         *(f"    {way}" for way in report.auth),
+        *_by_words(name, report.by_words),
         f"  {len(report.warnings)} warnings",
         *(f"    {place}: {reason}" for place, reason in report.warnings[:SHOWN]),
     )
@@ -296,6 +299,17 @@ def _report(name: str, source: LoadedSource) -> None:
         show.console.print(line, markup=False, soft_wrap=True)
     if len(report.warnings) > SHOWN:
         show.console.print(f"    … and {len(report.warnings) - SHOWN} more (--json shows all)")
+
+
+def _by_words(name: str, by_words: Mapping[str, str]) -> Iterator[str]:
+    """The operations that a word made destructive, and how to say otherwise."""
+    if not by_words:
+        return
+    yield f"  {len(by_words)} destructive by a word, and not by their method (sources.{name}.effect says otherwise):"
+    for id_, word in list(by_words.items())[:SHOWN]:
+        yield f"    {id_}: {word!r}"
+    if len(by_words) > SHOWN:
+        yield f"    … and {len(by_words) - SHOWN} more (--json shows all)"
 
 
 def _as_data(source: LoadedSource) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from starlette.routing import Route
 
 from codemode.catalog.stubs import full, one_liner
 from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads it at run time
+from codemode.catalog.visible import visible
 from codemode.errors import (
     ApprovalForbidden,
     CallerNotLetIn,
@@ -173,7 +174,7 @@ def _add_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         tool = (await service.view(request.state.caller)).catalog.get(name)
         return {
             **_brief(tool),
-            "description": tool.description,
+            "description": visible(tool.description),
             "aliases": list(tool.aliases),
             "documentation": full(tool),
         }
@@ -183,7 +184,7 @@ def _brief(tool: Tool) -> dict[str, Any]:
     return {
         "id": tool.id,
         "source": tool.source,
-        "summary": tool.summary,
+        "summary": visible(tool.summary),
         "effect": tool.effect,
         "tags": list(tool.tags),
         "signature": one_liner(tool),

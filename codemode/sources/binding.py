@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog.effect_words import Judgement
 from codemode.catalog.names import identifier
 from codemode.errors import SourceError
 from codemode.nearest import did_you_mean
@@ -74,7 +75,7 @@ def _checked(
         message = f"{described.name} needs an argument {missing[0]!r}, of which its description says nothing"
         raise SourceError(message)
     invocation = replace(own.invocation, keywords=keywords)
-    return Bound(tuple(kept), invocation, own.effect, own.returns), warnings
+    return Bound(tuple(kept), invocation, _effect(own), own.returns), warnings
 
 
 def _typed(described: Described, own: Tool, function: Any) -> Bound:
@@ -89,7 +90,11 @@ def _typed(described: Described, own: Tool, function: Any) -> Bound:
         if is_tool_object(function) or is_typed(function)
         else text_parameters(described)
     )
-    return Bound(parameters, own.invocation, own.effect, own.returns)
+    return Bound(parameters, own.invocation, _effect(own), own.returns)
+
+
+def _effect(own: Tool) -> Judgement:
+    return Judgement(own.effect, own.effect_word, own.effect_said)
 
 
 def _unfolded(described: Described, function: Any) -> Any:

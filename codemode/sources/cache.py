@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MOST_KEPT = 40
 
 #: Raised whenever the same text would give other tools: a cache of another version is not read.
-VERSION = 10
+VERSION = 11
 
 
 class CatalogCache:
@@ -97,8 +97,8 @@ def text_digest(data: bytes) -> str:
 def _row(tool: Tool) -> list[Any]:
     method, _, path = tool.key.partition(" ")
     return [
-        tool.id, method, path, tool.source, tool.summary, tool.description, tool.effect, tool.tags, tool.aliases,
-        tool.retrieval_text, tool.deprecated, tool.parameter_names,
+        tool.id, method, path, tool.source, tool.summary, tool.description, tool.effect, tool.effect_word, tool.tags,
+        tool.aliases, tool.retrieval_text, tool.deprecated, tool.parameter_names,
     ]  # fmt: skip
 
 
@@ -121,16 +121,17 @@ def _surface(fragments: Fragments, details: Callable[[Operation], Details]) -> S
 
 
 def _tool(row: list[Any], api: ApiDocument, details: Callable[[Operation], Details]) -> Tool:
-    id_, method, path, source, summary, description, effect, tags, aliases, retrieval_text, deprecated, names = row
+    id_, method, path, source, summary, description, effect, word, tags, aliases, text, deprecated, names = row
     return Tool(
         id_,
         source=source,
         summary=summary,
         description=description,
         effect=Effect(effect),
+        effect_word=word,
         tags=tuple(tags),
         aliases=tuple(aliases),
-        retrieval_text=retrieval_text,
+        retrieval_text=text,
         deprecated=deprecated,
         key=f"{method} {path}",
         names=tuple(names),

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, PydanticSchemaGenerationError
 from pydantic import create_model as pydantic_model
 from pydantic.errors import PydanticInvalidForJsonSchema
 
+from codemode.catalog.effect_words import judge
 from codemode.catalog.inverse import Inverse
 from codemode.catalog.prose import first_sentence
 from codemode.catalog.schema import Graph, Schema
@@ -45,18 +46,21 @@ _MARK = "__codemode_tool__"
 class ToolMark:
     """What an author says of a function beside its signature."""
 
-    effect: Effect = Effect.WRITE
+    effect: Effect | None = None
     tags: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
     revert: str = ""
 
 
-@takes(effect=one_of(*(effect.value for effect in Effect)), tags=LIST_OF_TEXTS, examples=LIST_OF_TEXTS, revert=TEXT)
+@takes(
+    effect=one_of(*(effect.value for effect in Effect), None), tags=LIST_OF_TEXTS, examples=LIST_OF_TEXTS, revert=TEXT
+)
 def tool(
-    *, effect: str = "write", tags: Sequence[str] = (), examples: Sequence[str] = (), revert: str = ""
+    *, effect: str | None = None, tags: Sequence[str] = (), examples: Sequence[str] = (), revert: str = ""
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Say what calling a function does (`read`, `write`, `destructive`), how it is tagged, and examples of calls.
 
+    Without an `effect` the words of its name and docstring tell whether it destroys; else it writes.
     `revert` is the call that takes one back: `cancel_order(number=result.number)`.
 
         @tool(effect="read", examples=("shop.find_order(number=7)",))
@@ -66,7 +70,7 @@ def tool(
     """
     if revert:
         Inverse.parse(revert)
-    mark = ToolMark(Effect(effect), tuple(tags), tuple(examples), revert)
+    mark = ToolMark(None if effect is None else Effect(effect), tuple(tags), tuple(examples), revert)
 
     def marked(function: Callable[P, R]) -> Callable[P, R]:
         setattr(function, _MARK, mark)
@@ -86,13 +90,16 @@ def tool_of(function: Callable[..., Any], id_: str, *, source: str, tags: tuple[
     except _UNREADABLE as error:
         raise _unreadable(id_, error) from None
     description = doc.description or ""
+    effect, word, is_said = judge(mark.effect, Effect.WRITE, (id_,), description)
     return Tool(
         id_,
         source=source,
         summary=first_sentence(description),
         description=description,
         parameters=parameters,
-        effect=mark.effect,
+        effect=effect,
+        effect_word=word,
+        effect_said=is_said,
         invocation=FunctionInvocation(function, read.model, read.positional, read.result),
         returns=returns,
         tags=(*tags, *mark.tags),

@@ -27,7 +27,7 @@ class SourceReport:
     """What was found.
 
     `auth` are the declared ways of authentication, as credentials are configured; `auth_needed` counts the operations
-    for each choice between them.
+    for each choice between them. `by_words` are the operations that a word made destructive, each with its word.
     """
 
     title: str
@@ -43,6 +43,7 @@ class SourceReport:
     auth: tuple[str, ...]
     auth_needed: Mapping[str, int]
     warnings: tuple[Warned, ...]
+    by_words: Mapping[str, str]
 
 
 def check_surface(surface: Surface) -> SourceReport:
@@ -66,6 +67,7 @@ def check_surface(surface: Surface) -> SourceReport:
         auth=tuple(scheme.words for scheme in surface.auth),
         auth_needed=Counter(in_words(getattr(tool.invocation, "security", None)) for tool in tools),
         warnings=(*surface.warnings, *_dangling(tools), *vague),
+        by_words={tool.id: tool.effect_word for tool in tools if tool.effect_word},
     )
 
 

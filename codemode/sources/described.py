@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from codemode.catalog.effect_words import Judgement, judge
 from codemode.catalog.names import parameter_names
 from codemode.catalog.prose import first_sentence
 from codemode.catalog.schema import Schema
@@ -100,7 +101,7 @@ class Bound:
 
     parameters: tuple[Parameter, ...]
     invocation: Any
-    effect: Effect = Effect.WRITE
+    effect: Judgement
     returns: Schema | None = None
 
 
@@ -133,13 +134,17 @@ def text_parameters(described: Described) -> tuple[Parameter, ...]:
 def tool_of(described: Described, id_: str, bound: Bound, *, source: str) -> Tool:
     """The tool of a description and of what carries it out."""
     returns = Schema.of(described.returns) if described.returns else bound.returns
+    said = described.effect or (bound.effect.effect if bound.effect.is_said else None)
+    effect, word, is_said = judge(said, bound.effect.effect, (described.name,), described.description)
     return Tool(
         id_,
         source=source,
         summary=first_sentence(described.description),
         description=described.description,
         parameters=bound.parameters,
-        effect=described.effect or bound.effect,
+        effect=effect,
+        effect_word=word or ("" if is_said else bound.effect.word),
+        effect_said=is_said,
         invocation=bound.invocation,
         returns=returns,
         tags=(described.toolkit,) if described.toolkit else (),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from codemode.catalog.effect_words import Judgement
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Effect, Location
 from codemode.errors import ConfigurationError
@@ -70,4 +71,4 @@ class Endpoints:
         schema = Schema.of(described.schema or {"type": "object"})
         body = BodyPlan(BodyKind.JSON, ("application/json",), schema, required=True) if in_body else None
         effect = Effect.READ if method in _READING else Effect.DESTRUCTIVE if method == "DELETE" else Effect.WRITE
-        return Bound(placed, HttpInvocation(method, path, body=body), effect)
+        return Bound(placed, HttpInvocation(method, path, body=body), Judgement(effect))

@@ -25,6 +25,7 @@ from graphql import (
 )
 from graphql.validation.validate import validate_sdl
 
+from codemode.catalog.effect_words import judge
 from codemode.catalog.names import parameter_names, plain_ids
 from codemode.catalog.paging import Paging
 from codemode.catalog.prose import first_sentence
@@ -37,7 +38,6 @@ from codemode.sources.described import parameters_of
 from codemode.sources.graphql_types import Selection, arguments_schema
 from codemode.sources.loaded import Surface, Warned
 from codemode.sources.reach import authentication, http_transport
-from codemode.sources.verbs import destroys
 from codemode.transports.graphql import FieldInvocation, GraphqlTransport
 
 if TYPE_CHECKING:
@@ -160,15 +160,17 @@ def _tool(
     name: str, schema: GraphQLSchema, ids: Mapping[str, str], operation: str, field: str, declared: GraphQLField
 ) -> Tool:
     key = f"{_GROUPS[operation]}/{field}"
-    writing = Effect.DESTRUCTIVE if destroys(field) else Effect.WRITE
     description = str(declared.description or "")
+    said = Effect.READ if operation == "query" else None
+    effect, word, _ = judge(said, Effect.WRITE, (field,), description)
     result = get_named_type(declared.type)
     return Tool(
         ids[key],
         source=name,
         summary=first_sentence(description),
         description=description,
-        effect=Effect.READ if operation == "query" else writing,
+        effect=effect,
+        effect_word=word,
         aliases=(field,),
         retrieval_text=f"{field} {result.name} {first_sentence(str(result.description or ''))}",
         deprecated=declared.deprecation_reason is not None,

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog.effect_words import judge
 from codemode.catalog.names import identifier
 from codemode.catalog.prose import first_sentence
 from codemode.catalog.tool import Effect, Tool
@@ -38,7 +39,7 @@ def is_langchain_toolkit(target: object) -> bool:
 def tool_of(target: Any, id_: str, *, source: str, tags: tuple[str, ...] = ()) -> Tool:
     """The tool that calls a LangChain tool. Raises SourceError where its arguments have no JSON Schema.
 
-    Its effect is what `@codemode.tool` says of its function, else `metadata["effect"]`, else a write.
+    Its effect is what `@codemode.tool` says of its function, else `metadata["effect"]`, else what its words say.
     """
     try:
         schema = target.tool_call_schema
@@ -51,13 +52,16 @@ def tool_of(target: Any, id_: str, *, source: str, tags: tuple[str, ...] = ()) -
     description = str(target.description or "")
     call = _with_artifact(target) if target.response_format == "content_and_artifact" else _plain(target)
     keywords = {parameter.name: parameter.wire_name for parameter in parameters}
+    effect, word, is_said = judge(_said_effect(target, function), Effect.WRITE, (target.name,), description)
     return Tool(
         id_,
         source=source,
         summary=first_sentence(description),
         description=description,
         parameters=parameters,
-        effect=_effect(target, function),
+        effect=effect,
+        effect_word=word,
+        effect_said=is_said,
         invocation=FunctionInvocation(call, keywords=keywords),
         returns=None if target.response_format == "content_and_artifact" else _returns(function),
         tags=(*tags, *(target.tags or ())),
@@ -99,9 +103,9 @@ def _data(artifact: Any) -> Any:
         return f"<{type(artifact).__name__}>"
 
 
-def _effect(target: Any, function: object) -> Effect:
+def _said_effect(target: Any, function: object) -> Effect | None:
     said = callables.said_effect(function) or (target.metadata or {}).get("effect")
-    return Effect(said) if said in _EFFECTS else Effect.WRITE
+    return Effect(said) if said in _EFFECTS else None
 
 
 def _returns(function: Callable[..., Any] | None) -> Schema | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import mcp_types
 from pydantic import TypeAdapter, ValidationError
 
+from codemode.catalog.effect_words import Judgement, judge
 from codemode.catalog.names import identifier
 from codemode.catalog.prose import first_sentence
 from codemode.catalog.schema import Graph, Schema
@@ -125,13 +126,16 @@ def _tool(id_: str, source: str, definition: mcp_types.Tool) -> Tool:
     description = definition.description or ""
     title = definition.title or (definition.annotations.title if definition.annotations else "") or ""
     output = definition.output_schema
+    effect, word, is_said = effect_of(definition)
     return Tool(
         id_,
         source=source,
         summary=first_sentence(description) or title,
         description=description or title,
         parameters=parameters_of(definition.input_schema),
-        effect=effect_of(definition.annotations),
+        effect=effect,
+        effect_word=word,
+        effect_said=is_said,
         invocation=definition.name,
         returns=Schema(output, Graph.of(output)) if output else None,
         aliases=(definition.name, f"{source}.{definition.name}"),
@@ -140,13 +144,15 @@ def _tool(id_: str, source: str, definition: mcp_types.Tool) -> Tool:
     )
 
 
-def effect_of(annotations: mcp_types.ToolAnnotations | None) -> Effect:
-    """Hints of the server: only what it says itself counts; silence is a write."""
-    if annotations is None:
-        return Effect.WRITE
-    if annotations.read_only_hint:
-        return Effect.READ
-    return Effect.DESTRUCTIVE if annotations.destructive_hint else Effect.WRITE
+def effect_of(definition: mcp_types.Tool) -> Judgement:
+    """What a tool does: by the hints of its server, where it gives any; else by its words, else it writes."""
+    hints, said = definition.annotations, None
+    if hints is not None and hints.read_only_hint:
+        said = Effect.READ
+    elif hints is not None and hints.destructive_hint is not None:
+        said = Effect.DESTRUCTIVE if hints.destructive_hint else Effect.WRITE
+    title = definition.title or (hints.title if hints else "") or ""
+    return judge(said, Effect.WRITE, (definition.name,), title, definition.description or "")
 
 
 def _changes(before: mcp_types.Tool, after: mcp_types.Tool) -> str:
@@ -156,6 +162,6 @@ def _changes(before: mcp_types.Tool, after: mcp_types.Tool) -> str:
         "title": (before.title, after.title),
         "arguments": (before.input_schema, after.input_schema),
         "result": (before.output_schema, after.output_schema),
-        "effect": (effect_of(before.annotations), effect_of(after.annotations)),
+        "effect": (effect_of(before).effect, effect_of(after).effect),
     }
     return " and ".join(name for name, (old, new) in parts.items() if old != new) or "annotations"

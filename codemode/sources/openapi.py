@@ -6,6 +6,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog.effect_words import judge
 from codemode.catalog.names import identifier, long_name, plain_paths, tool_ids
 from codemode.catalog.prose import first_sentence
 from codemode.catalog.tool import Details, Effect, Tool
@@ -71,12 +72,14 @@ def _tool(operation: Operation, key: OperationKey, id_: str, source: str) -> Too
     tags = operation.node.get("tags")
     summary = operation.text("summary")
     description = operation.text("description")
+    effect, word, _ = judge(None, _effect(operation.method), _names(key), summary, description)
     return Tool(
         id_,
         source=source,
         summary=first_sentence(description) if _says_its_name(summary, key) and description else summary,
         description=description,
-        effect=_effect(operation.method),
+        effect=effect,
+        effect_word=word,
         tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
         aliases=_aliases(key, id_, source),
         retrieval_text=f"{key.operation_id} {operation.method} {operation.path}".strip(),
@@ -125,6 +128,13 @@ def _effect(method: str) -> Effect:
     if method in _READING:
         return Effect.READ
     return Effect.DESTRUCTIVE if method == "DELETE" else Effect.WRITE
+
+
+def _names(key: OperationKey) -> tuple[str, ...]:
+    """What an operation is called: its operationId, and the end of its path where that is no placeholder."""
+    end = _split(key.path)[0].rstrip("/").rpartition("/")[2]
+    end = end.rpartition(":")[2] if ":" in end else "" if "{" in end else end
+    return tuple(name for name in (key.operation_id, end) if name)
 
 
 def _aliases(key: OperationKey, id_: str, source: str) -> tuple[str, ...]:

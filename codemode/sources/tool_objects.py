@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from codemode.catalog.effect_words import judge
 from codemode.catalog.prose import first_sentence
 from codemode.catalog.tool import Effect, Tool
 from codemode.errors import SourceError
@@ -36,13 +37,16 @@ def tool_of(target: Any, id_: str, *, source: str, tags: tuple[str, ...] = ()) -
         raise SourceError(message) from None
     run = _run(target)
     description = str(getattr(target, "description", "") or "")
+    effect, word, is_said = judge(said_effect(run), Effect.WRITE, (target.name,), description)
     return Tool(
         id_,
         source=source,
         summary=first_sentence(description),
         description=description,
         parameters=parameters,
-        effect=said_effect(run) or Effect.WRITE,
+        effect=effect,
+        effect_word=word,
+        effect_said=is_said,
         invocation=FunctionInvocation(run, keywords={one.name: one.wire_name for one in parameters}) if run else None,
         tags=tags,
         retrieval_text=" ".join((id_, target.name)),

@@ -43,6 +43,7 @@ class Canaries:
         self.unix.listen()
         for listener in (self.tcp, self.udp, self.unix):
             listener.setblocking(False)
+        self.before = self._files()
         self.victim = subprocess.Popen(["sleep", "300"], start_new_session=True)
 
     def fill(self, code, host_process):
@@ -68,15 +69,30 @@ class Canaries:
         signs = [f"secret {secret[:3]}" for secret in sorted(set(_SECRET_SHAPE.findall(everything)))]
         if MARKER in everything:
             signs.append("marker")
-        if self.write_file.read_text() != "untouched":
-            signs.append("file written")
-        if {path.name for path in self.folder.iterdir()} != {"secret", "written"}:
-            signs.append("file made")
+        signs += self._changes()
         signs += [f"{name} reached" for name in ("tcp", "udp", "unix") if self._was_reached(getattr(self, name))]
         state = _process_state(self.victim.pid)
         if self.victim.poll() is not None or state in "TtZX":
             signs.append("victim hit")
         return signs
+
+    def _files(self):
+        """What there is in the folder, and of which kind: content, mode, owner."""
+        try:
+            paths = [self.folder, *self.folder.rglob("*")]
+            return {str(path.relative_to(self.folder)): _look(path) for path in paths}
+        except OSError:
+            return {}
+
+    def _changes(self):
+        after = self._files()
+        for path, look in self.before.items():
+            if path not in after:
+                yield f"{'folder' if path == '.' else 'file'} deleted"
+            elif after[path] != look:
+                yield "file written" if path == "written" else f"{path} changed"
+        if after.keys() - self.before.keys():
+            yield "file made"
 
     def close(self):
         """Release everything."""
@@ -113,6 +129,16 @@ def _listeners():
             continue
         tcp.listen()
         return tcp, udp, port
+
+
+def _look(path):
+    """A file as it is, where it can still be looked at."""
+    try:
+        seen = path.lstat()
+        content = path.read_bytes()[:10_000] if path.is_file() else b""
+    except OSError as error:
+        return (error.errno,)
+    return (seen.st_mode, seen.st_uid, seen.st_gid, os.listxattr(path, follow_symlinks=False), content)
 
 
 def _process_state(process):

@@ -31,6 +31,15 @@ def load(path):
     return [_record(item) for item in yaml.safe_load(path.read_text())]
 
 
+def sent(code):
+    """Return a program as a host could have got it: bytes that are no text, and halves of a pair, are replaced."""
+    try:
+        data = code.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # another half than those that stand for bytes
+        data = code.encode("utf-8", "surrogatepass")
+    return data.decode("utf-8", "replace")
+
+
 def steps(record):
     """Return what the hostile guest does, as JSON: ["raw", base64], ["wait", seconds], ["hangup"]."""
     done = eval(record.payload, {**_STEPS})  # noqa: S307 - the corpus is development data, written as expressions

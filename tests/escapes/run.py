@@ -127,7 +127,7 @@ async def _attempt(sandbox, record, layer, script):
     try:
         code = script or traps.fill(record.code, os.getpid())
         limits = replace(LIMITS, source_bytes=len(code) + 1, cpu_s=10.0, wall_s=3.0) if script else LIMITS
-        code = code.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        code = records.sent(code)
         signs = []
         try:
             async with asyncio.timeout(limits.wall_s + _HUNG_S):
@@ -187,6 +187,8 @@ class Tools:
     async def call(self, call):
         """Answer one call, as a strict gateway would."""
         if call.tool in ("tool", "call"):
+            if len(call.arguments) != 1:
+                raise CallFailed(f"{call.tool}() takes one argument, x", kind="arguments_invalid")
             return "result of tool"
         if call.tool not in self.DECLARED:
             raise CallFailed(f"there is no tool {call.tool!r}", kind="unknown_tool")
@@ -273,6 +275,7 @@ def main():
     parser.add_argument("--id")
     parser.add_argument("--details", action="store_true")
     options = parser.parse_args()
+    sys.stdout.reconfigure(errors="backslashreplace")  # what an attempt says may be half a character
     if not options.records.is_file():
         parser.error(f"there are no records at {options.records}; name a file, or set CODEMODE_SHARED")
     everything = [r for r in records.load(options.records) if options.id in (None, r.id)]

@@ -4,7 +4,7 @@
 
 The process holds the canaries itself. Each attempt gets a fork of it (the host, in a session of its own, which may
 be hit) and a fork of that (the engine: same memory, same rights). After the program the engine's own state is compared
-with what a harmless program leaves behind.
+with what a harmless program leaves behind, and everything in it with what was there before.
 """
 
 from __future__ import annotations
@@ -35,25 +35,53 @@ import queue
 import re
 import string
 
+import process_state
 from canaries import CREDENTIAL, ENVIRONMENT_SECRET, HOST_SECRET, MARKER, Canaries  # noqa: F401
+from harmless import HARMLESS
+from records import sent
 
+from sandbox.errors import CallFailed
 from sandbox.limits import Limits
 from sandbox.protocol.guest_decoder import Calls, Final, Sites, decode_guest_message
-from sandbox.protocol.host_messages import encode_go, encode_program, encode_reply, encode_run, encode_value
+from sandbox.protocol.host_messages import (
+    encode_error,
+    encode_go,
+    encode_program,
+    encode_reply,
+    encode_run,
+    encode_value,
+)
 
 MEMORY_BYTES = 3 << 30
 CPU_S = 3
 WALL_S = 2.5
+STATE_S = 5.0
 OUTPUT_BYTES = 2_000_000
+#: What a program may take more than a harmless one, at its highest.
+PEAK_BYTES = 400 * 1024 * 1024
 
 
 def main() -> None:
     program = import_module(sys.argv[1])
     program.warm_up()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    healthy = _attempt(program, "1 + 1")["state"]
+    harmless = [_attempt(program, code) for code in HARMLESS]
+    healthy = Healthy(
+        harmless[0]["state"],
+        {path for report in harmless for path in report["changed"]},
+        max(report["peak"] for report in harmless),
+    )
     for line in sys.stdin:
         print(json.dumps(_judge(_attempt(program, json.loads(line)), healthy)), flush=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class Healthy:
+    """What harmless programs leave behind: the state, the paths that they change, their memory at its highest."""
+
+    state: object
+    changed: set[str]
+    peak: int
 
 
 def _attempt(program, code: str) -> dict:
@@ -65,7 +93,7 @@ def _attempt(program, code: str) -> dict:
         ours.close()
         _be_host(program, canaries, code, theirs)
     theirs.close()
-    report = _collect(ours, time.monotonic() + WALL_S + 1)
+    report = _collect(ours, time.monotonic() + WALL_S + STATE_S + 1)
     for process in report.pop("processes", []):
         _kill(process)
     _kill(-host)
@@ -77,15 +105,21 @@ def _attempt(program, code: str) -> dict:
     return report
 
 
-def _judge(report: dict, healthy: object) -> dict:
+def _judge(report: dict, healthy: Healthy) -> dict:
     signs = list(report["found"])
     if report["host_died"]:
         signs.append("host died")
     if not report.get("done"):
         signs.append("hung")
     signs += report.get("signs", [])
-    if report.get("state") is not None and report["state"] != healthy:
-        signs.append(f"tampered: {_difference(report['state'], healthy)}")
+    if report.get("state") is not None and report["state"] != healthy.state:
+        signs.append(f"tampered: {_difference(report['state'], healthy.state)}")
+    changed = sorted(set(report.get("changed", ())) - healthy.changed)
+    if changed:
+        signs.append(f"changed: {', '.join(changed[:3])}{f' and {len(changed) - 3} more' if len(changed) > 3 else ''}")
+    taken = report.get("peak", 0) - healthy.peak
+    if taken > PEAK_BYTES:
+        signs.append(f"took {taken >> 20} MiB")
     return {"signs": signs, "status": report.get("status"), "says": report.get("says", "")}
 
 
@@ -111,8 +145,8 @@ def _be_host(program, canaries: Canaries, code: str, report: socket.socket) -> N
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 26, 1 << 26))
         os.close(state_read)
         try:
-            _be_engine(program, its_end.detach())
-            os.write(state_write, json.dumps(_state()).encode())
+            changed = _be_engine(program, its_end.detach())
+            _write(state_write, json.dumps({"state": _state(), "changed": changed}).encode())
         finally:
             os._exit(0)
     its_end.close()
@@ -120,11 +154,13 @@ def _be_host(program, canaries: Canaries, code: str, report: socket.socket) -> N
     found: dict = {"processes": [engine]}
     report.sendall(json.dumps(found).encode() + b"\n")
     found.update(_speak(channel, canaries.fill(code, host)))
+    state = b"" if not found.get("status") else _read_all(state_read, time.monotonic() + STATE_S)
     _, status = _wait(engine, 1.0)
+    found["peak"] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     if os.WIFSIGNALED(status):
         found.setdefault("signs", []).append(f"engine died of signal {os.WTERMSIG(status)}")
-    state = b"" if not found.get("status") else os.read(state_read, 10_000)
-    found["state"] = _parsed(state) if state else None
+    left = _parsed(state) if state else None
+    found |= left if isinstance(left, dict) else {"state": left}
     if found.get("status") and not state and not found["signs"]:
         found["signs"].append("tampered")  # what was left behind breaks the library
     found["done"] = True
@@ -143,28 +179,37 @@ class Shared:
         return "data"
 
 
-def _be_engine(program, channel: int) -> None:
-    """Run the program where an engine without a process of its own runs it: below the host's frames."""
+def _be_engine(program, channel: int) -> list[str]:
+    """Run the program where an engine without a process of its own runs it: below the host's frames.
+
+    Return the paths of everything that is otherwise than before.
+    """
     can = {"mem": HOST_SECRET}
     counter = [0]
     credential = CREDENTIAL
 
-    def tool(x: object = None) -> str:
+    def tool(x: object) -> str:
         counter[0] += 1 if credential else 0
         return "result of tool"
 
-    program.OFFERED = {"tool": tool, "call": tool, "obj": Shared()}
+    shared = Shared()
+    program.OFFERED = {"tool": tool, "call": tool, "obj": shared}
+    kept = {"tool": tool, "obj": shared, "kind of obj": Shared, "offered": program.OFFERED, "can": can}
+    process_state.watch()
+    before = process_state.ProcessState(kept)
     program.serve(channel)
     if not can or counter[0] < 0:
         os.write(1, b"")  # the names must be alive while the program runs
         os._exit(9)
+    frame = [] if credential == CREDENTIAL and can == {"mem": HOST_SECRET} else ["the host's frame"]
+    return [*frame, *process_state.ProcessState(kept).changed_since(before)]
 
 
 def _speak(channel: socket.socket, code: str) -> dict:
     """Be the host of one program, as simple as can be."""
     texts: list[str] = []
     found: dict = {"texts": texts, "signs": []}
-    text = code.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    text = sent(code)
     run = encode_run(
         encode_program(text, ("tool", "call", "obj")),
         seed=bytes(32),
@@ -192,7 +237,7 @@ def _speak(channel: socket.socket, code: str) -> dict:
             elif isinstance(message, Calls):
                 for call in message.calls:
                     now = 1_760_000_000_000_000
-                    channel.sendall(encode_reply(call.id, now=now, value=encode_value("result of tool")))
+                    channel.sendall(_reply(call, now))
             elif isinstance(message, Final):
                 found["status"] = message.status
                 found["says"] = message.failure.message if message.failure else ""
@@ -206,6 +251,14 @@ def _speak(channel: socket.socket, code: str) -> dict:
     except OSError:
         found["signs"].append("engine died")
     return found
+
+
+def _reply(call, now: int) -> bytes:
+    if call.arguments.keys() != {"x"}:
+        return encode_error(
+            call.id, now=now, error=CallFailed("tool() takes one argument, x", kind="arguments_invalid")
+        )
+    return encode_reply(call.id, now=now, value=encode_value("result of tool"))
 
 
 def _state() -> list:
@@ -246,6 +299,21 @@ def _state() -> list:
         str(ipaddress.ip_network("10.0.0.0/25")),
         ipaddress.ip_address("10.0.0.1").is_private,
     ]
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def _read_all(descriptor: int, deadline: float) -> bytes:
+    data = b""
+    while (left := deadline - time.monotonic()) > 0 and select.select([descriptor], [], [], left)[0]:
+        chunk = os.read(descriptor, 1 << 16)
+        if not chunk:
+            break
+        data += chunk
+    return data
 
 
 def _parsed(text: bytes) -> object:

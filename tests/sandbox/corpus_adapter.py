@@ -1,39 +1,47 @@
-"""Lets the runner of the program corpus run its records in a guest, with a preflight of the plainest kind."""
+"""Lets the runner of the program corpus run its records: programs in a guest with their clock, mistakes in a CodeMode.
+
+What a mistake is answered is the product's own text, as a model gets it: nothing here adds to it.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import sys
+import tempfile
 from datetime import datetime
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from codemode import CodeMode, Settings
+from codemode.errors import CallError, UpstreamError
+from codemode.serving.model_text import outcome_text
 from sandbox.guest import program
 from tests.sandbox.guest.host_double import HostDouble, run_guest
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 class ProgramFailed(Exception):
-    """Carries what a reader would be shown."""
+    """Carries what a model would be shown."""
 
 
 class Adapter:
     """The interface of the corpus's runner."""
 
-    @staticmethod
-    def preload() -> None:
-        program.warm_up()
-
     def start(self) -> None:
-        """Nothing: `preload` did it."""
+        """Nothing."""
 
     def run(self, code: str, tools: dict[str, Any], record: dict[str, Any]) -> tuple[Any, str]:
+        if "expect_error" in record:
+            return asyncio.run(_in_product(code, tools, record["operations"]))
+        program.warm_up()
         shown = record.get("now") or "2026-01-15T12:00:00Z"
         now = int(datetime.fromisoformat(shown.replace("Z", "+00:00")).timestamp() * 1_000_000)
-        host = HostDouble(
-            tools, now=now, delays=lambda call_id: 0, preflight=lambda sites: check(sites, record["operations"])
-        )
+        host = HostDouble(tools, now=now, delays=lambda call_id: 0, preflight=lambda sites: None)
         names = sorted({name.partition(".")[0] for name in record["operations"]})
         ended = run_guest(code, tools, names=names, now=now, host=host)
         if ended.status != "completed":
@@ -41,33 +49,43 @@ class Adapter:
         return ended.value, ended.output
 
 
-def check(sites: list[list[Any]], operations: dict[str, Any]) -> str | None:
-    """Refuse what cannot succeed, naming what is near. The project's own preflight says more."""
-    problems = []
-    for name, keywords, positional, open_ended, line, _ in sites:
-        operation = operations.get(name)
-        if operation is None:
-            problems.append(f"line {line}: there is no operation {name}; near: {', '.join(_near(name, operations))}")
-            continue
-        valid = operation["params"]
-        if positional:
-            problems.append(f"line {line}: {name} takes keyword arguments only: {', '.join(valid)}")
-        for keyword in keywords:
-            if keyword not in valid:
-                near = get_close_matches(keyword, valid, n=3, cutoff=0.3)
-                problems.append(
-                    f"line {line}: {name} has no argument {keyword}; near: {near}; it takes {', '.join(valid)}"
-                )
-        missing = [each for each in operation["required"] if each not in keywords]
-        if missing and not open_ended and not positional:
-            problems.append(f"line {line}: {name} needs {', '.join(missing)}")
-    return "\n".join(problems) or None
+async def _in_product(code: str, tools: dict[str, Any], operations: dict[str, Any]) -> tuple[Any, str]:
+    """Run a program with the operations as tools of a CodeMode."""
+    with tempfile.TemporaryDirectory() as folder:
+        folders = {"state_folder": folder, "cache_folder": folder}
+        policy = {"default": {"destructive": "allow"}}  # what a mistake is told, and not who may do what
+        settings = Settings.model_validate({**folders, "policy": policy})
+        async with CodeMode.from_settings(settings, functions=_functions(tools, operations)) as service:
+            ended = await service.execute(code)
+    if not ended.ok:
+        raise ProgramFailed(outcome_text(ended))
+    return ended.value, "\n".join((ended.output, *ended.notes))
 
 
-def _near(name: str, operations: dict[str, Any]) -> list[str]:
-    """Names that look alike, and names that share a word with the last part."""
-    words = set(name.rpartition(".")[2].lower().split("_"))
-    shared = [each for each in operations if words & set(each.rpartition(".")[2].split("_"))]
-    folded = name.rpartition(".")[2].lower()
-    same = [each for each in operations if each.rpartition(".")[2].replace("_", "") == folded]
-    return [*same, *get_close_matches(name, operations, n=3, cutoff=0.3), *shared[:6]]
+def _functions(tools: dict[str, Any], operations: dict[str, Any]) -> dict[str, Any]:
+    """The operations by namespace and group, as objects that say themselves what their arguments are."""
+    roots: dict[str, Any] = {}
+    for name, operation in operations.items():
+        *groups, last = name.split(".")
+        place = roots
+        for group in groups:
+            place = place.setdefault(group, {})
+        schema = {
+            "type": "object",
+            "properties": {parameter: {} for parameter in operation["params"]},
+            "required": operation["required"],
+            "additionalProperties": False,
+        }
+        place[last] = SimpleNamespace(name=last, description=name, args_schema=schema, run=_run(tools[name]))
+    return roots
+
+
+def _run(tool: Callable[..., Any]) -> Callable[..., Any]:
+    def run(**arguments: Any) -> Any:
+        try:
+            return tool(**arguments)
+        except Exception as error:  # noqa: BLE001 -- the corpus has an error of its own
+            status = getattr(error, "status", None)
+            raise (CallError(str(error)) if status is None else UpstreamError(str(error), status=status)) from None
+
+    return run

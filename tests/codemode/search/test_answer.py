@@ -44,6 +44,32 @@ def test_the_first_hit_of_each_search_leads_and_signatures_can_be_called(index: 
     assert lines[3].startswith("gym.classes.create()")
 
 
+CLIENTS = [
+    make_tool(f"gym.clients.{name}", effect=Effect.DESTRUCTIVE, summary=f"{name.capitalize()}.".replace("_", " "))
+    for name in ("delete_client", "bulk_delete_clients", "delete_client_note")
+]
+
+
+@pytest.mark.parametrize(
+    ("query", "guarded", "listed"),
+    [
+        ("delete client", True, False),
+        ("delete client", False, True),
+        ("bulk delete clients", True, True),
+        ("delete all clients", True, True),
+    ],
+)
+def test_no_tool_that_destroys_more_is_suggested_under_one_that_needs_a_person(
+    query: str, guarded: bool, listed: bool
+) -> None:
+    answer = render(Index.build(Catalog(CLIENTS)).search(query), guarded=lambda tool: guarded)
+
+    assert ("bulk_delete_clients" in answer) is listed
+    assert ("# not listed: 1 tool that destroys more" in answer) is not listed
+    assert "delete_client_note" in answer
+    assert "next: offset" not in answer
+
+
 def _cycle(length: int) -> Schema:
     """A schema of objects that refer to each other in a circle."""
     schemas = {

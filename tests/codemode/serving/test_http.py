@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
+from fastapi.routing import APIRoute
 
 from codemode.gateway.caller import Caller
 from codemode.service import CodeMode
@@ -189,10 +191,58 @@ async def test_a_bad_request_is_a_problem(client: httpx2.AsyncClient, content: b
 
 async def test_without_keys_only_loopback_names_are_served(service: CodeMode, tmp_path: Path) -> None:
     transport = httpx2.ASGITransport(create_app(service, Callers({}, KeyFile(tmp_path / "keys.json"))))
-    async with httpx2.AsyncClient(transport=transport, base_url="http://testserver") as client:
-        assert (await client.get("/v1/tools")).status_code == 200
-        rebound = await client.get("/v1/tools", headers={"Host": "attacker.example"})
-        assert rebound.status_code == 400
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        for host in ("localhost", "127.0.0.1:8130", "[::1]:8130", "[::1]"):
+            assert (await client.get("/v1/tools", headers={"Host": host})).status_code == 200, host
+        for host in ("attacker.example", "testserver", "localhost.attacker.example", "localhost@attacker.example", "["):
+            assert (await client.get("/v1/tools", headers={"Host": host})).status_code == 400, host
+
+
+FOREIGN = [
+    {"Origin": "https://attacker.example"},
+    {"Origin": "null"},
+    {"Origin": "http://localhost:3000"},
+    {"Origin": "file://"},
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+]
+
+
+@pytest.mark.parametrize("headers", FOREIGN)
+async def test_without_keys_a_page_of_another_site_changes_nothing(
+    service: CodeMode, tmp_path: Path, headers: dict[str, str]
+) -> None:
+    app = create_app(service, Callers({}, KeyFile(tmp_path / "keys.json")))
+    routes = [(method, route.path) for route in app.routes if isinstance(route, APIRoute) for method in route.methods]
+    changing = [(method, path) for method, path in routes if method not in ("GET", "HEAD")]
+    assert {"/v1/execute", "/v1/executions/{execution}/cancel", "/v1/executions/{execution}/rollback"} <= {
+        re.sub(r"\{\w+\}", "{execution}", path) for _, path in changing
+    }
+    transport = httpx2.ASGITransport(app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost:8130") as client:
+        for method, path in [*changing, ("POST", "/mcp"), ("GET", "/mcp"), ("DELETE", "/mcp")]:
+            answer = await client.request(method, re.sub(r"\{\w+\}", "one", path), headers=headers)
+            assert (answer.status_code, answer.json()["code"]) == (403, "cross_site"), path
+        assert (await client.get("/livez", headers={"Sec-Fetch-Site": "cross-site"})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{}, {"Origin": "http://localhost:8130"}, {"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "none"}],
+)
+async def test_without_keys_the_own_page_and_programs_are_served(
+    service: CodeMode, tmp_path: Path, headers: dict[str, str]
+) -> None:
+    transport = httpx2.ASGITransport(create_app(service, Callers({}, KeyFile(tmp_path / "keys.json"))))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost:8130") as client:
+        assert (await client.post("/v1/search", json={"queries": ["x"]}, headers=headers)).status_code == 200
+
+
+async def test_mcp_refuses_a_foreign_origin_with_keys_too(client: httpx2.AsyncClient) -> None:
+    answer = await client.post("/mcp", json={}, headers={"Origin": "https://attacker.example"})
+    assert (answer.status_code, answer.json()["code"]) == (403, "cross_site")
+    searched = await client.post("/v1/search", json={"queries": ["x"]}, headers=KEY | {"Origin": "https://a.example"})
+    assert searched.status_code == 200
 
 
 async def test_the_interface_describes_itself(client: httpx2.AsyncClient) -> None:

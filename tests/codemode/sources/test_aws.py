@@ -15,7 +15,7 @@ from codemode import CodeMode, ConfigurationError
 from codemode.catalog import stubs
 from codemode.serving.cli_sources import app
 from codemode.settings import Settings, SourceSettings
-from codemode.sources.verbs import destroys, effect_of_verb
+from codemode.sources.verbs import effect_of_verb
 from tests.codemode.transports.recorder import Answered
 
 if TYPE_CHECKING:
@@ -241,6 +241,7 @@ async def test_every_operation_of_a_service_has_a_signature_and_names_it_keeps(
         ("TerminateInstances", "destructive"),
         ("AdminDeleteUser", "destructive"),
         ("AdminGetUser", "read"),
+        ("ReleaseAddress", "destructive"),
         ("AssumeRole", "write"),
         ("VerifyEmailIdentity", "write"),
         ("TestInvokeMethod", "write"),
@@ -251,11 +252,6 @@ async def test_every_operation_of_a_service_has_a_signature_and_names_it_keeps(
 )
 def test_the_verb_says_what_an_operation_does(name: str, effect: str) -> None:
     assert effect_of_verb(name) == effect
-
-
-def test_a_word_says_that_something_is_gone() -> None:
-    names = ("productDelete", "deleteOrder", "undelete", "createOrder")
-    assert [destroys(name) for name in names] == [True, True, False, False]
 
 
 async def test_who_has_no_botocore_is_told_the_extra(

@@ -144,6 +144,28 @@ def test_a_docstring_describes_the_tool_and_its_parameters() -> None:
     assert sku is not None and sku.description == "What."
 
 
+def test_words_of_a_function_say_that_it_destroys_where_its_author_says_no_effect() -> None:
+    def purge_orders() -> None: ...
+
+    def tidy() -> None:
+        """Deletes every order of last year."""
+
+    @tool(effect="write")
+    def drop_table() -> None: ...
+
+    @tool(tags=("orders",))
+    def wipe() -> None: ...
+
+    made = load_functions([purge_orders, tidy, drop_table, wipe], name="shop").tools
+
+    assert {one.path: (str(one.effect), one.effect_word) for one in made} == {
+        "purge_orders": ("destructive", "purge"),
+        "tidy": ("destructive", "deletes"),
+        "drop_table": ("write", ""),
+        "wipe": ("destructive", "wipe"),
+    }
+
+
 def test_the_author_says_effect_tags_and_examples_and_what_is_not_said_may_write() -> None:
     found = tools_of([find_order, place])
     order = found["shop.find_order"]

@@ -223,7 +223,21 @@ def test_a_server_is_added_by_its_command(offer: Callable[..., Settings], tmp_pa
     ],
 )
 def test_hints_give_the_effect_and_silence_is_a_write(hints: dict[str, bool] | None, effect: Effect) -> None:
-    assert effect_of(None if hints is None else mcp_types.ToolAnnotations.model_validate(hints)) is effect
+    given = definition("put_item") | ({} if hints is None else {"annotations": hints})
+
+    assert effect_of(mcp_types.Tool.model_validate(given)).effect is effect
+
+
+@pytest.mark.parametrize(
+    ("hints", "effect"),
+    [(None, "destructive"), ({}, "destructive"), ({"readOnlyHint": False}, "destructive"),
+     ({"destructiveHint": False}, "write"), ({"readOnlyHint": True}, "read")],
+)  # fmt: skip
+def test_words_decide_where_a_server_gives_no_hint(hints: dict[str, bool] | None, effect: str) -> None:
+    given = definition("chroma_reset") | {"description": "Resets the database."}
+    given |= {} if hints is None else {"annotations": hints}
+
+    assert effect_of(mcp_types.Tool.model_validate(given)).effect == effect
 
 
 def test_names_that_become_the_same_are_told_apart_whatever_the_order(tmp_path: Path) -> None:

@@ -37,6 +37,26 @@ def _signature(operation: dict[str, Any], path: str = "/x", method: str = "post"
     return stubs.signature(_only(_document(path, {"operationId": "op", "tags": ["t"], **operation}, method, **rest)))
 
 
+@pytest.mark.parametrize(
+    ("path", "operation", "method", "effect", "word"),
+    [
+        ("/clients/bulk", {"operationId": "bulk_delete_clients"}, "post", "destructive", "delete"),
+        ("/clients/bulk-delete", {"operationId": "clientsBulk"}, "post", "destructive", "delete"),
+        ("/items:batchDelete", {}, "post", "destructive", "delete"),
+        ("/api/{id}", {"summary": "Reset", "description": "Wipes the store."}, "put", "destructive", "reset"),
+        ("/clients", {"operationId": "listDeleted", "summary": "Lists deleted clients"}, "get", "read", ""),
+        ("/clients/{id}", {"operationId": "deleteClient"}, "delete", "destructive", ""),
+        ("/clients", {"operationId": "create", "description": "Does not delete anything."}, "post", "write", ""),
+    ],
+)  # fmt: skip
+def test_the_words_of_an_operation_add_to_its_method(
+    path: str, operation: dict[str, Any], method: str, effect: str, word: str
+) -> None:
+    tool = _only(_document(path, operation, method))
+
+    assert (tool.effect, tool.effect_word) == (effect, word)
+
+
 def test_an_operation_becomes_a_tool() -> None:
     operation = {
         "operationId": "clients/get-list",

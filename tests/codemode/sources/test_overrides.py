@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -53,6 +54,18 @@ DOCUMENT: dict[str, Any] = {
 }
 
 SURFACE = load_openapi(DOCUMENT, name="shop")
+
+
+def test_the_configuration_wins_over_a_word_and_a_look_lists_what_words_decided() -> None:
+    paths = {"/orders/purge": {"post": {"operationId": "purgeOrders"}}, "/all": {"post": {"operationId": "wipeAll"}}}
+    surface = load_openapi({**DOCUMENT, "paths": {**DOCUMENT["paths"], **paths}}, name="shop")
+    assert sorted(check_surface(surface).by_words.values()) == ["purge", "wipe"]
+
+    tools = apply_overrides(surface.tools, Overrides(effect={"purgeOrders": Effect.WRITE}), source="shop")
+
+    purge = next(tool for tool in tools if "purgeOrders" in tool.aliases)
+    assert (purge.effect, purge.effect_word, purge.effect_said) == (Effect.WRITE, "", True)
+    assert list(check_surface(replace(surface, tools=tools)).by_words.values()) == ["wipe"]
 
 
 def _ids(overrides: Overrides) -> list[str]:

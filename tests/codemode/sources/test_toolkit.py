@@ -103,6 +103,24 @@ async def test_a_toolkit_is_carried_out_by_python_of_the_same_names(folder: Path
         )
 
 
+@pytest.mark.parametrize("said", [None, "write"])
+async def test_words_decide_where_neither_the_toolkit_nor_its_code_says_an_effect(
+    folder: Path, said: str | None
+) -> None:
+    wipe = {"name": "wipe_members", "description": "Forgets them all.", **({"effect": said} if said else {})}
+    marked = {"name": "erase_members", "description": "Erases them."}
+    (folder / "toolkits" / "members.json").write_text(json.dumps({**MEMBERS, "tasks": [wipe, marked]}))
+    (folder / "gym.py").write_text(
+        "from codemode import tool\ndef wipe_members(): ...\n@tool(effect='write')\ndef erase_members(): ...\n"
+    )
+    for more in ({"bind": "gym.py"}, {"base_url": "http://127.0.0.1:1"}):
+        async with CodeMode.from_settings(configured(folder, location="toolkits", **more)) as service:
+            wiping = service.catalog.get("gym.members.wipe_members")
+            assert (wiping.effect, wiping.effect_word) == (("write", "") if said else ("destructive", "wipe"))
+            erasing = service.catalog.get("gym.members.erase_members")
+            assert erasing.effect == ("write" if "bind" in more else "destructive")
+
+
 async def test_examples_may_be_objects(folder: Path) -> None:
     shown = [{"user": "who is Ann", "call": "find"}, "gym.x()"]
     (folder / "toolkits" / "members.json").write_text(json.dumps({**MEMBERS, "examples": shown}))

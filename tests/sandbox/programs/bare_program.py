@@ -46,7 +46,7 @@ def serve(channel: int) -> None:
     if message["asks"]:
         os.write(channel, encode_sites([]))
         _read(channel)
-    printed = io.StringIO()
+    printed, before = io.StringIO(), sys.stdout
     sys.stdout = printed
     names = {"__name__": "__main__", "rpc_fd": channel, **(OFFERED or _offer(channel)), **inputs}
     failure = None
@@ -63,6 +63,8 @@ def serve(channel: int) -> None:
             "traceback": "",
             "refusals": [],
         }
+    if sys.stdout is printed:  # else the program has changed it, and that is to be seen
+        sys.stdout = before
     text = printed.getvalue()
     for start in range(0, len(text), 500_000):
         _write(channel, encode_output(text[start : start + 500_000]))
@@ -88,7 +90,7 @@ class _Shared:
 def _offer(channel: int) -> dict:
     last = 0
 
-    def tool(x: object = None) -> object:
+    def tool(x: object) -> object:
         nonlocal last
         last += 1
         _write(channel, encode_calls([encode_call(last, str(last), "tool", encode({"x": str(x)}))]))

@@ -57,7 +57,7 @@ async def test_what_is_no_id_is_not_found(service: CodeMode, id_: str) -> None:
 @pytest.mark.parametrize("id_", ["ex_%00", "ex_none"])
 async def test_what_is_no_id_is_404_over_http(service: CodeMode, tmp_path: Path, id_: str) -> None:
     app = create_app(service, Callers({}, KeyFile(tmp_path / "keys.json")))
-    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://testserver") as client:
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost") as client:
         for path in (f"/{id_}", f"/{id_}/events", f"?before={id_}"):
             answer = await client.get(f"/v1/executions{path}")
             assert (answer.status_code, answer.json()["code"]) == (404, "execution_not_found")

@@ -1,0 +1,150 @@
+"""The words by which `codemode.catalog.effect_words` knows that an operation destroys something."""
+
+from __future__ import annotations
+
+#: English verbs after which something is gone, whatever it is.
+ALWAYS = frozenset(
+    ("annihilate", "anonymise", "anonymize", "decommission", "del", "delete", "deprovision", "deregister", "destroy",
+     "dropdb", "eradicate", "erase", "expunge", "flushall", "flushdb", "nuke", "obliterate", "prune", "purge",
+     "remove", "revoke", "rm", "rmdir", "shred", "teardown", "terminate", "uninstall", "unregister", "wipe")
+)  # fmt: skip
+
+#: Verbs that destroy only some objects; without any object they destroy everything there is.
+SOME_OBJECTS = {
+    "clear": "data history database db table tables queue records entries log logs everything storage contents trash",
+    "close": "account accounts",
+    "discard": "change changes draft drafts",
+    "drop": "catalog collection collections column columns constraint database databases db graph index indexes"
+    " keyspace materialized partition schema schemas sequence stream table tables trigger user users view"
+    " views",
+    "empty": "bin bucket buckets folder folders recycle trash",
+    "flush": "data database databases db everything index queue queues table tables",
+    "forget": "contact contacts customer customers me person user users",
+    "format": "disk disks drive drives partition volume volumes",
+    "redact": "customer customers job order person shop user users",
+    "release": "address addresses elastic host hosts ip number numbers phone",
+    "reset": "account app application change changes collection config configuration data database databases db"
+    " device environment everything factory instance index project repository schema server site state"
+    " storage system workspace",
+    "truncate": "all collection data database index stream table tables",
+    "void": "cheque credit credit_note envelope invoice invoices order payment transaction",
+}
+
+#: Of these, verbs that are as often nouns or mean something milder: alone they say nothing.
+MILD_ALONE = frozenset(
+    ("clear", "close", "discard", "drop", "empty", "forget", "format", "redact", "release", "void")
+)  # fmt: skip
+
+#: Objects of "remove" and its like that are parts of a value, not of the world: `remove_duplicates`, `prune_tree`.
+OF_A_VALUE = frozenset(
+    ("accents", "background", "bg", "blank", "character", "characters", "diacritics", "duplicate", "duplicates",
+     "emoji", "emojis", "empty", "gap", "gaps", "html", "impurities", "missing", "noise", "nulls", "outlier",
+     "outliers", "prefix", "punctuation", "silence", "space", "spaces", "stop", "stopword", "stopwords", "substring",
+     "suffix", "vocals", "watermark", "whitespace", "whitespaces")
+)  # fmt: skip
+
+#: Nouns of destruction, which other verbs carry out: `schedule_key_deletion`, "Deletion of an account".
+NOUNS = frozenset(
+    ("deletion", "destruction", "erasure", "purge", "removal", "termination", "wipe")
+)  # fmt: skip
+
+#: Words before the verb that leave it the verb.
+BEFORE = frozenset(
+    ("admin", "and", "async", "automatically", "batch", "begin", "bulk", "completely", "confirm", "execute", "fast",
+     "finally", "force", "forcefully", "forcibly", "fully", "hard", "immediately", "initiate", "instantly",
+     "irreversibly", "irrevocably", "manually", "mass", "multi", "now", "or", "perform", "permanently", "physically",
+     "please", "post", "put", "quick", "quickly", "recursively", "request", "run", "safely", "schedule", "securely",
+     "soft", "softly", "start", "submit", "then", "to", "trigger", "try", "v1", "v2", "v3")
+)  # fmt: skip
+
+#: Words before the last word of a name that make it another's: `cancel_deletion`, `get_user_delete`, `on_delete`.
+OTHER_VERBS = frozenset(
+    ("abort", "accept", "add", "allow", "apply", "approve", "ask", "assign", "attach", "auto", "block", "build",
+     "can", "cancel", "change", "check", "configure", "copy", "count", "create", "deny", "describe", "detect",
+     "disable", "download", "edit", "enable", "estimate", "export", "fetch", "find", "generate", "get", "handle",
+     "has", "import", "insert", "is", "link", "list", "log", "lookup", "make", "mark", "modify", "no", "not", "on",
+     "open", "pause", "prevent", "preview", "protect", "publish", "query", "read", "record", "register", "reject",
+     "rename", "replace", "report", "restore", "resume", "retrieve", "save", "search", "send", "set", "show",
+     "simulate", "stop", "subscribe", "sync", "test", "track", "undo", "unset", "update", "upload", "upsert", "use",
+     "validate", "verify", "view", "watch", "write")
+)  # fmt: skip
+
+#: Words after a verb within a name that make it the name of a thing: `deletePolicyCheck`, `delete_marker`.
+THINGS = frozenset(
+    ("marker", "permission", "permissions", "policy", "protection", "status")
+)  # fmt: skip
+
+#: Other languages: verbs and nouns without marks on their letters, as whole words of a name or a first sentence.
+FOREIGN = {
+    "de": "losche loeschen loschen loscht loescht loschung loeschung entferne entfernen entfernt entfernung"
+    " vernichten vernichtet zerstoren zerstort zurucksetzen zuruecksetzen widerrufen widerruft bereinigen",
+    "fr": "supprimer supprime effacer efface effacement detruire detruit purger vider reinitialiser"
+    " reinitialise revoquer enlever",
+    "es": "eliminar elimina eliminacion borrar borra borrado suprimir suprime destruir destruye purgar vaciar"
+    " vacia restablecer revocar",
+    "pt": "excluir exclui exclusao apagar apaga deletar deleta remover remocao destruir limpar revogar",
+    "it": "eliminare elimina eliminazione cancellare cancella cancellazione rimuovere rimuove rimozione"
+    " distruggere distrugge svuotare svuota azzerare revocare",
+    "nl": "verwijder verwijderen verwijdert verwijdering vernietigen vernietigt",
+    "pl": "usun usuwa usunac usuwanie usuniecie skasuj skasowac wymaz wyczysc",
+    "sv da nb": "radera raderar fjern fjerner slett slette sletter slet",
+    "cs sk": "smaz smazat smaze smazani odstran odstranit odstrani vymazat",
+    "tr": "silmek siler silin silme kaldirir",
+    "ru uk bg": "удалить удаляет удаление удали стереть стирает очистить уничтожить уничтожает видалити видаляє"
+    " изтриване изтрий",
+    "ar": "حذف يحذف مسح إزالة",
+}
+#: The same where no spaces divide words; a part of a first sentence.
+UNSPACED = (
+    "删除", "刪除", "清空", "清除", "销毁", "移除", "重置", "注销",
+    "削除", "消去", "破棄", "抹消", "삭제", "제거", "초기화", "파기",
+)  # fmt: skip
+
+#: What says that nothing brings it back, in any sentence.
+IRREVERSIBLE = (
+    r"can ?(?:no|')t be (?:undone|reversed|reverted|recovered|restored)",
+    r"can never be (?:undone|recovered)",
+    r"irreversibl[ey]",
+    r"irrevocabl[ey]",
+    r"irrecoverabl[ey]",
+    r"unrecoverabl[ey]",
+    r"not (?:be )?reversible",
+    r"no (?:undo\b|way to (?:undo|recover|restore))",
+    r"cannot undo",
+    r"permanently (?:delete|remove|erase|destroy)s?\b",
+    r"kann nicht (?:ruckgangig gemacht|wiederhergestellt) werden",
+    r"nicht ruckgangig",
+    r"unwiderruflich",
+    r"irreversivel",
+    r"irreversibile",
+    r"ne (?:peut|peuvent) pas etre (?:annule|restaure)",
+    r"definitivement",
+    r"no se puede deshacer",
+    r"nao pode(?:ra)? ser desfeit",
+    r"non puo essere annullat",
+    r"onomkeerbaar",
+    r"необратим",
+    r"不可恢复",
+    r"不可逆",
+    r"无法(?:撤销|恢复)",
+    r"元に戻せ",
+    r"取り消せ",
+    r"되돌릴 수 없",
+    r"복구할 수 없",
+)
+
+#: Words that stand before an object and say nothing of what it is.
+DETERMINERS = frozenset(
+    ("a", "all", "an", "any", "api", "complete", "endpoint", "entire", "every", "existing", "given", "its", "method",
+     "one", "operation", "our", "specified", "that", "the", "their", "this", "whole", "your")
+)  # fmt: skip
+PREPOSITIONS = frozenset(
+    ("and", "as", "at", "back", "by", "for", "from", "if", "in", "into", "of", "on", "or", "so", "than", "to",
+     "using", "via", "when", "where", "which", "while", "with", "within")
+)  # fmt: skip
+#: Objects of "reset" and its like that are what is meant, whatever they belong to: "reset the user's password".
+SPECIFIC = frozenset(
+    ("auth", "authentication", "code", "count", "counter", "credential", "credentials", "email", "filter", "filters",
+     "key", "limit", "limits", "mfa", "password", "passwords", "pin", "position", "score", "secret", "settings",
+     "timer", "token", "tokens", "usage", "view")
+)  # fmt: skip
