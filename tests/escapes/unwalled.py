@@ -44,7 +44,8 @@ from sandbox.errors import CallFailed
 from sandbox.limits import Limits
 from sandbox.protocol.guest_decoder import Calls, Final, Sites, decode_guest_message
 from sandbox.protocol.host_messages import (
-    encode_error,
+    encode_failed_reply,
+    encode_failure,
     encode_go,
     encode_program,
     encode_reply,
@@ -255,9 +256,8 @@ def _speak(channel: socket.socket, code: str) -> dict:
 
 def _reply(call, now: int) -> bytes:
     if call.arguments.keys() != {"x"}:
-        return encode_error(
-            call.id, now=now, error=CallFailed("tool() takes one argument, x", kind="arguments_invalid")
-        )
+        error = CallFailed("tool() takes one argument, x", kind="arguments_invalid")
+        return encode_failed_reply(call.id, now=now, fields=encode_failure(error))
     return encode_reply(call.id, now=now, value=encode_value("result of tool"))
 
 
