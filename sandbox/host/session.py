@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,13 +17,7 @@ from sandbox.outcome import Outcome, Status, Usage
 from sandbox.protocol.conversation import Conversation, State
 from sandbox.protocol.framing import FrameBuffer, FrameTooLarge
 from sandbox.protocol.guest_decoder import Calls, Cancel, Final, Live, Output, Sites
-from sandbox.protocol.host_messages import (
-    encode_failed_reply,
-    encode_go,
-    encode_reply,
-    encode_run,
-    encode_tick,
-)
+from sandbox.protocol.host_messages import encode_go, encode_run
 from sandbox.protocol.parts import KINDS, NO_PARTS, Parts
 from sandbox.protocol.strict_json import InvalidJson, JsonValue, Structure, loads_result
 
@@ -40,6 +35,9 @@ if TYPE_CHECKING:
     Preflight = Callable[[tuple[CallSite, ...]], Awaitable[None]]
 
 _UNREADABLE = "the guest sent a result that is %s"
+
+#: In the place of the id of a call: a timer is due.
+_TICK = 0
 
 #: Bytes from which on to send an answer alone takes less time than to put it behind others.
 _LARGE_REPLY = 1 << 16
@@ -89,7 +87,11 @@ class Session:
         self._started = began
         self._cpu_before = worker.cpu_s() or 0.0
         self._clock = ProgramClock(
-            self._loop, begin=program.now, begun=began, longest_s=program.limits.wall_s + 1, on_tick=self._tick
+            self._loop,
+            begin=program.now,
+            begun=began,
+            longest_s=program.limits.wall_s + 1,
+            on_tick=partial(self._send, _TICK),
         )
         self._replay: Replay | None = None
         self._outgoing: list[Delivery] = []
@@ -114,8 +116,8 @@ class Session:
         self._desk = CallDesk(
             program.call,
             program.limits,
-            on_value=self._send_value,
-            on_error=self._send_error,
+            on_value=self._send,
+            on_error=partial(self._send, is_error=True),
             on_stop=self._stop_program,
             has_room=self._has_room,
             replied_bytes=0 if self._replay is None else self._replay.answered_bytes,
@@ -281,24 +283,15 @@ class Session:
         if self._replay is not None:
             self._worker.send(self._replay.encode())
 
-    def _send_value(self, call_id: int, value: bytes) -> None:
+    def _send(self, call_id: int, answer: bytes = b"", *, is_error: bool = False) -> None:
+        """Send an answer, or a tick; where others may come at once, in one piece with them."""
+        delivery = Delivery(call_id, self._clock.now(), self._clock.take_marks(), answer, is_error=is_error)
         if self._program.recording is not None:
-            self._deliver(Delivery(call_id, self._clock.now(), self._clock.take_marks(), value))
-            return
-        self._reply(encode_reply(call_id, now=self._clock.now(), value=value, marks=self._clock.take_marks()))
-
-    def _send_error(self, call_id: int, fields: bytes) -> None:
-        if self._program.recording is not None:
-            self._deliver(Delivery(call_id, self._clock.now(), self._clock.take_marks(), fields, is_error=True))
-            return
-        self._reply(encode_failed_reply(call_id, now=self._clock.now(), fields=fields, marks=self._clock.take_marks()))
-
-    def _reply(self, data: bytes) -> None:
-        """Send an answer; where others may come at once, in one piece with them."""
-        if self._desk.has_others and len(data) < _LARGE_REPLY:
-            self._worker.send_soon(data)
+            self._deliver(delivery)
+        elif self._desk.has_others and len(answer) < _LARGE_REPLY:
+            self._worker.send_soon(delivery.encode())
         else:
-            self._worker.send(data)
+            self._worker.send(delivery.encode())
 
     def _has_room(self) -> bool:
         """Tell whether the program has been sent, and has read, enough of what was answered to ask for more."""
@@ -328,12 +321,6 @@ class Session:
             self._fail(error)
         finally:
             self._delivering = None
-
-    def _tick(self) -> None:
-        if self._program.recording is not None:
-            self._deliver(Delivery(0, self._clock.now(), self._clock.take_marks()))
-            return
-        self._worker.send(encode_tick(now=self._clock.now(), marks=self._clock.take_marks()))
 
     # --- ends -------------------------------------------------------------------------------------------------
 

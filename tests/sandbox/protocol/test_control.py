@@ -5,7 +5,6 @@ from sandbox.protocol.control import REPORT_BYTES, Exit, Fork, Kind, Purpose, Re
 
 def test_a_request_crosses_unchanged() -> None:
     datagram = Fork(7, 1 << 40, 3, Purpose.PROBE).pack()
-    assert Fork.number(datagram) == 7
     assert Fork.unpack(datagram) == (7, 1 << 40, 3, Purpose.PROBE)
 
 
