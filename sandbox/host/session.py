@@ -12,7 +12,7 @@ from sandbox.errors import GuestProtocolError, ProgramRefused, ProgramStopped
 from sandbox.host.calls import CallDesk
 from sandbox.host.clock import ProgramClock
 from sandbox.host.endings import Ending, by_breach, by_death, by_final, by_processor_time, by_refusal, by_wall_clock
-from sandbox.host.recording import Delivery, Replay
+from sandbox.host.recording import Delivery, Outbox, Replay
 from sandbox.outcome import Outcome, Status, Usage
 from sandbox.protocol.conversation import Conversation, State
 from sandbox.protocol.framing import FrameBuffer, FrameTooLarge
@@ -94,11 +94,13 @@ class Session:
             on_tick=partial(self._send, _TICK),
         )
         self._replay: Replay | None = None
-        self._outgoing: list[Delivery] = []
-        self._unkept_bytes = 0
-        self._delivering: asyncio.Task[None] | None = None
-        if program.recording is not None and program.recording.recorded:
-            self._replay = Replay(program.recording, program.now)
+        self._outbox: Outbox | None = None
+        if program.recording is not None:
+            self._outbox = Outbox(
+                program.recording, worker.send, on_sent=lambda: self._desk.go_on(), on_failure=self._fail
+            )
+            if program.recording.recorded:
+                self._replay = Replay(program.recording, program.now)
         self._conversation = Conversation(
             program.limits,
             has_preflight=program.preflight is not None,
@@ -148,8 +150,8 @@ class Session:
             finally:  # given up a second time, too
                 if self._program.recording is not None:
                     self._program.recording.over()
-                if self._delivering is not None:
-                    await self._delivering
+                if self._outbox is not None:
+                    await self._outbox.settled()
 
     async def _pass(self, preflight: Preflight) -> None:
         """Wait for the call sites, have them looked at, let the program run; or end here."""
@@ -191,8 +193,6 @@ class Session:
             self._end(by_breach(breach, limit))
         except GuestProtocolError as error:
             self._end(by_breach(error))
-        except ProgramStopped as stopped:
-            self._stop_program(stopped)
         except Exception as error:  # noqa: BLE001 - of the recording: whoever runs the program gets it
             self._fail(error)
 
@@ -286,8 +286,8 @@ class Session:
     def _send(self, call_id: int, answer: bytes = b"", *, is_error: bool = False) -> None:
         """Send an answer, or a tick; where others may come at once, in one piece with them."""
         delivery = Delivery(call_id, self._clock.now(), self._clock.take_marks(), answer, is_error=is_error)
-        if self._program.recording is not None:
-            self._deliver(delivery)
+        if self._outbox is not None:
+            self._outbox.add(delivery)
         elif self._desk.has_others and len(answer) < _LARGE_REPLY:
             self._worker.send_soon(delivery.encode())
         else:
@@ -295,32 +295,8 @@ class Session:
 
     def _has_room(self) -> bool:
         """Tell whether the program has been sent, and has read, enough of what was answered to ask for more."""
-        return self._worker.unsent_bytes + self._unkept_bytes < self._program.limits.reply_bytes
-
-    def _deliver(self, delivery: Delivery) -> None:
-        """Have it kept, and then send it, in the order in which they come."""
-        self._outgoing.append(delivery)
-        self._unkept_bytes += len(delivery.answer)
-        if self._delivering is None:
-            self._delivering = self._loop.create_task(self._deliver_all())
-
-    async def _deliver_all(self) -> None:
-        assert self._program.recording is not None  # noqa: S101 - else it is sent at once
-        try:
-            while self._outgoing:
-                deliveries, self._outgoing = self._outgoing, []
-                if await self._program.recording.deliver(deliveries):
-                    self._worker.send(b"".join([delivery.encode() for delivery in deliveries]))
-                self._unkept_bytes -= sum(len(delivery.answer) for delivery in deliveries)
-                self._desk.go_on()
-        except ProgramStopped as stopped:
-            self._outgoing.clear()
-            self._stop_program(stopped)
-        except Exception as error:  # noqa: BLE001 - of the recording: whoever runs the program gets it
-            self._outgoing.clear()
-            self._fail(error)
-        finally:
-            self._delivering = None
+        unkept_bytes = 0 if self._outbox is None else self._outbox.unkept_bytes
+        return self._worker.unsent_bytes + unkept_bytes < self._program.limits.reply_bytes
 
     # --- ends -------------------------------------------------------------------------------------------------
 
@@ -342,7 +318,10 @@ class Session:
             self._ending.set_result(ending)
 
     def _fail(self, error: Exception) -> None:
-        if not self._ending.done():
+        """End with an error of the recording: whoever runs the program gets it, unless it is to stop the program."""
+        if isinstance(error, ProgramStopped):
+            self._stop_program(error)
+        elif not self._ending.done():
             self._ending.set_exception(error)
 
     def _stop_program(self, stopped: ProgramStopped) -> None:
@@ -352,7 +331,11 @@ class Session:
         self._clock.stop()
         if self._watch is not None:
             self._watch.cancel()
-        if self._conversation.state is not State.ENDED or self._desk.is_busy or self._delivering is not None:
+        if (
+            self._conversation.state is not State.ENDED
+            or self._desk.is_busy
+            or (self._outbox is not None and self._outbox.is_busy)
+        ):
             self._worker.kill()  # else it waits for its end, which is the pool's to give
 
     async def _usage(self) -> Usage:
