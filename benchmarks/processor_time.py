@@ -45,7 +45,7 @@ PROGRAMS = {
     "a list of 10 MB as the result": (LARGE, f"len({LARGE.strip()})", 1, "ms", 1),
 }
 
-#: Runs until the heap has become a file, and nothing is done for the first time any more.
+#: Runs until nothing is done for the first time any more.
 _WARM_UP = 30
 #: Longer than it takes to make the waiting workers ready, and to take the ended ones down.
 _QUIET_S = 0.3

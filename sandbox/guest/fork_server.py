@@ -1,8 +1,7 @@
 """The fork server: imports everything once, locks itself, and forks one single-use worker for each request.
 
 It is started by exec with an empty environment and one socket to the host, so no page of it, and of no worker, was
-ever the host's. It runs no program itself and reads nothing but the host's requests. One dress rehearsal in a child
-shows, before the lockdown, which pages of memory it and its workers use: those alone are copied at a fork.
+ever the host's. It runs no program itself and reads nothing but the host's requests.
 """
 
 from __future__ import annotations
@@ -13,40 +12,20 @@ import os
 import select
 import socket
 import sys
-from array import array
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from traceback import format_exception
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 
-from sandbox.guest.dense_code import make_dense
-from sandbox.guest.heap import HeapFile, runs
-from sandbox.guest.immortal import make_immortal
-from sandbox.guest.mappings import join_mappings
-from sandbox.isolation import rlimits
 from sandbox.isolation.descriptors import CHANNEL, keep_only, silence
 from sandbox.isolation.kernel import fork
 from sandbox.isolation.lockdown import Lock, lock_server, lock_worker
 from sandbox.isolation.probe import probe
-from sandbox.limits import Limits
 from sandbox.protocol.control import FORK_BYTES, Fork, Kind, Purpose, pack_report
 from sandbox.protocol.framing import frame
 from sandbox.protocol.guest_messages import encode_final
-from sandbox.protocol.host_messages import encode_program, encode_run
 
-if TYPE_CHECKING:
-    from types import CodeType
-
-_REHEARSAL_CPU_S = 5
-#: The modules whose functions a worker goes through before its program.
-_IN_EACH_WORKER = (
-    __name__,
-    *(
-        f"sandbox.isolation.{name}"
-        for name in ("descriptors", "kernel", "lockdown", "privileges", "rlimits", "seccomp")
-    ),
-)
 _PROBE, _SERVE_LATER = int(Purpose.PROBE), int(Purpose.SERVE_LATER)
 _KIBIBYTE = 1024
 _DESCRIPTOR_BYTES = 4
@@ -76,74 +55,15 @@ def main(channel: int, program_name: str) -> None:
     program = cast("Program", import_module(program_name))
     program.warm_up()
     silence()  # so far standard error was a pipe to the host, for what goes wrong while importing
-    with suppress(OSError):  # they are as they were
-        join_mappings()
-    codes = make_dense((program.rehearse, program.practise), _IN_EACH_WORKER)
     program.practise()
-    rehearsal = _begin_dress_rehearsal(program)
-    _settle(codes)
+    gc.collect()
+    gc.freeze()  # a collection in a worker would otherwise write to every shared object, and so copy its page
+    gc.disable()
     report: dict[str, str] = {}
     lock = lock_server(report)
     control = socket.socket(fileno=CHANNEL)
     control.send(pack_report(Kind.READY, 0) + json.dumps(report).encode())
-    _Server(program, lock, control, rehearsal).run()
-
-
-@dataclass
-class _DressRehearsal:
-    """A child that serves one program, and tells which pages of the heap it and its worker used."""
-
-    heap: HeapFile
-    child: int
-    told: int
-
-    def end(self) -> None:
-        """Read what the child tells, and do with the heap as it did. It tells nothing where that cannot be done."""
-        in_use = array("Q")
-        with os.fdopen(self.told, "rb") as told:
-            in_use.frombytes(told.read())
-        with suppress(ChildProcessError):  # the outer half of this process reaps it
-            os.waitpid(self.child, 0)
-        with suppress(OSError):  # the heap is as it was
-            if in_use:
-                self.heap.take_over(in_use)
-        self.heap.close()
-
-
-def _begin_dress_rehearsal(program: Program) -> _DressRehearsal | None:
-    try:
-        heap = HeapFile()
-        reading, writing = os.pipe()
-        child = fork()
-    except OSError:
-        return None  # what is open is closed by each worker
-    if not child:
-        try:
-            os.write(writing, runs(_pages_in_use(program, heap)).tobytes())
-        finally:
-            os._exit(0)
-    os.close(writing)
-    return _DressRehearsal(heap, child, reading)
-
-
-def _pages_in_use(program: Program, heap: HeapFile) -> set[int]:
-    host, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    server = _Server(program, Lock(os.getpid(), rlimits.measure(), None), control)
-    least = encode_program("1 + 1", ["name"])
-    frames = encode_run(least, seed=bytes(32), now=0, limits=Limits(), inputs={}, asks=False)
-    heap.take_over_page_by_page()  # nothing but what a server does until the entries are read: all of it is seen
-    of_worker = server.rehearse(host, frames, heap)
-    of_server = heap.entries(os.getpid())
-    return {*heap.pages(of_worker), *heap.pages(of_server)}
-
-
-def _settle(codes: list[CodeType]) -> None:
-    """Be written to as little as can be from here on: each page that is, by this process or a child, is copied."""
-    gc.collect()
-    gc.unfreeze()  # to find everything
-    make_immortal(codes)
-    gc.freeze()  # a collection in a worker would otherwise write to every shared object
-    gc.disable()
+    _Server(program, lock, control).run()
 
 
 @dataclass
@@ -151,63 +71,29 @@ class _Server:
     program: Program
     lock: Lock
     control: socket.socket
-    #: Until it has ended, workers that wait for programs are not made: they would keep the heap as it was.
-    rehearsal: _DressRehearsal | None = None
-    postponed: list[tuple[bytes, int]] = field(default_factory=list)
     poll: select.poll = field(default_factory=select.poll)
     #: pidfd of each living worker: its number in the records, its process
     workers: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def run(self) -> None:
         self.poll.register(self.control, select.POLLIN)
-        if self.rehearsal is not None:
-            self.poll.register(self.rehearsal.told, select.POLLIN)
         while True:
             for descriptor, _ in self.poll.poll():
-                if self.rehearsal is not None and descriptor == self.rehearsal.told:
-                    self._end_rehearsal(self.rehearsal)
-                elif descriptor != CHANNEL:
+                if descriptor != CHANNEL:
                     self._reap(descriptor)
                 elif not self._take_request():
                     os._exit(0)  # the host is gone; the workers go with this process
-
-    def _end_rehearsal(self, rehearsal: _DressRehearsal) -> None:
-        self.poll.unregister(rehearsal.told)
-        self.rehearsal = None
-        rehearsal.end()
-        for datagram, channel in self.postponed:
-            self._fork(datagram, channel)
-        self.postponed.clear()
-
-    def rehearse(self, host: socket.socket, frames: bytes, heap: HeapFile) -> list[bytes]:
-        """Serve one program in the host's stead; returns the entries of the worker's pages in the end."""
-        channel, its_end = socket.socketpair()
-        request = Fork(0, 1 << 30, _REHEARSAL_CPU_S, Purpose.SERVE_LATER)
-        socket.send_fds(host, [request.pack()], [its_end.fileno()])
-        its_end.close()
-        self._take_request()
-        channel.settimeout(_REHEARSAL_CPU_S)
-        channel.sendall(frames)
-        channel.recv(1 << 16)
-        ((pidfd, (_, process)),) = self.workers.items()
-        entries = heap.entries(process)
-        channel.close()
-        self._reap(pidfd)
-        return entries
 
     def _take_request(self) -> bool:
         datagram, ancillary, _, _ = self.control.recvmsg(FORK_BYTES, _ONE_DESCRIPTOR, socket.MSG_CMSG_CLOEXEC)
         if not datagram:
             return False
         channel = int.from_bytes(ancillary[0][2], sys.byteorder)
-        if self.rehearsal is not None and Fork.unpack(datagram)[-1] == _SERVE_LATER:
-            self.postponed.append((datagram, channel))
-        else:
-            self._fork(datagram, channel)
+        self._fork(datagram, channel)
         return True
 
     def _fork(self, datagram: bytes, channel: int) -> None:
-        number = Fork.number(datagram)
+        number, *_ = Fork.unpack(datagram)
         try:
             process = fork()
         except OSError as error:

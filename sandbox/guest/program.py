@@ -8,22 +8,19 @@ import os
 import sys
 import time
 import warnings
-from contextvars import Context
 from functools import cache
 from typing import Any
 
-from sandbox.guest.channel import Channel, Connection, HostGone
-from sandbox.guest.concurrency.hub import fresh_context
 from sandbox.guest.language import compiled
 from sandbox.guest.language.compilation import Program, compile_program
 from sandbox.guest.language.source import SourceRefused
-from sandbox.guest.names.modules import load_all
-from sandbox.guest.names.shared import keep_attributes, restore_shared
-from sandbox.guest.names.zones import keep_zones
-from sandbox.guest.report import Failed, refusal_of_source, refused, syntax_failure
-from sandbox.guest.run import Run, unbind
-from sandbox.guest.runtime.identities import IDENTITIES
-from sandbox.guest.runtime.tables import forget_tables
+from sandbox.guest.library.modules import load_all
+from sandbox.guest.library.zones import keep_zones
+from sandbox.guest.process.channel import Channel, Connection, HostGone
+from sandbox.guest.process.identities import IDENTITIES
+from sandbox.guest.process.report import Failed, refusal_of_source, refused, syntax_failure
+from sandbox.guest.process.run import Run
+from sandbox.guest.scheduling.hub import fresh_context
 from sandbox.guest.tools import Record
 from sandbox.protocol.guest_messages import COMPILED_CHARACTERS, encode_compiled, encode_final, encode_sites
 
@@ -40,15 +37,12 @@ RECURSION = 1_000
 
 def serve(descriptor: int) -> None:
     """Read one program from a connected socket, run it, and write how it ended. Returns when all is written."""
-    _serve_with(_waiting[0], Connection(descriptor, descriptor))
+    serve_over(_waiting[0], Connection(descriptor, descriptor))
 
 
-def _serve_with(run: Run, connection: Connection) -> None:
+def serve_over(run: Run, connection: Connection) -> None:
+    """Do the same over anything that reads and writes bytes, in a run that was made for it."""
     run.channel.connection = connection
-    _see_through(run)
-
-
-def _see_through(run: Run) -> None:
     limit, collects = sys.getrecursionlimit(), gc.isenabled()
     try:
         fresh_context().run(_serve, run)
@@ -60,28 +54,13 @@ def _see_through(run: Run) -> None:
             gc.enable()
 
 
-def converse(connection: Connection) -> None:
-    """Do the same over anything that reads and writes bytes, and again for the next program in this process."""
-    keep_attributes()
-    limit = sys.getrecursionlimit()
-    run = _new_run(connection)
-    try:
-        _see_through(run)
-    finally:
-        run.dismiss()
-        del run
-        unbind()
-        Context().run(restore_shared)  # what is let go may run code of the program, which may set anything
-        sys.setrecursionlimit(limit)
-
-
 #: The run of the one program that this process will serve, made before it comes.
 _waiting: list[Run] = []
 
 
-def _new_run(connection: Connection) -> Run:
+def new_run(connection: Connection) -> Run:
+    """Make a run before its program is known."""
     IDENTITIES.clear()
-    forget_tables()
     warnings.simplefilter("ignore")  # they would go to a standard error that nobody reads
     return Run(Channel(connection, Record))
 
@@ -237,22 +216,22 @@ def rehearse() -> None:
 def practise() -> None:
     """Do what nearly every program does, a call included, so often that the interpreter leaves the code as it is."""
     for _ in range(_PRACTICE):
-        _run_against_nobody(_frames(_CALL) + _answers(1), _new_run(Connection(-1, -1)))
-    _waiting[:] = [_new_run(Connection(-1, -1))]
+        _run_against_nobody(_frames(_CALL) + _answers(1), new_run(Connection(-1, -1)))
+    _waiting[:] = [new_run(Connection(-1, -1))]
     for _ in range(_PRACTICE):
         rehearse()
 
 
 def _rehearse_for_all() -> None:
     for _ in range(_REHEARSALS):
-        _run_against_nobody(_frames(_REHEARSAL) + _answers(12), _new_run(Connection(-1, -1)))
-    _waiting[:] = [_new_run(Connection(-1, -1))]
+        _run_against_nobody(_frames(_REHEARSAL) + _answers(12), new_run(Connection(-1, -1)))
+    _waiting[:] = [new_run(Connection(-1, -1))]
 
 
 def _run_against_nobody(frames: bytes, run: Run) -> None:
     reading, writing = os.pipe()  # it holds more than is said in a rehearsal
     os.write(writing, frames)
-    _serve_with(run, Connection(reading, writing))
+    serve_over(run, Connection(reading, writing))
     os.close(reading)
     os.close(writing)
     run.forget()

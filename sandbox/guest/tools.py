@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.concurrency.hub import Slot
-from sandbox.guest.concurrency.identity import here
-from sandbox.guest.concurrency.loop import NumberedFuture
-from sandbox.guest.runtime.access import DATA, OPEN
-from sandbox.guest.runtime.copying import COPIED
-from sandbox.guest.runtime.handed_out import handed_out
-from sandbox.guest.runtime.identities import IDENTITIES
-from sandbox.guest.runtime.shown_as import SHOWN_AS
-from sandbox.guest.values import CALLED, ArgumentInvalid, encode_arguments
+from sandbox.guest.language.access import DATA
+from sandbox.guest.language.kinds import SHOWN_AS
+from sandbox.guest.process.identities import IDENTITIES
+from sandbox.guest.process.values import CALLED, ArgumentInvalid, encode_arguments
+from sandbox.guest.scheduling.hub import Slot
+from sandbox.guest.scheduling.identity import here
+from sandbox.guest.scheduling.loop import NumberedFuture
 from sandbox.protocol.guest_messages import NAME_CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
-    from sandbox.guest.channel import Channel
-    from sandbox.guest.concurrency.hub import Hub
-    from sandbox.guest.concurrency.loop import Loop
+    from sandbox.guest.process.channel import Channel
+    from sandbox.guest.scheduling.hub import Hub
+    from sandbox.guest.scheduling.loop import Loop
 
 #: The same call, with the same arguments, so many times in a row and no waiting between: worth a remark.
 SAME_CALL = 250
@@ -55,12 +53,9 @@ class Record(dict[str, Any]):
 Record.__name__ = Record.__qualname__ = "dict"
 Record.__module__ = "builtins"
 SHOWN_AS[Record] = dict
-OPEN.add(Record)
 DATA.add(Record)
-COPIED.add(Record)
 
 
-@handed_out
 class ToolError(Exception):
     """A call failed. `status` is the HTTP status where there was one, `kind` a short word, `body` what came with it.
 
@@ -85,7 +80,6 @@ class ToolError(Exception):
         super().__init__(f"{status}: {message}" if shows_status else message)
 
 
-@handed_out
 class ToolRejected(ToolError):
     """A person was asked whether the call may be made, and said no: nothing was sent. `reason` is what they said."""
 
@@ -97,7 +91,6 @@ class ToolRejected(ToolError):
 
 for _error in (ToolError, ToolRejected):
     _error.__module__ = "builtins"
-    COPIED.add(_error)
 
 #: The kinds of errors that have a class of their own.
 _ERRORS: dict[str, type[ToolError]] = {"rejected": ToolRejected}
@@ -109,7 +102,7 @@ class Tool:
     __slots__ = ("_calls", "_path")
 
     def __init__(self, calls: ToolCalls, path: str) -> None:
-        self._calls = _genuine(calls)
+        self._calls = calls
         self._path = path
 
     def __getattr__(self, name: str) -> Tool:
@@ -153,7 +146,6 @@ class Tool:
         raise TypeError(message)
 
 
-OPEN.add(Tool)
 CALLED.add(Tool)
 
 
@@ -162,14 +154,13 @@ def tool_path(tool: Tool) -> str:
     return tool._path
 
 
-@handed_out
 class PendingCall:
     """A call that is handed over un-run; it starts when it is awaited, or when asyncio takes it."""
 
     __slots__ = ("_calls", "_future", "_request", "_tool")
 
     def __init__(self, calls: ToolCalls, tool: str, request: bytes) -> None:
-        self._calls = _genuine(calls)
+        self._calls = calls
         self._tool = tool
         self._request = request
         self._future: CallFuture | None = None
@@ -204,7 +195,6 @@ class PendingCall:
         )
 
 
-@handed_out
 class CallFuture(NumberedFuture):
     """The answer of a call that was started. Cancelling it tells the host."""
 
@@ -328,13 +318,6 @@ class ToolCalls:
     def _finish_slot(self, slot: Slot, message: dict[str, Any]) -> None:
         error = message.get("error")
         self._hub.finish(slot, message.get("ok"), None if error is None else tool_error(error))
-
-
-def _genuine(calls: ToolCalls) -> ToolCalls:
-    """Refuse what is a program's: it would name tools by any object, and give its own futures for answers."""
-    if type(calls) is not ToolCalls:
-        raise TypeError("tools are named as attributes of their namespaces")
-    return calls
 
 
 def _finish_future(future: CallFuture, message: dict[str, Any]) -> None:

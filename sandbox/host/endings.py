@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from sandbox.outcome import Failure, Outcome, Status
 
 if TYPE_CHECKING:
-    from sandbox.errors import GuestProtocolError
+    from sandbox.errors import GuestProtocolError, ProgramRefused
     from sandbox.limits import Limits
     from sandbox.protocol.control import Exit
-    from sandbox.protocol.guest_messages import Final
+    from sandbox.protocol.guest_decoder import Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,20 @@ def by_source(code: str, limits: Limits) -> Ending | None:
     message = f"the program has {size} bytes, {limits.source_bytes} are allowed"
     failure = Failure("SourceTooLarge", message, hint="data belongs into inputs or calls, not into the source")
     return Ending(Status.REFUSED, failure=failure, limit="source_bytes")
+
+
+def by_refusal(refused: ProgramRefused) -> Ending:
+    """The preflight refused the program."""
+    first = refused.refusals[0] if refused.refusals else None
+    failure = Failure(
+        type="ProgramRefused",
+        message=str(refused),
+        line=first.line if first else None,
+        column=first.column if first else None,
+        hint=first.hint if first else "",
+        refusals=refused.refusals,
+    )
+    return Ending(Status.REFUSED, failure=failure)
 
 
 def by_wall_clock(limits: Limits) -> Ending:

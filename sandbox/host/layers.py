@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import TYPE_CHECKING, NoReturn
 
 from sandbox.errors import SandboxUnavailable, WorkerError
-from sandbox.protocol.control import Purpose
-from sandbox.protocol.framing import HEADER_BYTES
+from sandbox.host.worker import read_frame
+from sandbox.protocol.control import DATAGRAM_BYTES, Purpose
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -17,6 +16,10 @@ if TYPE_CHECKING:
     from sandbox.limits import Limits
 
 IN_FORCE = "in force"
+#: What the lockdown says of a layer that it took; that the fork server was started by exec is no step of it.
+TAKEN = "taken"
+
+_PROBE_TIMEOUT_S = 10.0
 
 #: Every layer that can be required: what to do where it is missing.
 REMEDIES = {
@@ -76,31 +79,19 @@ def refuse_platform(platform: str) -> NoReturn:
 
 
 async def probe(server: ForkServer, limits: Limits) -> dict[str, str]:
-    """Have a child try what must not be possible. Returns for each layer `"in force"` or what was found.
+    """Have a child try what must not be possible. Returns for each layer `"in force"`, or why it does not count.
 
     Raises WorkerError when the child does not report.
     """
-    loop = asyncio.get_running_loop()
     worker = server.fork(limits, Purpose.PROBE)
-    received = bytearray()
-    done: asyncio.Future[None] = loop.create_future()
-
-    def take(chunk: bytes) -> None:
-        received.extend(chunk)
-        if not chunk and not done.done():
-            done.set_result(None)
-
-    worker.listen(take)
     try:
-        async with asyncio.timeout(10):
-            await done
-        found: dict[str, str] = json.loads(received[HEADER_BYTES:])
-    except (TimeoutError, ValueError) as error:
+        found: dict[str, str] = json.loads(await read_frame(worker, budget=DATAGRAM_BYTES, timeout_s=_PROBE_TIMEOUT_S))
+    except (TimeoutError, EOFError) as error:
         message = f"the probe of the sandbox did not report ({type(error).__name__})"
         raise WorkerError(message) from error
     finally:
         worker.discard()
-    return {layer: _explain(result, server.lockdown.get(layer)) for layer, result in found.items()}
+    return {layer: _judge(result, server.lockdown.get(layer, TAKEN)) for layer, result in found.items()}
 
 
 def refuse_missing(found: Mapping[str, str], required: Collection[str]) -> None:
@@ -121,8 +112,8 @@ def is_in_force(result: str) -> bool:
     return result.startswith(IN_FORCE)
 
 
-def _explain(result: str, taken: str | None) -> str:
-    """Add what the lockdown said to a finding that is not good."""
-    if is_in_force(result) or taken in (None, "taken"):
+def _judge(result: str, taken: str) -> str:
+    """A layer counts when the lockdown took it and the child's attempts against it failed."""
+    if taken == TAKEN:
         return result
-    return f"{result} ({taken})"
+    return f"not taken: {taken}" if is_in_force(result) else f"{result} ({taken})"

@@ -8,12 +8,11 @@ import sys
 import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
 from sandbox.host.arguments import SEED_BYTES, check_limits, check_program, check_settings
-from sandbox.host.compiled import CompiledPrograms
+from sandbox.host.compiled import CompiledPrograms, Key
 from sandbox.host.endings import by_source
 from sandbox.host.fork_server import PROGRAM, ForkServer
 from sandbox.host.layers import is_in_force, missing_on, probe, refuse_missing, refuse_platform
@@ -75,6 +74,7 @@ class Sandbox:
         self._size = workers
         self._turns = asyncio.Semaphore(running)
         self._compiled = CompiledPrograms(compiled_bytes)
+        self._compiling: asyncio.Task[None] | None = None
         self._require = tuple(require)
         self._is_insecure = insecure
         self._program = program
@@ -108,6 +108,9 @@ class Sandbox:
         """End every process of this sandbox. Programs that are running end as crashed."""
         async with self._starting:
             server, self._server = self._server, None
+            if self._compiling is not None:
+                self._compiling.cancel()
+                await asyncio.wait((self._compiling,))
             if self._pool is not None:
                 self._pool.close()
                 self._pool = None
@@ -149,7 +152,6 @@ class Sandbox:
         program = Program(
             source=source or encode_program(code, names),
             limits=limits,
-            keep=partial(self._compiled.keep, key) if source is None and self._compiled.has_seen(key) else None,
             seed=seed if seed is not None else os.urandom(SEED_BYTES),
             now=time.time_ns() // 1_000 if now is None else (now.astimezone(UTC) - _EPOCH) // _MICROSECOND,
             inputs=inputs,
@@ -157,16 +159,24 @@ class Sandbox:
             preflight=preflight,
             recording=recording,
         )
-        start, held = program.encode()
+        start = program.encode()
         async with self._turns:
             pool = self._pool or await self._ready_pool()
             began = time.monotonic()
             worker = pool.acquire(limits)
             try:
                 worker.send(start)  # before all else: it begins while the host sets up the rest
-                return await Session(program, worker, self._layers, held=held, began=began).run()
+                return await Session(program, worker, self._layers, began=began).run()
             finally:
                 pool.release(worker)
+                if source is None:
+                    self._compile_apart(key, limits)
+
+    def _compile_apart(self, key: Key, limits: Limits) -> None:
+        """Have a program compiled that comes again: one at a time, and after it ran, so that no program waits."""
+        is_free = self._compiling is None or self._compiling.done()
+        if self._server is not None and is_free and self._compiled.is_wanted(key):
+            self._compiling = asyncio.create_task(self._compiled.compile(key, self._server, limits))
 
     async def _ready_pool(self) -> Pool:
         async with self._starting:

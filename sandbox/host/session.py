@@ -10,26 +10,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sandbox.errors import GuestProtocolError, ProgramRefused, ProgramStopped
 from sandbox.host.calls import CallDesk
-from sandbox.host.endings import Ending, by_breach, by_death, by_final, by_processor_time, by_wall_clock
-from sandbox.host.recording import Delivery, Replay
-from sandbox.outcome import Failure, JsonText, Outcome, Status, Usage
+from sandbox.host.clock import ProgramClock
+from sandbox.host.endings import Ending, by_breach, by_death, by_final, by_processor_time, by_refusal, by_wall_clock
+from sandbox.host.recording import Delivery, Outbox, Replay
+from sandbox.outcome import JsonText, Outcome, Status, Usage
 from sandbox.protocol.conversation import Conversation, State
 from sandbox.protocol.framing import FrameBuffer, FrameTooLarge
-from sandbox.protocol.guest_messages import Calls, Cancel, Compiled, Final, Live, Output, Sites
-from sandbox.protocol.host_messages import (
-    encode_compile,
-    encode_failed_reply,
-    encode_go,
-    encode_reply,
-    encode_run,
-    encode_tick,
-)
+from sandbox.protocol.guest_decoder import Calls, Cancel, Final, Live, Output, Sites
+from sandbox.protocol.host_messages import encode_go, encode_run
 from sandbox.protocol.large_results import LARGE, ResultCheck
 from sandbox.protocol.parts import KINDS, NO_PARTS, Parts, checked_text
 from sandbox.protocol.strict_json import InvalidJson, JsonValue, loads_result, weight
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping
 
     from sandbox.host.calls import CallHandler
     from sandbox.host.recording import Recording
@@ -37,13 +31,14 @@ if TYPE_CHECKING:
     from sandbox.limits import Limits
     from sandbox.outcome import CallSite
     from sandbox.protocol.control import Exit
-    from sandbox.protocol.guest_messages import GuestMessage
+    from sandbox.protocol.guest_decoder import GuestMessage
 
     Preflight = Callable[[tuple[CallSite, ...]], Awaitable[None]]
 
-_MICROSECONDS = 1_000_000
-
 _UNREADABLE = "the guest sent a result that is %s"
+
+#: In the place of the id of a call: a timer is due.
+_TICK = 0
 
 #: Bytes from which on to send an answer alone takes less time than to put it behind others.
 _LARGE_REPLY = 1 << 16
@@ -56,10 +51,7 @@ _LOOK_AGAIN_S = 0.005
 
 
 class Program(NamedTuple):
-    """What `Sandbox.run` was asked to run: its parameters, with nothing left open.
-
-    `source` comes from `encode_program`; `keep` takes what its worker is to tell of it before it starts.
-    """
+    """What `Sandbox.run` was asked to run: its parameters, with nothing left open. `source`: see `encode_program`."""
 
     source: bytes
     limits: Limits
@@ -69,14 +61,10 @@ class Program(NamedTuple):
     call: CallHandler | None = None
     preflight: Preflight | None = None
     recording: Recording | None = None
-    keep: Callable[[str], None] | None = None
 
-    def encode(self) -> tuple[bytes, bytes]:
-        """Return what to send at once and what when the worker has told what it compiled; nothing, if it need not.
-
-        Raises InvalidJson, TypeError for inputs that cannot cross.
-        """
-        start = encode_run(
+    def encode(self) -> bytes:
+        """Return what to send first. Raises InvalidJson, TypeError for inputs that cannot cross."""
+        return encode_run(
             self.source,
             seed=self.seed,
             now=self.now,
@@ -84,40 +72,41 @@ class Program(NamedTuple):
             inputs=self.inputs,
             asks=self.preflight is not None,
         )
-        return (start, b"") if self.keep is None else (encode_compile(self.source, limits=self.limits), start)
 
 
 class Session:
     """Speaks with one worker about one program. `run` is the story; the rest answers what arrives meanwhile.
 
-    `held` is the start of the program where the worker first tells what it is compiled to; `began` is when the worker
-    was asked for, on the clock of `time.monotonic`.
+    `began` is when the worker was asked for, on the clock of `time.monotonic`.
     """
 
-    def __init__(
-        self, program: Program, worker: Worker, isolation: tuple[str, ...], *, held: bytes, began: float
-    ) -> None:
+    def __init__(self, program: Program, worker: Worker, isolation: tuple[str, ...], *, began: float) -> None:
         self._loop = asyncio.get_running_loop()
         self._program = program
         self._worker = worker
         self._isolation = isolation
-        self._held = held
         self._started = began
         self._cpu_before = worker.cpu_s() or 0.0
-        self._begin = program.now
-        self._begun = self._started
+        self._clock = ProgramClock(
+            self._loop,
+            begin=program.now,
+            begun=began,
+            longest_s=program.limits.wall_s + 1,
+            on_tick=partial(self._send, _TICK),
+        )
         self._replay: Replay | None = None
-        self._outgoing: list[Delivery] = []
-        self._unkept_bytes = 0
-        self._delivering: asyncio.Task[None] | None = None
         self._checking: asyncio.Task[None] | None = None
-        if program.recording is not None and program.recording.recorded:
-            self._replay = Replay(program.recording, program.now)
+        self._outbox: Outbox | None = None
+        if program.recording is not None:
+            self._outbox = Outbox(
+                program.recording, worker.send, on_sent=lambda: self._desk.go_on(), on_failure=self._fail
+            )
+            if program.recording.recorded:
+                self._replay = Replay(program.recording, program.now)
         self._conversation = Conversation(
             program.limits,
             has_preflight=program.preflight is not None,
             replays=self._replay is not None,
-            keeps=program.keep is not None,
         )
         self._frames = FrameBuffer()
         self._sites: asyncio.Future[Sites] = self._loop.create_future()
@@ -127,14 +116,12 @@ class Session:
         self._value: JsonValue = None
         self._output: list[str] = []
         self._is_cut = False
-        self._marks: list[int] = []
-        self._wake_timer: asyncio.TimerHandle | None = None
-        self._clock_timer: asyncio.TimerHandle | None = None
+        self._watch: asyncio.TimerHandle | None = None
         self._desk = CallDesk(
             program.call,
             program.limits,
-            on_value=self._send_value,
-            on_error=self._send_error,
+            on_value=self._send,
+            on_error=partial(self._send, is_error=True),
             on_stop=self._stop_program,
             has_room=self._has_room,
             replied_bytes=0 if self._replay is None else self._replay.answered_bytes,
@@ -147,12 +134,12 @@ class Session:
         On cancellation the worker dies and so do the handlers of its calls.
         """
         limits = self._program.limits
-        self._clock_timer = self._loop.call_later(min(limits.cpu_s, limits.wall_s), self._watch_clocks)
+        self._watch = self._loop.call_later(min(limits.cpu_s, limits.wall_s), self._look_at_clocks)
         try:
             self._worker.listen(self._received)
             if self._program.preflight is not None:
                 await self._pass(self._program.preflight)
-            elif not self._held:
+            else:
                 self._send_record()
             ending = await self._ending
             return self._outcome(ending, await self._usage())
@@ -168,8 +155,8 @@ class Session:
             finally:  # given up a second time, too
                 if self._program.recording is not None:
                     self._program.recording.over()
-                if self._delivering is not None:
-                    await self._delivering
+                if self._outbox is not None:
+                    await self._outbox.settled()
 
     async def _pass(self, preflight: Preflight) -> None:
         """Wait for the call sites, have them looked at, let the program run; or end here."""
@@ -182,7 +169,7 @@ class Session:
             if look.done():
                 look.result()
         except ProgramRefused as refused:
-            self._end(_refused(refused))
+            self._end(by_refusal(refused))
         finally:
             if look.cancel():  # the program has ended before, or whoever runs it gave up
                 self._worker.kill()  # however long the look takes to end
@@ -218,8 +205,6 @@ class Session:
             self._end(by_breach(breach, limit))
         except GuestProtocolError as error:
             self._end(by_breach(error))
-        except ProgramStopped as stopped:
-            self._stop_program(stopped)
         except Exception as error:  # noqa: BLE001 - of the recording: whoever runs the program gets it
             self._fail(error)
 
@@ -251,8 +236,6 @@ class Session:
             self._go_live()
         elif isinstance(message, Sites):
             self._sites.set_result(message)
-        elif isinstance(message, Compiled):
-            self._keep(message)
         elif message.has_value:
             self._final = message
         else:
@@ -262,7 +245,7 @@ class Session:
         if self._replay is not None:
             self._replay.take(message)
             return
-        self._set_timer(message.wake, () if message.delay is None else (message.delay,))
+        self._clock.set_timer(message.wake, () if message.delay is None else (message.delay,))
         self._desk.take(message.calls)
 
     def _go_live(self) -> None:
@@ -272,17 +255,9 @@ class Session:
         assert replay is not None  # noqa: S101 - the conversation admits one marker, and there is one with a replay
         assert recording is not None  # noqa: S101 - as above
         recording.live()
-        self._begin, self._begun = replay.now, time.monotonic()
-        self._set_timer(replay.wake, replay.delays)
+        self._clock.go_on_from(replay.now)
+        self._clock.set_timer(replay.wake, replay.delays)
         self._desk.take(replay.unanswered)
-
-    def _keep(self, message: Compiled) -> None:
-        assert self._program.keep is not None  # noqa: S101 - the conversation admits this message where it was asked for
-        if message.code is not None:
-            self._program.keep(message.code)
-        self._worker.send(self._held)
-        if self._program.preflight is None:
-            self._send_record()
 
     def _take_part(self, body: bytes) -> None:
         text = checked_text(body)
@@ -364,89 +339,24 @@ class Session:
         if self._replay is not None:
             self._worker.send(self._replay.encode())
 
-    def _send_value(self, call_id: int, value: bytes) -> None:
-        if self._program.recording is not None:
-            self._deliver(Delivery(call_id, self._now(), self._take_marks(), value))
-            return
-        self._reply(encode_reply(call_id, now=self._now(), value=value, marks=self._take_marks()))
-
-    def _send_error(self, call_id: int, fields: bytes) -> None:
-        if self._program.recording is not None:
-            self._deliver(Delivery(call_id, self._now(), self._take_marks(), fields, is_error=True))
-            return
-        self._reply(encode_failed_reply(call_id, now=self._now(), fields=fields, marks=self._take_marks()))
-
-    def _reply(self, data: bytes) -> None:
-        """Send an answer; where others may come at once, in one piece with them."""
-        if self._desk.has_others and len(data) < _LARGE_REPLY:
-            self._worker.send_soon(data)
+    def _send(self, call_id: int, answer: bytes = b"", *, is_error: bool = False) -> None:
+        """Send an answer, or a tick; where others may come at once, in one piece with them."""
+        delivery = Delivery(call_id, self._clock.now(), self._clock.take_marks(), answer, is_error=is_error)
+        if self._outbox is not None:
+            self._outbox.add(delivery)
+        elif self._desk.has_others and len(answer) < _LARGE_REPLY:
+            self._worker.send_soon(delivery.encode())
         else:
-            self._worker.send(data)
+            self._worker.send(delivery.encode())
 
     def _has_room(self) -> bool:
         """Tell whether the program has been sent, and has read, enough of what was answered to ask for more."""
-        return self._worker.unsent_bytes + self._unkept_bytes < self._program.limits.reply_bytes
-
-    def _deliver(self, delivery: Delivery) -> None:
-        """Have it kept, and then send it, in the order in which they come."""
-        self._outgoing.append(delivery)
-        self._unkept_bytes += len(delivery.answer)
-        if self._delivering is None:
-            self._delivering = self._loop.create_task(self._deliver_all())
-
-    async def _deliver_all(self) -> None:
-        assert self._program.recording is not None  # noqa: S101 - else it is sent at once
-        try:
-            while self._outgoing:
-                deliveries, self._outgoing = self._outgoing, []
-                if await self._program.recording.deliver(deliveries):
-                    self._worker.send(b"".join([delivery.encode() for delivery in deliveries]))
-                self._unkept_bytes -= sum(len(delivery.answer) for delivery in deliveries)
-                self._desk.go_on()
-        except ProgramStopped as stopped:
-            self._outgoing.clear()
-            self._stop_program(stopped)
-        except Exception as error:  # noqa: BLE001 - of the recording: whoever runs the program gets it
-            self._outgoing.clear()
-            self._fail(error)
-        finally:
-            self._delivering = None
-
-    def _set_timer(self, wake: int | None, delays: Sequence[int]) -> None:
-        """Keep one timer, for the earliest moment that the guest waits for. A new delay counts from now."""
-        if self._wake_timer is not None:
-            self._wake_timer.cancel()
-            self._wake_timer = None
-        if wake is None and not delays:
-            return
-        now = self._now()
-        moments = [] if wake is None else [wake]
-        for delay in delays:
-            self._marks.append(now)
-            moments.append(now + delay)
-        wait_s = min((min(moments) - now) / _MICROSECONDS, self._program.limits.wall_s + 1)
-        self._wake_timer = self._loop.call_later(max(wait_s, 0), self._tick)
-
-    def _tick(self) -> None:
-        self._wake_timer = None
-        if self._program.recording is not None:
-            self._deliver(Delivery(0, self._now(), self._take_marks()))
-            return
-        self._worker.send(encode_tick(now=self._now(), marks=self._take_marks()))
-
-    def _take_marks(self) -> tuple[int, ...]:
-        if not self._marks:
-            return ()
-        marks, self._marks = tuple(self._marks), []
-        return marks
-
-    def _now(self) -> int:
-        """Return the time that the program sees: its start plus what has passed since, in microseconds."""
-        return self._begin + int((time.monotonic() - self._begun) * _MICROSECONDS)
+        unkept_bytes = 0 if self._outbox is None else self._outbox.unkept_bytes
+        return self._worker.unsent_bytes + unkept_bytes < self._program.limits.reply_bytes
 
     # --- ends -------------------------------------------------------------------------------------------------
 
-    def _watch_clocks(self) -> None:
+    def _look_at_clocks(self) -> None:
         """End the program when its time is used up; processor time cannot pass faster than that of the wall."""
         limits = self._program.limits
         left_s = limits.wall_s - (time.monotonic() - self._started)
@@ -457,24 +367,31 @@ class Session:
             self._end(by_processor_time(limits))
         else:
             wait_s = min(left_s, max(limits.cpu_s - used, _LOOK_AGAIN_S))
-            self._clock_timer = self._loop.call_later(wait_s, self._watch_clocks)
+            self._watch = self._loop.call_later(wait_s, self._look_at_clocks)
 
     def _end(self, ending: Ending) -> None:
         if not self._ending.done():
             self._ending.set_result(ending)
 
     def _fail(self, error: Exception) -> None:
-        if not self._ending.done():
+        """End with an error of the recording: whoever runs the program gets it, unless it is to stop the program."""
+        if isinstance(error, ProgramStopped):
+            self._stop_program(error)
+        elif not self._ending.done():
             self._ending.set_exception(error)
 
     def _stop_program(self, stopped: ProgramStopped) -> None:
         self._end(Ending(Status.FAILED, failure=stopped.failure))
 
     def _stop(self) -> None:
-        for timer in (self._wake_timer, self._clock_timer):
-            if timer is not None:
-                timer.cancel()
-        if self._conversation.state is not State.ENDED or self._desk.is_busy or self._delivering is not None:
+        self._clock.stop()
+        if self._watch is not None:
+            self._watch.cancel()
+        if (
+            self._conversation.state is not State.ENDED
+            or self._desk.is_busy
+            or (self._outbox is not None and self._outbox.is_busy)
+        ):
             self._worker.kill()  # else it waits for its end, which is the pool's to give
 
     async def _usage(self) -> Usage:
@@ -507,16 +424,3 @@ class Session:
             limit=ending.limit,
             notes=ending.notes,
         )
-
-
-def _refused(refused: ProgramRefused) -> Ending:
-    first = refused.refusals[0] if refused.refusals else None
-    failure = Failure(
-        type="ProgramRefused",
-        message=str(refused),
-        line=first.line if first else None,
-        column=first.column if first else None,
-        hint=first.hint if first else "",
-        refusals=refused.refusals,
-    )
-    return Ending(Status.REFUSED, failure=failure)

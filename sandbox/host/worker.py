@@ -6,14 +6,16 @@ number that was given to somebody else meanwhile cannot matter.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from sandbox.protocol.framing import FrameBuffer, FrameTooLarge
+
 if TYPE_CHECKING:
-    import asyncio
     import socket
     from collections.abc import Callable
 
@@ -199,6 +201,33 @@ class Worker:
         except OSError:
             return None
         return None if found is None else found * _KIBIBYTE
+
+
+async def read_frame(worker: Worker, *, budget: int, timeout_s: float) -> bytes:
+    """Return the first frame of a worker that is asked one thing.
+
+    Raises TimeoutError, EOFError where it ends or hangs up before, FrameTooLarge.
+    """
+    frames = FrameBuffer()
+    answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+
+    def take(chunk: bytes) -> None:
+        if answer.done():
+            return
+        frames.feed(chunk)
+        try:
+            body = frames.next_frame(budget=budget)
+        except FrameTooLarge as error:
+            answer.set_exception(error)
+            return
+        if body is not None:
+            answer.set_result(body)
+        elif not chunk:
+            answer.set_exception(EOFError())
+
+    worker.listen(take)
+    async with asyncio.timeout(timeout_s):
+        return await answer
 
 
 def _read_field(path: str, name: bytes) -> int | None:

@@ -14,8 +14,6 @@ PR_SET_SECCOMP = 22
 PR_CAPBSET_DROP = 24
 PR_SET_NO_NEW_PRIVS = 38
 SECCOMP_MODE_FILTER = 2
-PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
-MAP_SHARED, MAP_PRIVATE, MAP_FIXED, _MAP_ANONYMOUS, _MAP_POPULATE = 1, 2, 0x10, 0x20, 0x8000
 
 # Calls that glibc wraps only from some version on: by number, which is the same on both machines from 424 on.
 _PIVOT_ROOT_OF = {"x86_64": 155, "aarch64": 41}
@@ -31,8 +29,6 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _python = ctypes.PyDLL(None, use_errno=True)  # keeps the interpreter's lock, which the child inherits
 _libc.syscall.restype = ctypes.c_long
 _prctl = _libc.prctl  # looked up here once, and not in each worker
-_libc.mmap.restype = ctypes.c_ssize_t
-_libc.mmap.argtypes = (*[ctypes.c_size_t] * 2, *[ctypes.c_int] * 3, ctypes.c_size_t)
 
 
 def prctl(option: int, value: int, third: int = 0) -> None:
@@ -75,27 +71,6 @@ def fork() -> int:
     if process < 0:
         _fail("fork")
     return process
-
-
-def map_memory(size: int, file: int = -1) -> int:
-    """Map so many bytes: of a file from its beginning, to write to it, or fresh memory. Returns the address."""
-    flags = MAP_PRIVATE | _MAP_ANONYMOUS if file < 0 else MAP_SHARED | _MAP_POPULATE
-    address: int = _libc.mmap(0, size, PROT_READ | PROT_WRITE, flags, file, 0)
-    if address < 0:
-        _fail("mmap")
-    return address
-
-
-def unmap_memory(address: int, size: int) -> None:
-    """Give such memory back."""
-    if _libc.munmap(ctypes.c_size_t(address), ctypes.c_size_t(size)) != 0:
-        _fail("munmap")
-
-
-def protect_memory(address: int, size: int, rights: int) -> None:
-    """Change what may be done with mapped memory."""
-    if _libc.mprotect(ctypes.c_size_t(address), ctypes.c_size_t(size), rights) != 0:
-        _fail("mprotect")
 
 
 def close_from(first: int) -> None:

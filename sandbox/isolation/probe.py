@@ -37,7 +37,7 @@ def probe(lock: Lock, *, channel: int, memory_bytes: int, cpu_s: int) -> dict[st
     """
     found = {
         "fork_server": _inheritance(),
-        "user": _try_all({"become root": _become_root}),
+        "user": _try_all({"become root": lambda: os.setresuid(0, 0, 0)}),
         "capabilities": _try_all({"change the root directory": lambda: os.chroot("/")}),
         "namespaces": _namespaces(lock.outer_process),
         "landlock": _landlock(),
@@ -71,12 +71,6 @@ def _inheritance() -> str:
     if any(os.fstat(standard).st_rdev != null for standard in (1, 2)):
         return "possible: use the standard descriptors of the host"
     return IN_FORCE
-
-
-def _become_root() -> None:
-    os.setresuid(0, 0, 0)
-    if os.stat("/").st_uid != 0:  # noqa: PTH116 - in a user namespace of its own, root there is nobody outside
-        raise PermissionError
 
 
 def _namespaces(outer_process: int) -> str:

@@ -14,8 +14,8 @@ from struct import Struct
 
 from sandbox.isolation.kernel import MACHINE, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, prctl
 
-#: name: (number on x86-64, number on aarch64, reason); None: the machine does not have it.
-ALLOWED: dict[str, tuple[int | None, int | None, str]] = {
+#: name: (number on x86-64, number on aarch64, reason).
+ALLOWED: dict[str, tuple[int, int, str]] = {
     "read": (0, 63, "take a frame from the host; nothing but the socket and /dev/null is open"),
     "write": (1, 64, "send a frame to the host"),
     "readv": (19, 65, "as read"),
@@ -40,9 +40,12 @@ ALLOWED: dict[str, tuple[int | None, int | None, str]] = {
 }
 #: Allowed only without PROT_EXEC: memory that can be executed turns a bug in C into a program of its own.
 NOT_EXECUTABLE = {"mmap": (9, 222), "mprotect": (10, 226)}
-#: Allowed for waiting and waking alone; the other operations have had bugs in the kernel, and locks do not use them.
+#: Allowed for waiting and waking within the process alone. Without the flag PRIVATE a futex is found by the file behind
+#: its page, so that two processes that share a library could signal each other through its text. The other operations
+#: have had bugs in the kernel, and locks do not use them.
 FUTEX = (202, 98)
-FUTEX_OPERATIONS = (0, 1, 9, 10)  # WAIT, WAKE, WAIT_BITSET, WAKE_BITSET
+_PRIVATE = 128
+FUTEX_OPERATIONS = (0 | _PRIVATE, 1 | _PRIVATE, 9 | _PRIVATE, 10 | _PRIVATE)  # WAIT, WAKE, WAIT_BITSET, WAKE_BITSET
 #: Allowed for what malloc asks: to give pages back, and for large ones or not. Others merge pages with those of other
 #: processes, or push shared ones out of memory, and show by their time what others have there.
 MADVISE = (28, 233)
@@ -53,7 +56,7 @@ NOT_THERE = {"clone3": (435, 435)}
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32_BIT = 0x40000000
 _PROT_EXEC = 4
-_FUTEX_FLAGS = 128 | 256  # PRIVATE, CLOCK_REALTIME
+_FUTEX_CLOCK_REALTIME = 256
 
 # struct seccomp_data: number, architecture, instruction pointer, six arguments of 64 bits (little endian here)
 _NUMBER, _ARCH, _SECOND_ARGUMENT, _THIRD_ARGUMENT = 0, 4, 24, 32
@@ -100,12 +103,11 @@ def assemble(machine: str) -> bytes:
     if machine == "x86_64":
         code += [_op(_JUMP_AT_LEAST, _X32_BIT, if_false=1), _op(_RETURN, _KILL_PROCESS)]
     for numbers in ALLOWED.values():
-        number = numbers[column]
-        if isinstance(number, int):
-            code += [_op(_JUMP_EQUAL, number, if_false=1), _op(_RETURN, _ALLOW)]
+        number = numbers[0] if column == 0 else numbers[1]
+        code += [_op(_JUMP_EQUAL, number, if_false=1), _op(_RETURN, _ALLOW)]
     for pair in NOT_EXECUTABLE.values():
         code += _only_without_exec(pair[column])
-    code += _only_with(FUTEX[column], _SECOND_ARGUMENT, FUTEX_OPERATIONS, but_for=_FUTEX_FLAGS)
+    code += _only_with(FUTEX[column], _SECOND_ARGUMENT, FUTEX_OPERATIONS, but_for=_FUTEX_CLOCK_REALTIME)
     code += _only_with(MADVISE[column], _THIRD_ARGUMENT, MADVISE_ADVICE)
     for pair in NOT_THERE.values():
         code += [_op(_JUMP_EQUAL, pair[column], if_false=1), _op(_RETURN, _ERRNO | errno.ENOSYS)]

@@ -1,12 +1,10 @@
 """Who may say what when, as the host sees it: one table, no I/O.
 
-    COMPILING ──compiled──► STARTED, RUNNING
     STARTED ──sites──► ASKED ──(go)──► RUNNING ──final──► ENDED        without a value
        │                                  │
        └──final (refused, failed)─► ENDED └──final──► VALUE ──value──► ENDED
 
-Without a preflight nobody asks for the call sites: the conversation begins with RUNNING. Where the compiled program is
-to be kept, it begins with COMPILING; that may end the program, too, as STARTED may.
+Without a preflight nobody asks for the call sites: the conversation begins with RUNNING.
 While RUNNING the guest may send parts of the value to come (see `parts`), of which the value is then the last.
 A program that runs again is sent what was recorded, and then a marker, which the guest acknowledges once (`live`).
 
@@ -19,10 +17,9 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from sandbox.errors import GuestProtocolError
-from sandbox.protocol.guest_messages import (
+from sandbox.protocol.guest_decoder import (
     Calls,
     Cancel,
-    Compiled,
     Final,
     GuestMessage,
     Live,
@@ -40,7 +37,6 @@ if TYPE_CHECKING:
 class State(Enum):
     """Where a conversation stands."""
 
-    COMPILING = "the program is being compiled"
     STARTED = "the program was sent"
     ASKED = "the call sites are being looked at"
     RUNNING = "the program runs"
@@ -58,8 +54,6 @@ LEAST_READ = 256
 _AFTER: dict[tuple[State, type], State] = {
     (State.STARTED, Sites): State.ASKED,
     (State.STARTED, Final): State.ENDED,
-    (State.COMPILING, Compiled): State.STARTED,
-    (State.COMPILING, Final): State.ENDED,
     (State.RUNNING, Calls): State.RUNNING,
     (State.RUNNING, Output): State.RUNNING,
     (State.RUNNING, Cancel): State.RUNNING,
@@ -95,11 +89,8 @@ class OutputExhausted(GuestProtocolError):
 class Conversation:
     """Checks each frame of one guest against its budgets, the table, and what was said before."""
 
-    def __init__(
-        self, limits: Limits, *, has_preflight: bool = True, replays: bool = False, keeps: bool = False
-    ) -> None:
-        self._compiled = State.STARTED if has_preflight else State.RUNNING
-        self.state = State.COMPILING if keeps else self._compiled
+    def __init__(self, limits: Limits, *, has_preflight: bool = True, replays: bool = False) -> None:
+        self.state = State.STARTED if has_preflight else State.RUNNING
         self._replays = replays
         self.calls = 0
         self.output_bytes = 0
@@ -124,8 +115,7 @@ class Conversation:
 
     def received(self, body: bytes) -> GuestMessage:
         """Decode and admit one message. Raises GuestProtocolError."""
-        if self.state is not State.COMPILING:  # the host asked for this one, and its budget is that of a frame
-            self._admit_traffic(body)
+        self._admit_traffic(body)
         message = decode_guest_message(body)
         after = _AFTER.get((self.state, type(message)))
         if after is None or _is_end_without_beginning(self.state, message):
@@ -142,8 +132,6 @@ class Conversation:
             self._admit_output(message)
         elif isinstance(message, Live):
             self._admit_live()
-        elif isinstance(message, Compiled):
-            self.state = self._compiled
         elif isinstance(message, Final) and message.has_value:
             self.state = State.VALUE
         return message
@@ -209,4 +197,4 @@ class Conversation:
 
 
 def _is_end_without_beginning(state: State, message: GuestMessage) -> bool:
-    return state in (State.COMPILING, State.STARTED) and isinstance(message, Final) and message.status == "completed"
+    return state is State.STARTED and isinstance(message, Final) and message.status == "completed"

@@ -1,6 +1,6 @@
 """What the host says: encoded by the host, decoded by the guest.
 
-    {"t":"compile",PROGRAM,"limits":{…}}                          tell what this is compiled to; then the run follows
+    {"t":"compile",PROGRAM,"limits":{…}}                        to a worker that only compiles: say what comes of it
     {"t":"run",PROGRAM,"seed":hex64,"now":µs,"limits":{…},"inputs":bool,"asks":bool}
     {…}                                                          the frame after a run with inputs: the inputs, bare
     {"t":"go"}                                                               asked: the call sites are accepted
@@ -10,17 +10,16 @@
     {"t":"live","now":µs}                                               all that was recorded has been sent: say so
 
 PROGRAM is "code":str,"names":[…],"parameters":{name:[…]},"compiled":base64|null. `names` are the roots that a program
-finds; `parameters` are those that a tool or function takes by position, too; `compiled` is what another guest told of
-this program. Whoever is asked to tell that has been given nothing of its run: it could go to other runs with it.
+finds; `parameters` are those that a tool or function takes by position, too; `compiled` is what a worker said that was
+given this program to compile. It is given nothing of a run, which it could carry to other runs.
 `now` is the host's clock in µs since the epoch. A reply or tick may carry `"marks":[µs,…]`: when the host read each
 `calls` message that had a `delay`, in order; the timers that it spoke of count from there.
 """
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sandbox.protocol.framing import frame
 from sandbox.protocol.strict_json import RESULT_DIGITS, JsonValue, check_shape, dumps, encode
@@ -36,7 +35,7 @@ REPLY_DEPTH = 200
 
 
 def encode_program(code: str, names: Collection[str], compiled: str | None = None) -> bytes:
-    """Return what a run says of its program: the same at each run. `compiled` is what was told of it.
+    """Return what a run says of its program: the same at each run. `compiled` is what it was compiled to before.
 
     Raises InvalidJson, TypeError for code that cannot cross.
     """
@@ -71,7 +70,7 @@ def encode_run(
 
 
 def encode_compile(program: bytes, *, limits: Limits) -> bytes:
-    """Return the frame that asks for the compiled program, before the run; `program` comes from `encode_program`."""
+    """Return the frame that asks what a program is compiled to; `program` comes from `encode_program`."""
     return frame(_COMPILE % (program, _encode_limits(limits)))
 
 
@@ -90,11 +89,6 @@ def encode_value(value: JsonValue) -> bytes:
 def encode_reply(call_id: int, *, now: int, value: bytes, marks: Sequence[int] = ()) -> bytes:
     """Return the frame that answers a call; `value` comes from `encode_value`."""
     return frame(b'{"t":"reply","id":%d,"now":%d%s,"ok":%s}' % (call_id, now, _marks(marks), value))
-
-
-def encode_error(call_id: int, *, now: int, error: CallFailed, marks: Sequence[int] = ()) -> bytes:
-    """Return the frame that tells the program that a call failed."""
-    return encode_failed_reply(call_id, now=now, fields=encode_failure(error), marks=marks)
 
 
 def encode_failure(error: CallFailed) -> bytes:
@@ -122,12 +116,6 @@ def encode_tick(*, now: int, marks: Sequence[int] = ()) -> bytes:
 def encode_live(*, now: int) -> bytes:
     """Return the marker behind frames that were sent ahead: the guest acknowledges it when it reads it."""
     return frame(b'{"t":"live","now":%d}' % now)
-
-
-def decode_host_message(body: bytes) -> dict[str, Any]:
-    """Read one frame of the host, which the guest trusts."""
-    message: dict[str, Any] = json.loads(body)
-    return message
 
 
 #: The limits that the guest keeps by itself, so that a program is told what it did; the host keeps all of them.

@@ -28,7 +28,7 @@ def serve(channel: int) -> None:
     message = _read(channel)
     if message["t"] == "compile":
         os.write(channel, encode_compiled(None))
-        message = _read(channel)
+        return
     if message["asks"]:
         os.write(channel, encode_sites([]))
         _read(channel)

@@ -20,6 +20,7 @@ from sandbox.limits import Limits
 from sandbox.protocol.conversation import Conversation, State
 from sandbox.protocol.framing import FrameBuffer, FrameTooLarge
 from sandbox.protocol.guest_messages import (
+    encode_call,
     encode_calls,
     encode_cancel,
     encode_final,
@@ -55,8 +56,9 @@ def conversation_of(chance: random.Random) -> bytes:
     """Return the frames of a guest that behaves."""
     frames = [encode_sites([])]
     for number in range(1, chance.randrange(6)):
-        arguments = {"x": value(chance, 3)}
-        frames.append(encode_calls([(number, str(number), "ns.tool", arguments)], wake=chance.choice([None, 5])))
+        arguments = json.dumps({"x": value(chance, 3)}).encode()
+        call = encode_call(number, str(number), "ns.tool", arguments)
+        frames.append(encode_calls([call], wake=chance.choice([None, 5])))
         frames.append(chance.choice([encode_output("text"), encode_cancel(number), encode_live(), b""]))
     frames.append(encode_final("completed", value=json.dumps(value(chance, 4)).encode()))
     return b"".join(frames)

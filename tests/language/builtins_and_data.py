@@ -22,7 +22,7 @@ line""", "\u00e9", "\x41", "\N{BULLET}")
 it = iter([1, 2, 3])
 print(next(it), list(it), next(it, "end"))
 print([[0] * 3 for _ in range(2)], [x for row in [[1, 2], [3]] for x in row], {i: i ** 2 for i in range(3)}, [(a, b) for a in "ab" for b in (1, 2)])
-print(callable(print), hasattr("", "upper"), getattr("a", "upper")(), id(x) == id(x), vars(type("", (), {})()) if False else "-", sorted(dir([]))[-1], "upper" in dir(""))
+print(callable(print), hasattr("", "upper"), getattr("a", "upper")(), id(x) == id(x), sorted(dir([]))[-1], "upper" in dir(""))
 print("x" in locals(), "undefined" in locals(), "x" in globals(), sorted(k for k in locals() if k in ("x", "y")))
 def f():
     a = 1

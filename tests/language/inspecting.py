@@ -28,9 +28,8 @@ class Account:
 
 
 TESTS = """
-    isasyncgen isasyncgenfunction isawaitable isbuiltin isclass iscode iscoroutine iscoroutinefunction isdatadescriptor
-    isframe isfunction isgenerator isgeneratorfunction isgetsetdescriptor ismemberdescriptor ismethod ismethoddescriptor
-    ismodule isroutine istraceback
+    isasyncgen isasyncgenfunction isawaitable isbuiltin isclass iscoroutine iscoroutinefunction
+    isdatadescriptor isfunction isgenerator isgeneratorfunction ismethod ismethoddescriptor ismodule isabstract isroutine
 """
 try:
     raise ValueError

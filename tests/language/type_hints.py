@@ -76,4 +76,4 @@ class Two(TypedDict, total=False):
 class Both(One, Two):
     three: bool
 print(Both(one=1, three=True), sorted(Both.__required_keys__), sorted(Both.__optional_keys__), Both.__annotations__)
-print("__doc__" in type.__dict__, "__doc__" in vars(Exception))
+print("__doc__" in vars(Exception))

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import ast
 import re
-from types import CodeType, MappingProxyType
+from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
 from sandbox.guest.language.annotations import ANNOTATIONS, put_back, set_aside
 from sandbox.guest.language.bindings import bound_names
 from sandbox.guest.language.deferral import deferred_calls
 from sandbox.guest.language.ending import MAIN, await_calls, keep_value
-from sandbox.guest.language.examples import Example, examples_of, show_values
 from sandbox.guest.language.imports import future_flags
 from sandbox.guest.language.policy import LanguagePolicy
-from sandbox.guest.language.proven import NOTHING_PROVEN, follow
 from sandbox.guest.language.refusals import Refusals
 from sandbox.guest.language.sites import call_sites, shadowing_imports
-from sandbox.guest.language.source import SourceRefused, parse
+from sandbox.guest.language.source import check_nesting, parse
 from sandbox.guest.language.top_level import declare_global
 from sandbox.guest.language.unused import UnusedFunctions
 
 if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection
 
     from sandbox.outcome import CallSite, Refusal
 
@@ -33,17 +30,14 @@ FILENAME = "<program>"
 _MAKES_NAMED_TUPLES = re.compile(
     r"namedtuple|urlparse|urlsplit|urldefrag|matching_block|longest_match|as_tuple|import \*", re.IGNORECASE
 )
-#: What shows a program when memory is freed.
-_WATCHES_MEMORY = re.compile(r"__del__|\bweakref\b")
 
 
 class Program(NamedTuple):
     """A program that may run, or the reasons why it may not.
 
     `text` is the source whose lines the code counts; `code` is None where there are refusals; `returns` tells whether
-    its end gives a value (if only None); `is_async` whether running the code gives a coroutine; `watches_memory`
-    whether it may see when memory is freed; `makes_named_tuples` whether its result may hold one, and has to be walked
-    before it is encoded; `examples` are those of its docstrings, where it speaks of `doctest`.
+    its end gives a value (if only None); `is_async` whether running the code gives a coroutine; `makes_named_tuples`
+    whether its result may hold one, and has to be walked before it is encoded.
     """
 
     text: str
@@ -52,9 +46,7 @@ class Program(NamedTuple):
     refusals: tuple[Refusal, ...] = ()
     returns: bool = False
     is_async: bool = False
-    watches_memory: bool = False
     makes_named_tuples: bool = False
-    examples: Mapping[str, tuple[Example, ...]] = MappingProxyType({})
 
 
 def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limit_depth: int) -> Program:
@@ -69,15 +61,12 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
     may_await = "await" in code or "asyncio" in code
     deferred = deferred_calls(tree, source.nodes, names, bound) if may_await else frozenset()
     flags = future_flags(tree) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    examples = _examples(source.nodes, bound, flags, limit_depth) if "doctest" in code else {}
     kinds = source.kinds
     if ast.AsyncFunctionDef in kinds and "asyncio.run" not in code and "run_until_complete" not in code:
         await_calls(tree, bound)
     returns = keep_value(tree, bound=bound, kinds=kinds)
-    inherited = _inherited(source.nodes) if ast.ClassDef in kinds else ()
-    proven = NOTHING_PROVEN if examples else follow(tree, source.nodes)  # examples bind what they like
     texts = set_aside(source.nodes) if flags & ANNOTATIONS else []
-    LanguagePolicy(refusals, bound=bound, deferred=deferred, inherited=inherited, proven=proven).visit(tree)
+    LanguagePolicy(refusals, bound=bound, deferred=deferred).visit(tree)
     put_back(texts)
     if refusals.has("builtin"):
         unused = UnusedFunctions(source.text)
@@ -92,21 +81,8 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
         sites=sites,
         returns=returns,
         is_async=bool(compiled.co_flags & _COROUTINE),
-        watches_memory=_WATCHES_MEMORY.search(source.text) is not None,
         makes_named_tuples=_MAKES_NAMED_TUPLES.search(source.text) is not None,
-        examples=examples,
     )
-
-
-def _inherited(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    """Return the names of classes that others are below, or that are below a class of the library.
-
-    This may make another class of the statement: NamedTuple does, and the methods then have no `__class__`.
-    """
-    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
-    bases = [(node.name, base.id if isinstance(base, ast.Name) else "") for node in classes for base in node.bases]
-    own = {"object", *(node.name for node in classes)}
-    return frozenset(name if base not in own else base for name, base in bases)
 
 
 def _named(code: CodeType) -> CodeType:
@@ -122,32 +98,23 @@ def _named(code: CodeType) -> CodeType:
     return code.replace(co_consts=tuple(shown))
 
 
-def _examples(
-    nodes: Iterable[ast.AST], bound: Counter[str], flags: int, limit_depth: int
-) -> dict[str, tuple[Example, ...]]:
-    """Compile the examples of the docstrings, by the same policy. One that may not be tells so when it is run."""
-
-    def compile_one(text: str) -> CodeType | str:
-        try:
-            source = parse(text, limit_bytes=len(text.encode()), limit_depth=limit_depth)
-        except (SourceRefused, SyntaxError) as error:
-            return str(error)
-        refusals = Refusals()
-        show_values(source.tree)
-        LanguagePolicy(refusals, bound=bound + bound_names(source.nodes)).visit(source.tree)
-        if refusals:
-            return refusals.sorted()[0].message
-        try:
-            code: CodeType = compile(source.tree, FILENAME, "exec", flags=flags & ~_AWAIT, dont_inherit=True)
-        except SyntaxError as error:
-            return str(error)
-        return code
-
-    return examples_of(nodes, compile_one)
+def compile_annotation(text: str) -> CodeType:
+    """Compile an annotation that is text, by the same policy. Raises ValueError where it means no type."""
+    check_nesting(text, _ANNOTATION_DEPTH)
+    refusals = Refusals()
+    try:
+        tree = ast.parse(text.strip(), FILENAME, "eval")
+        LanguagePolicy(refusals, bound=()).visit(tree)
+        if not refusals and len(text) <= _ANNOTATION_CHARACTERS:
+            return compile(tree, FILENAME, "eval", dont_inherit=True)
+    except (SyntaxError, RecursionError, MemoryError) as error:
+        raise ValueError(str(error)) from None
+    message = f"{text[:40]} means no type"
+    raise ValueError(message)
 
 
-_AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-
+#: What is read of an annotation that is text.
+_ANNOTATION_CHARACTERS, _ANNOTATION_DEPTH = 2_000, 20
 
 #: CO_COROUTINE, CO_ASYNC_GENERATOR: an `await` at the top level makes the program a coroutine.
 _COROUTINE = 0x80 | 0x200

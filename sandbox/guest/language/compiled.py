@@ -18,13 +18,13 @@ from sandbox.outcome import CallSite
 def tell(program: Program, limit: int) -> str | None:
     """Return a program as base64; None where it has to be compiled each time.
 
-    That is where the text would have more than `limit` characters, where docstrings hold examples to run, and where a
-    set that stands in the source would be gone through in another order.
+    That is where the text would have more than `limit` characters, and where a set that stands in the source would be
+    gone through in another order.
     """
-    if program.code is None or program.examples:
+    if program.code is None:
         return None
     sites = [(s.name, s.keywords, s.positional, s.open_ended, s.line, s.column) for s in program.sites]
-    fields: Any = program._replace(sites=())[:-1]  # without the examples
+    fields: Any = tuple(program._replace(sites=()))
     data = marshal.dumps((fields, sites))
     if not _has_sets_of(marshal.loads(data)[0][1], program.code):  # noqa: S302 - our own
         return None

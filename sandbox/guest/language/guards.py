@@ -48,14 +48,12 @@ def is_own(name: str, at: ast.AST, *, negated: bool = False) -> ast.Compare:
     return placed(ast.Compare(left=kind, ops=[operator], comparators=[load(".own", at)]), at)
 
 
-def read_first(attribute: ast.Attribute) -> ast.expr:
-    """Let an attribute of what `import` gave be read and then called.
-
-    `math.sqrt(x)` is compiled as the call of a method, and until Python 3.12 no attribute of an object is found at once
-    that way. The condition is none: the compiler drops it.
-    """
-    true, never = placed(ast.Constant(True), attribute), placed(ast.Constant(None), attribute)
-    return placed(ast.IfExp(test=true, body=attribute, orelse=never), attribute)
+def checked(value: ast.expr, attribute: str, guard: str) -> ast.expr:
+    """Return the owner of an attribute behind its guard: `x if type(x) in OWN else guard(x, "a")` for a variable."""
+    slow = call(guard, [value, ast.Constant(attribute)], value)
+    if not isinstance(value, ast.Name):
+        return slow
+    return placed(ast.IfExp(test=is_own(value.id, value), body=load(value.id, value), orelse=slow), value)
 
 
 def caught(kind: ast.expr) -> ast.expr:

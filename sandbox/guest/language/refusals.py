@@ -15,20 +15,6 @@ MOST = 20
 #: A name in a message may be as long as the program.
 LONGEST = 500
 
-#: What to write instead of attributes that are refused.
-INSTEAD_OF = {
-    "__globals__": "call globals() for a copy of the program's names",
-    "__builtins__": "call the builtin by its name",
-    "tb_frame": "use traceback.format_exc() for the text of an error",
-    "tb_next": "use traceback.format_exc() for the text of an error",
-    "__signature__": "functools.wraps(f) lets a wrapper show the signature of f",
-    **dict.fromkeys(
-        ("__annotations__", "__defaults__", "__kwdefaults__"),
-        "write annotations and defaults where it is defined; functools.partial gives others",
-    ),
-    "getbuffer": "use .getvalue(), which gives the bytes",
-}
-
 
 class Refusals:
     """What is wrong with one program."""

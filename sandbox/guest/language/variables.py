@@ -46,11 +46,6 @@ def is_reserved(name: str) -> bool:
     )
 
 
-def has_other_spelling(name: str) -> bool:
-    """Tell whether a variable may have a second name: what is `__x` in a class `C` is `_C__x` as well."""
-    return name.startswith("_") and "__" in name
-
-
 _NO_FILES = "there are no files here"
 _NO_CODE = "text is never run as code here"
 _NO_STDIN = "nobody types into a program here"

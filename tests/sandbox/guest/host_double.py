@@ -11,7 +11,8 @@ from sandbox.guest import program
 from sandbox.limits import Limits
 from sandbox.protocol.framing import FrameBuffer
 from sandbox.protocol.host_messages import (
-    encode_error,
+    encode_failed_reply,
+    encode_failure,
     encode_go,
     encode_program,
     encode_reply,
@@ -171,7 +172,7 @@ class HostDouble:
             function = self._tools[tool]
         except KeyError:
             error = CallFailed(f"there is no tool {tool}", kind="tool_not_found")
-            return encode_error(call_id, now=self._now, error=error, marks=self._take_marks())
+            return self._failed(call_id, error)
         try:
             value = encode_value(function(**arguments))
         except Exception as error:  # noqa: BLE001 - whatever a tool of a test raises is its answer
@@ -181,8 +182,11 @@ class HostDouble:
                 status=getattr(error, "status", None),
                 body=getattr(error, "body", None),
             )
-            return encode_error(call_id, now=self._now, error=failed, marks=self._take_marks())
+            return self._failed(call_id, failed)
         return encode_reply(call_id, now=self._now, value=value, marks=self._take_marks())
+
+    def _failed(self, call_id: int, error: CallFailed) -> bytes:
+        return encode_failed_reply(call_id, now=self._now, fields=encode_failure(error), marks=self._take_marks())
 
     def _take_marks(self) -> list[int]:
         marks, self._marks = self._marks, []
@@ -216,5 +220,5 @@ def run_guest(
     host = host or HostDouble(tools, now=now)
     source = encode_program(code, names)
     host.begin(encode_run(source, seed=seed, now=now, limits=limits or Limits(), inputs=inputs or {}))
-    program.converse(host)
+    program.serve_over(program.new_run(host), host)
     return host.ended

@@ -103,7 +103,6 @@ class Generator:
             self._tasks,
             self._ending,
             self._rebinding,
-            self._metaclass,
             lambda: (
                 f"box.{r.choice(_GUARDED)} {r.choice(('=', '+=', '*='))} {self._guarded()}\nprint(box.{r.choice(_GUARDED)})"
             ),
@@ -214,15 +213,6 @@ class Generator:
         return (
             f"def {name}(x, other=(w := {self._guarded()})):\n    def inner(y=[v for v in (x._y,)]):\n        nonlocal x\n        x = box\n        return y\n"
             f"    print(x._y, inner()[0], x._y)\n    {self._random.choice(ways)}\n    x._y += 1\n    return x._y + x.x\nprint({name}(Box({self._guarded()})))"
-        )
-
-    def _metaclass(self) -> str:
-        name = self._name("T")
-        return (
-            f"class {name}_Meta(type):\n    def __new__(mcls, name, bases, space, **more):\n        space['_added'] = sorted(more)\n"
-            f"        return super().__new__(mcls, name, bases, space)\n    def __init__(cls, *given, **more): super().__init__(*given)\n"
-            f"class {name}(Box, metaclass={name}_Meta, k=1):\n    def own(self): return [__class__.__name__, self._added, super().add(1)]\n"
-            f"print({name}(2).own(), type({name}) is {name}_Meta)"
         )
 
 

@@ -17,10 +17,6 @@ ATTACKS = {
         "class S(str): pass\ndef g(): pass\ns = super(S, S('{0.__globals__}'))\nif 'built' in s.format(g): print('PWNED')"
     ),
     "super rebound": "super = lambda: ns.op\nif super()._calls: print('PWNED')",
-    "super bound for the examples of a docstring": (
-        'import doctest\ndef f():\n    """\n    >>> g()\n    """\nclass A:\n    def m(self): return super()._calls\n'
-        "def g():\n    if A().m(): print('PWNED')\ndoctest.run_docstring_examples(f, {'super': lambda: ns.op})"
-    ),
     "a frozen dataclass sets the class of what is below it": (
         "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass A: pass\nclass B(A): pass\nclass C(A): pass\nb = B()\n"
         "b.__setattr__('__class__', C)\nA.__setattr__(b, '__class__', C)\nif type(b) is C: print('PWNED')"
@@ -141,10 +137,6 @@ ATTACKS = {
         "class A:\n    def __getattribute__(self, name): return type(ns.op)\n"
         "if isinstance(A(), type(ns.op)) or A().__class__ is not A: print('PWNED')"
     ),
-    "an exception group with a split of its own": (
-        "class G(ExceptionGroup):\n    def derive(self, e): return 5\nprint('PWNED')"
-    ),
-    "the loop behind a future": "import asyncio\nf = asyncio.get_event_loop().create_future()\nprint('PWNED', f.get_loop())",
     "the frame behind a task": "import asyncio\nt = asyncio.create_task(asyncio.sleep(0))\nprint('PWNED', getattr(t, 'get_' + 'stack')())",
     "a name spelled in another alphabet": "def f(): pass\nprint('PWNED', f.__𝑔𝑙𝑜𝑏𝑎𝑙𝑠__)",
     "a lying attribute name": (

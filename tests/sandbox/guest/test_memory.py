@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-from sandbox.guest.runtime.identities import Identities
+from sandbox.guest.process.identities import Identities
 from tests.sandbox.guest.host_double import run_guest
 
 

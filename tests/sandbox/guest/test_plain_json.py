@@ -15,7 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sandbox.guest.plain_json import PlainEncoder, measured
+from sandbox.guest.process.plain_json import PlainEncoder, measured
 from sandbox.protocol.strict_json import weight
 from tests.sandbox.guest.host_double import run_guest
 

@@ -9,7 +9,7 @@ from pathlib import Path
 _REHEARSALS = """
 import sys
 from sandbox.guest import program
-from sandbox.guest.run import Run
+from sandbox.guest.process.run import Run
 
 ends = []
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.guest.result_parts import LONG, PART_ITEMS, PartSender, has_long
+from sandbox.guest.process.result_parts import LONG, PART_ITEMS, PartSender, has_long
 from sandbox.limits import Limits
 from sandbox.protocol.parts import NO_PARTS, Parts
 from tests.sandbox.guest.host_double import run_guest

@@ -91,7 +91,7 @@ async def test_a_run_that_is_given_up_anywhere_leaves_nothing(make_bare: Callabl
     async def answer(_: Call) -> Any:
         await asyncio.sleep(0)
 
-    async with make_bare(workers=0, running=1) as sandbox:
+    async with make_bare(workers=0, running=1, compiled_bytes=0) as sandbox:
         at = 1
         while True:
             tasks = asyncio.all_tasks()
@@ -128,8 +128,8 @@ async def test_a_run_that_is_given_up_twice_holds_no_answer_back(bare: Sandbox) 
     keeper = Holding()
     tasks = asyncio.all_tasks()
     code = (
-        "from sandbox.protocol.guest_messages import encode_calls\nimport os, time\n"
-        "os.write(rpc_fd, encode_calls([(1, '1', 'tool', {}), (2, '2', 'tool', {})]))\ntime.sleep(100)"
+        "from sandbox.protocol.guest_messages import encode_call, encode_calls\nimport os, time\n"
+        "os.write(rpc_fd, encode_calls([encode_call(n, str(n), 'tool', b'{}') for n in (1, 2)]))\ntime.sleep(100)"
     )
     running = asyncio.ensure_future(bare.run(code, call=keeper.answer, recording=keeper))
     await asked.wait()

@@ -256,9 +256,10 @@ async def test_calls_that_are_given_up_before_they_begin_take_no_turns(bare: San
         return 1
 
     code = SAY + (
-        "from sandbox.protocol.guest_messages import encode_calls, encode_cancel\n"
-        "frames = [encode_calls([[n, str(n), 'tool', {}]]) + encode_cancel(n) for n in range(1, 9)]\n"
-        "os.write(rpc_fd, b''.join(frames) + encode_calls([[9, '9', 'tool', {}]]))\n"
+        "from sandbox.protocol.guest_messages import encode_call, encode_calls, encode_cancel\n"
+        "call = lambda n: encode_calls([encode_call(n, str(n), 'tool', b'{}')])\n"
+        "frames = [call(n) + encode_cancel(n) for n in range(1, 9)]\n"
+        "os.write(rpc_fd, b''.join(frames) + call(9))\n"
         "read = b''\nwhile b'\"id\":9,' not in read: read += os.read(rpc_fd, 1_000)\nresult = True"
     )
     outcome = await bare.run(code, call=answer, limits=replace(limits, calls_in_flight=2))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.errors import SandboxUnavailable
-from sandbox.host.layers import REMEDIES, refuse_missing
+from sandbox.host.layers import REMEDIES, _judge, refuse_missing
 from sandbox.isolation.probe import LAYERS
 
 GOOD = dict.fromkeys(LAYERS, "in force")
@@ -32,3 +32,10 @@ def test_a_layer_that_was_not_probed_is_not_in_force() -> None:
 def test_an_unknown_layer_is_a_mistake() -> None:
     with pytest.raises(ValueError, match="there is no layer 'landlok'; known are seccomp"):
         refuse_missing(GOOD, ("landlok",))
+
+
+def test_a_layer_that_was_not_taken_does_not_count_although_the_attempt_failed() -> None:
+    assert _judge("in force", "taken") == "in force"
+    assert _judge("in force", "OSError: no") == "not taken: OSError: no"
+    assert _judge("possible: become root", "OSError: no") == "possible: become root (OSError: no)"
+    assert _judge("possible: become root", "taken") == "possible: become root"

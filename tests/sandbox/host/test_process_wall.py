@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
+import re
 import signal
 import time
 from dataclasses import replace
@@ -26,6 +28,9 @@ from sandbox import (
 )
 from sandbox.host.fork_server import ForkServer
 from sandbox.host.worker import Worker
+from sandbox.isolation import seccomp
+from sandbox.isolation.kernel import MACHINE, read_file
+from sandbox.protocol.control import Purpose
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,20 +75,41 @@ async def test_each_program_has_a_process_of_its_own(bare: Sandbox) -> None:
     assert outcome.value == "1"
 
 
-async def test_the_heap_that_workers_share_cannot_be_changed_by_one_of_them(bare: Sandbox) -> None:
-    """Its file has private mappings and no descriptor: no advice to the kernel makes a hole in it (MADV_REMOVE)."""
-    code = """
-import ctypes, json
+FUTEX = """
+import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
-page = ctypes.c_void_p(id(json) & ~4095)
-made_hole = libc.madvise(page, ctypes.c_size_t(4096), 9)
-ctypes.memset(id(json), 0, 8)  # its own copy
-result = made_hole
+text = ctypes.c_void_p(ctypes.cast(libc.getpid, ctypes.c_void_p).value & ~3)
+word = ctypes.c_int(0)
+def wake(address, operation):
+    ctypes.set_errno(0)
+    return libc.syscall(number, address, operation, 1, None, None, 0), ctypes.get_errno()
+result = [wake(text, 1), wake(text, 10), wake(ctypes.byref(word), 1), wake(ctypes.byref(word), 1 | 128)]
 """
-    outcome = await bare.run(code)
-    assert outcome.value == -1
+
+
+async def test_no_worker_can_wake_another_through_the_text_of_a_library(bare: Sandbox) -> None:
+    """A shared futex is found by the file behind its page, which is the same for every process on the machine."""
+    number = seccomp.FUTEX[0 if MACHINE == "x86_64" else 1]
+    outcome = await bare.run(FUTEX, inputs={"number": number})
+    assert outcome.ok, outcome.failure
+    refused = [-1, errno.EPERM]
+    assert outcome.value == [refused, refused, refused, [0, 0]]
+
+
+async def test_what_a_worker_does_to_the_memory_it_was_forked_with_no_other_sees(bare: Sandbox) -> None:
+    await bare.run("import ctypes, json; ctypes.memset(id(json), 0, 8)")
     after = await bare.run("import json; result = json.dumps([1])")
     assert after.value == "[1]"
+
+
+async def test_no_file_lies_behind_the_memory_that_workers_write_to(bare: Sandbox) -> None:
+    """What one leaves in the pages of a file would be there for the next."""
+    assert isinstance(bare._server, ForkServer)
+    worker = bare._server.fork(bare._limits, Purpose.SERVE)
+    await until(lambda: worker.has_started)
+    mappings = read_file(f"/proc/{worker._process}/maps").decode().splitlines()
+    assert len(mappings) > 10
+    assert [line for line in mappings if re.match(r"\S+ .w.s ", line) or "memfd:" in line] == []
 
 
 async def test_a_call_is_answered_by_the_handler(bare: Sandbox) -> None:

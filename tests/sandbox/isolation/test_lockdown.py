@@ -52,3 +52,27 @@ def test_where_unshare_and_landlock_are_refused_the_required_layers_hold_and_the
     assert found["namespaces"].startswith("possible: see the machine's files, send a packet, see other processes (")
     assert "unshare: Operation not permitted" in found["namespaces"]
     assert found["landlock"].startswith("not there: landlock_create_ruleset: Operation not permitted")
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ("stuck", "Operation not permitted"),
+        ("nobody,rootless", "Operation not permitted"),
+        ("nobody,rootless,filtered", "Operation not permitted"),
+    ],
+)
+def test_a_root_that_cannot_change_its_user_does_not_have_that_layer(setting: str, reason: str) -> None:
+    found, _, layers = report(setting)
+    assert "user" not in layers
+    assert reason in found["user"]
+
+
+@needs_root
+def test_a_root_that_cannot_change_its_user_is_refused_where_that_layer_is_required() -> None:
+    command = [sys.executable, "-c", REPORT.replace("require=()", 'require=("user",)'), str(PROGRAMS)]
+    in_setting = [sys.executable, str(PROGRAMS / "in_setting.py"), "nobody,rootless,filtered"]
+    done = subprocess.run([*in_setting, *command], capture_output=True, text=True, check=False)
+    assert "SandboxUnavailable" in done.stderr
+    assert "run as an ordinary user, or give root CAP_SETUID and CAP_SETGID" in done.stderr

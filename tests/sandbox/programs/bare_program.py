@@ -8,7 +8,14 @@ import os
 import struct
 import sys
 
-from sandbox.protocol.guest_messages import encode_calls, encode_compiled, encode_final, encode_output, encode_sites
+from sandbox.protocol.guest_messages import (
+    encode_call,
+    encode_calls,
+    encode_compiled,
+    encode_final,
+    encode_output,
+    encode_sites,
+)
 from sandbox.protocol.strict_json import encode
 
 
@@ -34,7 +41,7 @@ def serve(channel: int) -> None:
     message = _read(channel)
     if message["t"] == "compile":
         os.write(channel, encode_compiled(None))
-        message = _read(channel)
+        return
     inputs = _read(channel) if message["inputs"] else {}
     if message["asks"]:
         os.write(channel, encode_sites([]))
@@ -86,7 +93,7 @@ def _offer(channel: int) -> dict:
     def tool(x: object) -> object:
         nonlocal last
         last += 1
-        _write(channel, encode_calls([(last, str(last), "tool", {"x": str(x)})]))
+        _write(channel, encode_calls([encode_call(last, str(last), "tool", encode({"x": str(x)}))]))
         return _read(channel).get("ok")
 
     return {"tool": tool, "call": tool, "obj": _Shared()}

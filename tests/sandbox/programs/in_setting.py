@@ -1,9 +1,11 @@
 """Run a command as another user, or where unshare and Landlock are refused, as containers do.
 
-    python in_setting.py SETTING COMMAND…          SETTING: any of nobody, filtered, joined by a comma
+    python in_setting.py SETTING COMMAND…          SETTING: any of these, joined by a comma
 
 `nobody` is uid 65534; when that user may not read the interpreter's folder, a private mount namespace lets it.
 `filtered` installs a seccomp filter that answers EPERM to unshare and landlock_*.
+`stuck` is a root that has lost the rights to change its user and group.
+`rootless` is root inside of a user namespace that has no other user: to everybody outside it is still who it was.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from sandbox.isolation import kernel
 
 _NOBODY = 65534
 _NEW_MOUNT = 0x20000
+_NEW_USER = 0x10000000
+_CHANGE_USER_AND_GROUP = (6, 7)
 _BIND, _RECURSIVE, _PRIVATE = 4096, 16384, 1 << 18
 _REFUSED = {"x86_64": (272, 444, 445, 446), "aarch64": (97, 444, 445, 446)}[kernel.MACHINE]
 
@@ -27,12 +31,17 @@ def main() -> None:
     setting, command = sys.argv[1].split(","), sys.argv[2:]
     if "nobody" in setting:
         _open_the_way(Path(sys.base_prefix).resolve())
-    if "filtered" in setting:
-        _refuse_calls()
+    if "stuck" in setting:
+        for capability in _CHANGE_USER_AND_GROUP:
+            kernel.prctl(kernel.PR_CAPBSET_DROP, capability)
     if "nobody" in setting:
         os.setgroups([])
         os.setresgid(_NOBODY, _NOBODY, _NOBODY)
         os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+    if "rootless" in setting:
+        _become_root_of_a_namespace()
+    if "filtered" in setting:
+        _refuse_calls()
     os.execv(command[0], command)  # noqa: S606 - a test's own command
 
 
@@ -48,6 +57,15 @@ def _open_the_way(folder: Path) -> None:
     folder.mkdir(parents=True)
     kernel.mount(f"/proc/self/fd/{source}", str(folder), "", _BIND)
     os.close(source)
+
+
+def _become_root_of_a_namespace() -> None:
+    user, group = os.getuid(), os.getgid()
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # else /proc/self/uid_map belongs to root
+    kernel.unshare(_NEW_USER)
+    kernel.write_file("/proc/self/setgroups", "deny")
+    kernel.write_file("/proc/self/uid_map", f"0 {user} 1")
+    kernel.write_file("/proc/self/gid_map", f"0 {group} 1")
 
 
 def _refuse_calls() -> None:

@@ -21,6 +21,6 @@ def serve(channel: int) -> None:
     message = json.loads(came[4 : 4 + struct.unpack(">I", came[:4])[0]])
     if message["t"] == "compile":
         _write(channel, encode_compiled(b64encode(came).decode()))
-        os.read(channel, 1)
-    _write(channel, encode_final("completed", value=encode(message["compiled"])))
+    else:
+        _write(channel, encode_final("completed", value=encode(message["compiled"])))
     os.read(channel, 1)

@@ -12,10 +12,12 @@ from sandbox.protocol.strict_json import encode
 
 
 def serve(channel: int) -> None:
-    """Say the code, and end."""
+    """Say the code, and wait for the end; without a code only end."""
     message = _read(channel)
-    if message["t"] == "compile":
+    if message["t"] != "compile":
+        _write(channel, encode_final("completed", value=encode(message["compiled"])))
+    elif message["code"] == "end":
+        return
+    elif message["code"] != "silence":
         _write(channel, frame(message["code"].encode()))
-        message = _read(channel)
-    _write(channel, encode_final("completed", value=encode(message["compiled"])))
     os.read(channel, 1)

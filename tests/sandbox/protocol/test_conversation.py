@@ -16,6 +16,7 @@ from sandbox.protocol.conversation import (
 )
 from sandbox.protocol.framing import HEADER_BYTES
 from sandbox.protocol.guest_messages import (
+    encode_call,
     encode_calls,
     encode_cancel,
     encode_compiled,
@@ -24,6 +25,7 @@ from sandbox.protocol.guest_messages import (
     encode_output,
     encode_sites,
 )
+from sandbox.protocol.strict_json import encode
 
 if TYPE_CHECKING:
     from sandbox.protocol.strict_json import JsonValue
@@ -32,7 +34,13 @@ FAILURE: dict[str, Any] = {**dict.fromkeys(("type", "message", "excerpt", "hint"
 FAILURE |= {"line": None, "column": None}
 SITES = encode_sites([])
 COMPILED = encode_compiled("AAAA")
-CALL = encode_calls([(1, "1", "a", {})])
+
+
+def calls(*made: tuple[int, str], arguments: bytes = b"{}") -> bytes:
+    return encode_calls([encode_call(number, path, "a", arguments) for number, path in made])
+
+
+CALL = calls((1, "1"))
 OUTPUT = encode_output("x")
 CANCEL = encode_cancel(1)
 LIVE = encode_live()
@@ -57,30 +65,10 @@ def test_a_whole_conversation() -> None:
     assert conversation.state is State.ENDED
 
 
-@pytest.mark.parametrize(("has_preflight", "after"), [(True, State.STARTED), (False, State.RUNNING)])
-def test_what_was_compiled_is_told_first_where_it_is_kept(after: State, *, has_preflight: bool) -> None:
-    conversation = Conversation(Limits(traffic_bytes=0), has_preflight=has_preflight, keeps=True)
-    assert said(conversation, COMPILED).state is after
-
-
-@pytest.mark.parametrize("frame", [SITES, CALL, OUTPUT, CANCEL, LIVE, COMPLETED])
 @pytest.mark.parametrize("has_preflight", [True, False])
-def test_nothing_is_said_before_what_was_compiled(frame: bytes, *, has_preflight: bool) -> None:
-    with pytest.raises(GuestProtocolError, match="when the program is being compiled"):
-        said(Conversation(Limits(), has_preflight=has_preflight, keeps=True), frame)
-
-
-def test_a_program_that_cannot_be_compiled_ends_there() -> None:
-    assert said(Conversation(Limits(), keeps=True), FAILED).state is State.ENDED
-
-
-@pytest.mark.parametrize("keeps", [True, False])
-def test_what_was_compiled_is_told_once_and_where_it_is_asked_for(*, keeps: bool) -> None:
-    conversation = Conversation(Limits(), has_preflight=False, keeps=keeps)
-    if keeps:
-        said(conversation, COMPILED)
-    with pytest.raises(GuestProtocolError, match="compiled when the program runs"):
-        said(conversation, COMPILED)
+def test_a_worker_that_is_to_run_a_program_does_not_say_what_it_compiled(*, has_preflight: bool) -> None:
+    with pytest.raises(GuestProtocolError, match="a message of an unknown type"):
+        said(Conversation(Limits(), has_preflight=has_preflight), COMPILED)
 
 
 def test_after_an_end_with_a_value_comes_the_value() -> None:
@@ -118,11 +106,11 @@ def test_call_sites_are_sent_once() -> None:
 
 def test_ids_grow_and_paths_are_new() -> None:
     with pytest.raises(GuestProtocolError, match="id does not grow"):
-        said(running(), CALL, encode_calls([(1, "2", "a", {})]))
+        said(running(), CALL, calls((1, "2")))
     with pytest.raises(GuestProtocolError, match="path was used before"):
-        said(running(), CALL, encode_calls([(2, "1", "a", {})]))
+        said(running(), CALL, calls((2, "1")))
     with pytest.raises(GuestProtocolError, match="id does not grow"):
-        said(running(), encode_calls([(0, "0", "a", {})]))
+        said(running(), calls((0, "0")))
 
 
 def test_only_calls_that_were_made_can_be_cancelled() -> None:
@@ -132,7 +120,7 @@ def test_only_calls_that_were_made_can_be_cancelled() -> None:
 
 def test_calls_and_output_have_an_end() -> None:
     with pytest.raises(CallsExhausted, match="the program made more than 2 calls"):
-        said(running(Limits(calls=2)), encode_calls([(n, str(n), "a", {}) for n in (1, 2, 3)]))
+        said(running(Limits(calls=2)), calls((1, "1"), (2, "2"), (3, "3")))
     with pytest.raises(OutputExhausted, match="the program printed more than 3 bytes"):
         said(running(Limits(output_bytes=3)), encode_output("ab"), encode_output("€"))
 
@@ -173,14 +161,14 @@ def test_parts_together_are_no_larger_than_a_value_may_be(size: int) -> None:
 def test_many_small_messages_count_for_more_than_their_bytes() -> None:
     conversation = running(Limits(traffic_bytes=512 * 10))
     with pytest.raises(TrafficExhausted, match="have more than 5120 bytes"):
-        said(conversation, *[encode_calls([]) for _ in range(20)])
+        said(conversation, *[calls() for _ in range(20)])
 
 
 def test_a_message_of_many_lists_counts_for_more_than_its_bytes() -> None:
     arguments: JsonValue = {"x": [[] for _ in range(10_000)]}  # 30 kB of text
     with pytest.raises(TrafficExhausted):
-        said(running(Limits(traffic_bytes=70_000)), encode_calls([(1, "1", "a", arguments)]))
-    said(running(Limits(traffic_bytes=90_000)), encode_calls([(1, "1", "a", arguments)]))
+        said(running(Limits(traffic_bytes=70_000)), calls((1, "1"), arguments=encode(arguments)))
+    said(running(Limits(traffic_bytes=90_000)), calls((1, "1"), arguments=encode(arguments)))
 
 
 def test_a_call_is_cancelled_once() -> None:

@@ -84,10 +84,5 @@ def test_what_is_longer_than_may_be_is_not_told() -> None:
     assert compiled.tell(program("1 + 1"), len(text) - 1) is None
 
 
-def test_a_program_with_examples_to_run_is_not_told() -> None:
-    code = "import doctest\ndef f():\n    '''\n    >>> f()\n    1\n    '''\n    return 1\ndoctest.testmod()"
-    assert compiled.tell(program(code), LIMIT) is None
-
-
 def test_a_program_that_may_not_run_is_not_told() -> None:
     assert compiled.tell(program("eval('1')"), LIMIT) is None

@@ -1,0 +1,171 @@
+"""Hints for keys that are missing: the keys there are, those first that look or mean alike."""
+
+from __future__ import annotations
+
+import ast
+import re
+from difflib import get_close_matches
+from enum import EnumMeta
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.advice.message_texts import hint_for_text
+from sandbox.guest.advice.values import MOST_KEYS, UNKNOWN, keys_of, parts, source
+from sandbox.guest.library.zones import zones
+from sandbox.guest.tools import Record
+
+if TYPE_CHECKING:
+    from sandbox.guest.advice.situation import Situation
+
+#: Words that services use for the same field.
+_ALIKE = [
+    frozenset(words.split())
+    for words in (
+        "amount total price cost sum value subtotal balance",
+        "name title label login username subject summary",
+        "id uid uuid key number identifier",
+        "created date time timestamp start started begin",
+        "updated modified changed",
+        "status state phase stage",
+        "items data results result records entries rows list values",
+        "count total size length quantity qty",
+        "description text body content message note notes",
+        "user author owner creator assignee login",
+        "customer client contact account",
+        "email mail address",
+        "url link href uri",
+        "cursor next token page",
+        "end due deadline until expires",
+    )
+]
+
+
+def missing_key(at: Situation) -> str:
+    """`r["amount"]`, where r has other keys."""
+    node = at.node
+    if not at.error.args:
+        return ""
+    if not isinstance(node, ast.Subscript):
+        return _zone(at) or _called(at) or hint_for_text(at)
+    value, key = at.value(node.value), at.error.args[0]
+    value = _asked(at.error) if value is UNKNOWN else value
+    text = source(node.value)
+    if isinstance(value, EnumMeta):
+        return f"{text} has the members {_members(value)}; {text}(value) finds one by its value"
+    if isinstance(key, slice):
+        return sliced(at, node)
+    if not isinstance(value, dict):
+        return f"print(list({text})) shows the keys there are; {text}.get({key!r}) gives None where one is missing"
+    if not value:
+        return f"{text} is an empty dict: {text}[{key!r}] = ... adds the key, {text}.setdefault({key!r}, {{}}) at need"
+    return _keys(value, key, text)
+
+
+def _keys(value: dict[Any, Any], key: Any, text: str) -> str:
+    near = near_keys(key, value)
+    hints = [f"nearest: {', '.join(f'{text}[{name!r}]' for name in near[:3])}"] if near else []
+    hints.append(f"{text} is a dict with the keys {keys_of(value)}")
+    if isinstance(key, int):
+        lists = [name for name, item in value.items() if isinstance(item, list)]
+        hints += [f"the list is {text}[{name!r}]: write {text}[{name!r}][{key}]" for name in lists[:2]]
+    return "; ".join(hints)
+
+
+def sliced(at: Situation, node: ast.Subscript) -> str:
+    """`r[:5]`, where r is a dict."""
+    value, text, part = at.value(node.value), source(node.value), source(node.slice)
+    value = _asked(at.error) if value is UNKNOWN else value
+    if not isinstance(value, dict):
+        return f"a dict has no parts by position: keep it (r = {text}), and slice the list that it holds"
+    lists = [name for name, item in value.items() if isinstance(item, list)]
+    also = f"; the list is {text}[{lists[0]!r}]: write {text}[{lists[0]!r}][{part}]" if lists else ""
+    return f"{text} is a dict with the keys {keys_of(value)}{also}"
+
+
+def near_keys(key: Any, value: dict[Any, Any]) -> list[str]:
+    """Return the keys that look like the one that is missing, then those that mean the same."""
+    if not isinstance(key, str):
+        return []
+    texts = [name for name in value if isinstance(name, str)]
+    inside = [name for name in texts if key.lower() in name.lower() or name.lower() in key.lower()]
+    words = {word for word in _words(key) if len(word) > 2}
+    shared = [name for name in texts if words & _words(name)]
+    stems = [name for name in texts if key[:4].lower() == name[:4].lower()]
+    meant = set().union(*(alike for alike in _ALIKE if words & alike))
+    same = [name for name in texts if meant & _words(name)]
+    close = get_close_matches(key, texts, n=2, cutoff=0.75)
+    far = get_close_matches(key, texts, n=2)
+    return list(dict.fromkeys([*close, *inside, *shared, *same, *far, *stems]))
+
+
+def _words(name: str) -> set[str]:
+    """Return the words of `created_at`, and of `createdAt`."""
+    return set(re.split(r"[_\W]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()))
+
+
+def wrong_member(at: Situation) -> str:
+    """`Status("opened")`, where Status is an Enum with other values."""
+    for node in parts(at.node):
+        kind = at.value(node.func) if isinstance(node, ast.Call) else UNKNOWN
+        if isinstance(kind, EnumMeta) and isinstance(node, ast.Call):
+            members: list[Any] = list(kind)
+            values = [member._value_ for member in members[:MOST_KEYS]]
+            plain = ", ".join(repr(value) for value in values if type(value) in (str, int))
+            return f"{source(node.func)} takes {plain}" if plain else ""
+    return ""
+
+
+def _members(kind: EnumMeta) -> str:
+    return keys_of(dict(kind.__members__))
+
+
+def _called(at: Situation) -> str:
+    """`d.pop(key)`, `s.remove(x)`, `text.format(…)`, `sorted(rows, key=itemgetter(key))`."""
+    node, key = at.node, at.error.args[0]
+    if not isinstance(node, ast.Call):
+        return ""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    owner = at.value(node.func.value) if isinstance(node.func, ast.Attribute) else UNKNOWN
+    text = source(node.func.value) if isinstance(node.func, ast.Attribute) else ""
+    if isinstance(owner, dict) and name == "pop":
+        there = _keys(owner, key, text) if owner else f"{text} is an empty dict"
+        return f"{there}; {text}.pop({key!r}, None) gives None where it is missing"
+    if type(owner) is set and name == "remove":
+        return f"{text} does not hold it: {text}.discard({key!r}) does nothing then"
+    if name in ("format", "format_map"):
+        return f"{{{key}}} in the text has no value: name it in the call, or write {{{{ and }}}} for plain braces"
+    if name == "substitute":
+        return f"${key} in the text has no value: name it in the call; safe_substitute leaves it as it is"
+    return _of_rows(at, node, key)
+
+
+def _of_rows(at: Situation, call: ast.Call, key: Any) -> str:
+    """Look for the dict that lacks the key in the lists that a function was given."""
+    for given in call.args:
+        rows = at.value(given)
+        is_plain = type(rows) is list and type(key) is str
+        lacking = [row for row in rows if type(row) in (dict, Record) and key not in row] if is_plain else []
+        if lacking:
+            near = near_keys(key, lacking[0])
+            also = f"; nearest: {', '.join(map(repr, near[:3]))}" if near else ""
+            return f"one of {source(given)} has the keys {keys_of(lacking[0])}{also}"
+    asked = _asked(at.error)
+    return _keys(asked, key, "row") if isinstance(asked, dict) else ""
+
+
+def _zone(at: Situation) -> str:
+    found = re.search(r"No time zone found with key ([\w/+-]+)", at.message)
+    if found is None:
+        return ""
+    city = found[1].rpartition("/")[2].lower()
+    known = sorted(zones())
+    near = [zone for zone in known if zone.rpartition("/")[2].lower() == city] or get_close_matches(found[1], known)
+    return f"did you mean {', '.join(map(repr, near[:3]))}?" if near else "zones are named as in 'Europe/Berlin'"
+
+
+def _asked(error: BaseException) -> Any:
+    """Return the answer of a tool that lacks a key, whatever the expression was that it stood in."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    is_record = trace is not None and trace.tb_frame.f_code is Record.__missing__.__code__
+    return trace.tb_frame.f_locals["self"] if trace is not None and is_record else UNKNOWN

@@ -1,0 +1,123 @@
+"""Hints for names that nobody defined, and for modules and classes of one name that were taken for each other."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import sys
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from sandbox.guest.advice.bindings import made_elsewhere
+from sandbox.guest.advice.idioms import NAMES
+from sandbox.guest.advice.not_offered import NOT_OFFERED
+from sandbox.guest.advice.values import copy_written, known_names, source
+from sandbox.guest.language.variables import UNAVAILABLE
+from sandbox.guest.library.modules import OFFERED
+from sandbox.guest.library.tables import Table
+
+if TYPE_CHECKING:
+    from sandbox.guest.advice.situation import Situation
+
+#: Modules whose names are written without them, those that are meant most often first.
+_NAMED_ALONE = """
+    datetime collections time math itertools functools dataclasses typing enum decimal statistics zoneinfo contextlib
+    abc concurrent.futures copy random string textwrap pprint fractions json re urllib.parse operator heapq bisect
+    asyncio io base64 hashlib uuid html threading queue types warnings traceback
+"""
+_MADE_NOWHERE = "nothing here makes {}, and no program sees what one before it left: make it in this program."
+#: What programs call the errors of libraries.
+_OF_ERRORS = re.compile(r"[A-Z]\w*(Error|Exception)")
+
+
+def undefined(at: Situation) -> str:
+    """Say what a name may have been meant to be."""
+    found = re.search(r"(?:name|variable) '(\w+)'", at.message)
+    if found is None:
+        return ""
+    rules = (_was_there, made_elsewhere, _known, _nearest)
+    return next(filter(None, (rule(at, found[1]) for rule in rules)), "")
+
+
+def _was_there(at: Situation, name: str) -> str:
+    if isinstance(at.error, UnboundLocalError):
+        instead = f"write `global {name}` (or `nonlocal {name}`) first, or pass it in"
+        instead = "give that variable another name" if _is_builtin(name) else instead
+        return f"{name} is assigned in this function, so it is local there: {instead}"
+    if (copied := copy_written(at.tree)).endswith("()"):
+        return f"{copied} gives a copy here: write {name} = ..., or keep the values in a dict of your own"
+    return f"{name} was there from the beginning: leave out `del {name}`" if _is_builtin(name) else ""
+
+
+def _known(_: Situation, name: str) -> str:
+    if name in NAMES:
+        return NAMES[name].replace("{x}", name)
+    if imported := import_of(name):
+        return imported
+    return f"there is no {name} here: {NOT_OFFERED[name]}" if name in NOT_OFFERED else ""
+
+
+def _nearest(at: Situation, name: str) -> str:
+    is_error = _OF_ERRORS.fullmatch(name) is not None
+    near = get_close_matches(name, set(known_names(at.variables)), n=3, cutoff=0.9 if is_error else 0.7)
+    if is_error and not near:
+        return (
+            "a failed call raises ToolError: write `except ToolError as e`, and look at e.status; "
+            f"an error of your own is `class {name}(Exception): pass`"
+        )
+    hints = [f"did you mean {', '.join(near)}?" if near else _MADE_NOWHERE.format(name)]
+    if at.namespaces:
+        first, shown = at.namespaces[0], ", ".join(at.namespaces[:12])
+        hints.append(f"The tools are bound as {shown}: call them as {first}.group.operation(name=value)")
+    return " ".join(hints)
+
+
+def import_of(name: str, *, but: str = "") -> str:
+    """Say which module has a name, other than the one that was asked."""
+    if name.startswith("_") or len(name) == 1 or name in UNAVAILABLE:  # `re` has names of one letter
+        return ""
+    if _is_builtin(name):
+        return f"{name} is there without an import: write {name}(...)"
+    meant = ("collections.abc " if but == "collections" else "") + _NAMED_ALONE
+    module = next((each for each in meant.split() if each != but and _has(each, name)), None)
+    if name not in OFFERED:
+        return f"write `from {module} import {name}` {'instead' if but else 'first'}" if module else ""
+    if module != name:
+        return f"write `import {name}` first"
+    return f"write `from {name} import {name}` first (or `import {name}`, for {name}.{name})"
+
+
+def _is_builtin(name: str) -> bool:
+    return hasattr(builtins, name) and name not in UNAVAILABLE
+
+
+def _has(module: str, name: str) -> bool:
+    held = sys.modules.get(module)
+    names = getattr(held, "__all__", None)
+    return hasattr(held, name) and (
+        name in names if names is not None else not hasattr(sys.modules.get(name), "__name__")
+    )
+
+
+def imported(at: Situation) -> str:
+    """Say that a namespace of tools needs no import, or which module has the name."""
+    root = (getattr(at.error, "name", None) or "").partition(".")[0]
+    if root in at.names:
+        return f"{root} is bound already: leave the import out"
+    found = re.search(r"cannot import name '(\w+)': module '([\w.]+)' has no attribute", at.message)
+    return import_of(found[1], but=found[2]) if found else ""
+
+
+def module_or_class(at: Situation, name: str) -> str:
+    """`datetime.now()` where datetime is the module, `datetime.timedelta` where it is the class."""
+    owner = at.node.value if isinstance(at.node, ast.Attribute) else None
+    text = source(owner)
+    module = sys.modules.get(text) if text in OFFERED else None
+    if module is None:
+        return ""
+    if not isinstance(at.value(owner), Table):
+        return f"{text} is not the module here: write `from {text} import {name}`" if hasattr(module, name) else ""
+    if hasattr(getattr(module, text, None), name):
+        return f"{text} is the module here: write {text}.{text}.{name}, or import it by `from {text} import {text}`"
+    return ""

@@ -1,0 +1,113 @@
+"""Modules and names that are not offered, and what to use instead. Data for messages; nothing is allowed from here."""
+
+from __future__ import annotations
+
+_NO_THIRD_PARTY = "there are no third-party modules"
+_NO_NETWORK = "there is no network; call the bound operations, which reach the services"
+_NO_FILES = "there are no files; return the text, or use io.StringIO"
+_NO_PROCESS = "there are no processes and no environment; pass values in the program"
+_CREDENTIALS = "credentials are added outside of the program"
+_NO_MESSAGES = (
+    "there are no message classes; write the message as text: f'To: {to}\\r\\nSubject: {subject}\\r\\n"
+    "Content-Type: text/plain; charset=utf-8\\r\\n\\r\\n{body}', and base64.urlsafe_b64encode(text.encode()).decode() "
+    "where it is to be sent raw"
+)
+_NO_CODE = "programs do not run text as code or look into the interpreter"
+
+#: Module to the advice that stands in the error.
+NOT_OFFERED: dict[str, str] = {
+    "numpy": f"{_NO_THIRD_PARTY}; use statistics (fmean, linear_regression, correlation), math, and lists",
+    "scipy": f"{_NO_THIRD_PARTY}; use statistics and math",
+    "pandas": (
+        f"{_NO_THIRD_PARTY}; use lists of dicts with collections, itertools, statistics and csv, "
+        "and return them directly"
+    ),
+    "polars": f"{_NO_THIRD_PARTY}; use lists of dicts with collections, itertools and statistics",
+    "matplotlib": f"{_NO_THIRD_PARTY}; return the numbers",
+    "tabulate": f"{_NO_THIRD_PARTY}; use f-strings with widths, or str.ljust",
+    "dateutil": f"{_NO_THIRD_PARTY}; use datetime.fromisoformat, strptime, timedelta, calendar.monthrange for months",
+    "pytz": f"{_NO_THIRD_PARTY}; use zoneinfo.ZoneInfo",
+    "yaml": f"{_NO_THIRD_PARTY}; use json",
+    "pydantic": f"{_NO_THIRD_PARTY}; use dataclasses",
+    "IPython": f"{_NO_THIRD_PARTY}; print shows a value, and the last expression is the result",
+    **dict.fromkeys(("trio", "anyio"), f"{_NO_THIRD_PARTY}; use asyncio"),
+    "typing_extensions": "use typing, which has the same names",
+    "attr": f"{_NO_THIRD_PARTY}; use dataclasses",
+    "attrs": f"{_NO_THIRD_PARTY}; use dataclasses",
+    **dict.fromkeys(
+        ("xml.dom", "xml.dom.minidom", "xml.sax.handler"),
+        "use xml.etree.ElementTree; indent(root) and tostring(root) print it over several lines",
+    ),
+    "bs4": f"{_NO_THIRD_PARTY}; use html.parser, xml.etree.ElementTree or re",
+    "lxml": f"{_NO_THIRD_PARTY}; use xml.etree.ElementTree",
+    "tqdm": f"{_NO_THIRD_PARTY}; leave it out",
+    "rich": f"{_NO_THIRD_PARTY}; use print",
+    "tenacity": f"{_NO_THIRD_PARTY}; use a loop with try, except and time.sleep",
+    "nest_asyncio": "it is not needed: await works at the top level, and plain calls do too; leave it out",
+    "requests": _NO_NETWORK,
+    "httpx": _NO_NETWORK,
+    "aiohttp": _NO_NETWORK,
+    "urllib3": _NO_NETWORK,
+    **dict.fromkeys(("http.client", "http.server", "http.cookies", "http.cookiejar"), _NO_NETWORK),
+    "urllib.request": _NO_NETWORK,
+    "socket": _NO_NETWORK,
+    "ssl": _NO_NETWORK,
+    "smtplib": _NO_NETWORK,
+    "ftplib": _NO_NETWORK,
+    "websockets": _NO_NETWORK,
+    "os": f"{_NO_FILES}; there is no environment: {_CREDENTIALS}",
+    "os.path": _NO_FILES,
+    "pathlib": _NO_FILES,
+    "shutil": _NO_FILES,
+    "tempfile": _NO_FILES,
+    "glob": _NO_FILES,
+    "zipfile": _NO_FILES,
+    "sqlite3": "there is no database; keep lists of dicts, and use sorted, sum and collections",
+    "pickle": "nothing is pickled here; use json, or copy.deepcopy",
+    "shelve": _NO_FILES,
+    "subprocess": _NO_PROCESS,
+    "multiprocessing": f"{_NO_PROCESS}; use concurrent.futures.ThreadPoolExecutor or asyncio.gather",
+    "signal": _NO_PROCESS,
+    "argparse": _NO_PROCESS,
+    "getpass": _NO_PROCESS,
+    "platform": _NO_PROCESS,
+    "dotenv": f"there is no environment: {_CREDENTIALS}",
+    "builtins": f"{_NO_CODE}; call the builtin by its name",
+    "ctypes": _NO_CODE,
+    "code": _NO_CODE,
+    "marshal": _NO_CODE,
+    "dis": _NO_CODE,
+    "unittest": "write assert statements",
+    "doctest": "write assert statements",
+    "pytest": "write assert statements",
+    **dict.fromkeys(("email.mime", "email.message", "email.header", "email.encoders", "email.policy"), _NO_MESSAGES),
+    "mimetypes": "write the type, such as 'application/pdf'",
+    "openai": "the API is bound under the names that search shows",
+    "anthropic": "the API is bound under the names that search shows",
+}
+
+#: Names of offered modules that are left out, with the reason.
+WITHHELD: dict[str, dict[str, str]] = {
+    "sys": {
+        "modules": _NO_CODE,
+        "path": _NO_FILES,
+        "settrace": _NO_CODE,
+        "setprofile": _NO_CODE,
+        "_getframe": _NO_CODE,
+    },
+    "collections": {"UserString": "inherit from str"},
+    "asyncio": {
+        "open_connection": _NO_NETWORK,
+        "start_server": _NO_NETWORK,
+        "create_subprocess_exec": _NO_PROCESS,
+        "create_subprocess_shell": _NO_PROCESS,
+        "set_event_loop_policy": "there is one loop",
+    },
+    "json": {"parse": "write json.loads(...)", "stringify": "write json.dumps(...)"},
+    "hashlib": {"file_digest": _NO_FILES},
+    "base64": {"encode": _NO_FILES, "decode": _NO_FILES},
+    "csv": {"register_dialect": "pass the options to reader and writer"},
+    "io": {"open": _NO_FILES, "FileIO": _NO_FILES, "TextIOWrapper": _NO_FILES},
+    "gzip": dict.fromkeys(("open", "GzipFile"), f"{_NO_FILES}; gzip.compress and gzip.decompress work on bytes"),
+    "concurrent.futures": {"ProcessPoolExecutor": f"{_NO_PROCESS}; use ThreadPoolExecutor"},
+}

@@ -1,0 +1,263 @@
+"""What compiled code, `getattr` and its like may read and write on an object: the decisions that need the object."""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from asyncio import Task
+from datetime import date
+from enum import Enum
+from types import BuiltinMethodType, FunctionType, MappingProxyType, MethodDescriptorType, ModuleType, SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, ENUM, NAMED_TUPLE, Decision, decide
+from sandbox.guest.language.compilation import FILENAME
+from sandbox.guest.language.fields import walks_plainly
+from sandbox.guest.language.kinds import SHOWN_AS
+from sandbox.guest.language.own import OWN, is_own, is_own_class, is_own_function, ours
+from sandbox.guest.language.variables import is_dunder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_MISSING: Any = object()
+#: Classes whose objects are the program's data, private attributes included.
+DATA: set[type] = {SimpleNamespace}
+#: Other objects that show all their attributes.
+_SHOW_ALL = (BaseException, SimpleNamespace)
+#: What replaces a method that the run time looks at: `now` of a class of dates, `format` of a text.
+CLOCK: list[Callable[[Any, str], Any]] = []
+FORMAT: list[Callable[[Any, str], Any]] = []
+
+
+# --- guards in compiled code ----------------------------------------------------------------------------------------
+
+
+def private(value: Any, name: str) -> Any:
+    """Return the object if the program may read its `_name`. Raises AttributeError."""
+    if is_own(value) or type(value) in DATA or _is_public_by_convention(value, name):
+        return value
+    if type(value) is super and is_own(_object_of(value)):
+        return value
+    raise _missing(value, name)
+
+
+def receiver(value: Any) -> None:
+    """Check the first argument of a method, whose attributes the method uses unseen. Raises TypeError."""
+    if not (is_own(value) or type(value) in DATA):
+        message = f"a method was called on a {type(value).__name__}, which is not an object of this program"
+        raise TypeError(message)
+
+
+def writable(value: Any, name: str) -> Any:
+    """Return the object if the program may set its attribute. Raises AttributeError or TypeError."""
+    if is_own(value) or type(value) in DATA:
+        return value
+    is_public = decide(name) in (Decision.PLAIN, Decision.LOOKED_AT)
+    if is_public and not _is_of_others(value) and (not is_dunder(name) or isinstance(value, BaseException)):
+        return value
+    if isinstance(value, type):
+        message = f"cannot set {name!r} attribute of immutable type {value.__name__!r}"
+        raise TypeError(message)
+    message = f"{type(value).__name__!r} object has no attribute {name!r} that can be set"
+    raise AttributeError(message, name=name)
+
+
+def looked_at(value: Any, name: str) -> Any:
+    """Read one of the names in `attributes.LOOKED_AT`."""
+    return _READERS.get(name, _read_method)(value, name)
+
+
+# --- readers --------------------------------------------------------------------------------------------------------
+
+
+def _read_method(value: Any, name: str) -> Any:
+    """`now` and `format`: of a class of dates, and of a text."""
+    found = getattr(value, name)
+    kind = type(found)
+    if kind is MethodDescriptorType and found.__objclass__ is str:
+        return FORMAT[0](None, name)
+    if kind is not BuiltinMethodType:
+        return found
+    owner = found.__self__
+    if isinstance(owner, str):
+        text = str.__str__(owner)
+        return found if type(owner) is str and walks_plainly(text) else FORMAT[0](text, name)
+    return CLOCK[0](owner, name) if isinstance(owner, type) and issubclass(owner, date) else found
+
+
+def _read_class(value: Any, name: str) -> Any:
+    found = value.__class__
+    return SHOWN_AS.get(found, found)
+
+
+def _read_dict(value: Any, name: str) -> Any:
+    if is_own_class(value):
+        return MappingProxyType({key: item for key, item in vars(value).items() if key not in ours(value)})
+    if isinstance(value, type):  # `__subclasshook__` asks which names there are
+        names = vars(value).items()
+        return MappingProxyType({key: item if _is_shown(key) else None for key, item in names})
+    if is_own(value) or isinstance(value, _SHOW_ALL):
+        return value.__dict__
+    raise _missing(value, name)
+
+
+def _is_shown(name: str) -> bool:
+    return decide(name) is Decision.PLAIN and not is_dunder(name)
+
+
+def _read_own(value: Any, name: str) -> Any:
+    """What is shown of the program's own objects and functions alone."""
+    if (
+        is_own_function(value)
+        or type(value) in (staticmethod, classmethod)
+        or (name == "__getstate__" and is_own(value))
+    ):
+        return getattr(value, name)
+    raise _missing(value, name)
+
+
+def _read_subclasses(value: Any, name: str) -> Any:
+    if not is_own_class(value):
+        raise _missing(value, name)
+    return lambda: [kind for kind in type.__subclasses__(value) if kind in OWN]
+
+
+def _read_writer(value: Any, name: str) -> Any:
+    """`object.__setattr__`, which takes the object first, and `super().__setattr__`, which has it."""
+    found = getattr(value, name)
+    if is_own_function(found) and found.__code__.co_filename == FILENAME:  # and not written by `dataclass`
+        return found
+    owner = _object_of(value) if type(value) is super else value
+
+    def write(*arguments: Any) -> None:
+        target, attribute = (arguments[0], arguments[1]) if isinstance(owner, type) else (owner, arguments[0])
+        check_written(target, exact(attribute))
+        found(*arguments)
+
+    return write
+
+
+def _read_register(value: Any, name: str) -> Any:
+    """`ABC.register`, of abstract classes of the program."""
+    found = getattr(value, name)
+    is_of_abstract_class = getattr(found, "__func__", found) is ABCMeta.register
+    if is_of_abstract_class and not is_own_class(getattr(found, "__self__", None)):
+        raise _missing(value, name)
+    return found
+
+
+def _read_of_own(value: Any, name: str) -> Any:
+    """What only classes of the program offer under this name."""
+    if type(value).__name__ == "ForwardRef" or isinstance(value, Task):
+        raise _missing(value, name)
+    return getattr(value, name)
+
+
+_READERS: dict[str, Callable[[Any, str], Any]] = {
+    "__class__": _read_class,
+    "__dict__": _read_dict,
+    **dict.fromkeys(("__getstate__", "__self__", "__func__", "__code__"), _read_own),
+    "__subclasses__": _read_subclasses,
+    **dict.fromkeys(("__setattr__", "__delattr__"), _read_writer),
+    **dict.fromkeys(("evaluate", "get_stack", "print_stack"), _read_of_own),
+    "register": _read_register,
+}
+
+
+# --- builtins -------------------------------------------------------------------------------------------------------
+
+
+def getattr_(value: Any, name: str, default: Any = _MISSING, /) -> Any:
+    """Do what `getattr` does, by the same decisions as compiled code."""
+    name = exact(name)
+    decision = decide(name)
+    if decision is Decision.PLAIN:
+        return getattr(value, name) if default is _MISSING else getattr(value, name, default)
+    try:
+        if decision is Decision.LOOKED_AT:
+            return looked_at(value, name)
+        if decision is Decision.PRIVATE:
+            return getattr(private(value, name), name)
+        raise _missing(value, name)
+    except AttributeError:
+        if default is _MISSING:
+            raise
+        return default
+
+
+def hasattr_(value: Any, name: str, /) -> bool:
+    """Do what `hasattr` does."""
+    return getattr_(value, name, _MISSING_TOO) is not _MISSING_TOO
+
+
+_MISSING_TOO: Any = object()
+
+
+def setattr_(value: Any, name: str, new: Any, /) -> None:
+    """Do what `setattr` does, on objects that may be written."""
+    name = exact(name)
+    check_written(value, name)
+    setattr(value, name, new)
+
+
+def delattr_(value: Any, name: str, /) -> None:
+    """Do what `delattr` does, on objects that may be written."""
+    name = exact(name)
+    check_written(value, name)
+    delattr(value, name)
+
+
+def check_written(value: Any, name: str) -> None:
+    """Check a name and an object of which it is to be set. Raises AttributeError or TypeError."""
+    if decide(name) is Decision.REFUSED or (is_dunder(name) and name not in ASSIGNABLE | DEFINABLE):
+        message = f"{name} cannot be set here"
+        raise AttributeError(message, name=name)
+    writable(value, name)
+
+
+def vars_of(value: Any) -> Any:
+    """Do what `vars(value)` does."""
+    try:
+        return looked_at(value, "__dict__")
+    except AttributeError:
+        raise TypeError("vars() argument must have __dict__ attribute") from None
+
+
+# --- parts ----------------------------------------------------------------------------------------------------------
+
+
+def exact(name: Any) -> str:
+    """Return the characters of an attribute name, whatever a subclass says that they are. Raises TypeError."""
+    if isinstance(name, str):
+        return name if type(name) is str else str.__str__(name)
+    message = f"attribute name must be string, not {type(name).__name__!r}"
+    raise TypeError(message)
+
+
+def _object_of(above: Any) -> Any:
+    """Return the object that a `super()` is about."""
+    return above.__self__
+
+
+def _is_public_by_convention(value: Any, name: str) -> bool:
+    kind = value if isinstance(value, type) else type(value)
+    if issubclass(kind, tuple):
+        return name in NAMED_TUPLE and hasattr(kind, "_fields")
+    return issubclass(kind, Enum) and name in ENUM
+
+
+def _is_of_others(value: Any) -> bool:
+    """Tell whether a value is a class, a function or a module of the library, or an object of the guest."""
+    if isinstance(value, (type, FunctionType, ModuleType)):
+        return True
+    return str(type(value).__module__).startswith("sandbox.")
+
+
+def _missing(value: object, name: str) -> AttributeError:
+    if isinstance(value, type):
+        return AttributeError(f"type object {value.__name__!r} has no attribute {name!r}", name=name)
+    return AttributeError(f"{type(value).__name__!r} object has no attribute {name!r}", name=name)
+
+
+for _function in (getattr_, hasattr_, setattr_, delattr_):
+    _function.__name__ = _function.__qualname__ = _function.__name__.rstrip("_")

@@ -1,0 +1,1 @@
+"""What programs can import: one table, and the facades in it."""

@@ -1,0 +1,82 @@
+"""`random`, `secrets` and `uuid`: all draw from the seed of the execution, so that a run can be repeated."""
+
+from __future__ import annotations
+
+import base64
+import random
+import uuid
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sandbox.guest.library.scene import Scene
+
+
+def random_names(scene: Scene) -> dict[str, Any]:
+    """`Random` takes its seed from the execution where the program gives none; the functions are the library's."""
+    source = scene.random
+
+    class Random(random.Random):
+        def __init__(self, x: Any = None) -> None:
+            super().__init__(source.getrandbits(128) if x is None else x)
+
+        def seed(self, a: Any = None, version: int = 2) -> None:
+            super().seed(source.getrandbits(128) if a is None else a, version)
+
+    class SystemRandom(Random):
+        """No seed changes it."""
+
+        def seed(self, *args: Any) -> None:
+            super().seed()
+
+    for kind in (Random, SystemRandom):
+        kind.__module__, kind.__qualname__ = "random", kind.__name__
+    shared = Random()
+    functions = {name: getattr(shared, name) for name in _FUNCTIONS.split() if hasattr(shared, name)}
+    return {**functions, "Random": Random, "SystemRandom": SystemRandom}
+
+
+_FUNCTIONS = """
+    random uniform triangular randint choice randrange sample shuffle choices normalvariate lognormvariate expovariate
+    vonmisesvariate gammavariate gauss binomialvariate betavariate paretovariate weibullvariate getstate setstate
+    getrandbits randbytes seed
+"""
+
+
+def secrets_names(scene: Scene) -> dict[str, Any]:
+    """Nothing here is secret from the host, which gave the seed."""
+    source = scene.random
+
+    def token_bytes(nbytes: int | None = None) -> bytes:
+        return source.randbytes(32 if nbytes is None else nbytes)
+
+    def token_urlsafe(nbytes: int | None = None) -> str:
+        return base64.urlsafe_b64encode(token_bytes(nbytes)).rstrip(b"=").decode()
+
+    def randbelow(exclusive_upper_bound: int) -> int:
+        if exclusive_upper_bound <= 0:
+            raise ValueError("Upper bound must be positive.")
+        return source.randrange(exclusive_upper_bound)
+
+    return {
+        "token_bytes": token_bytes,
+        "token_hex": lambda nbytes=None: token_bytes(nbytes).hex(),
+        "token_urlsafe": token_urlsafe,
+        "randbelow": randbelow,
+        "randbits": source.getrandbits,
+        "choice": source.choice,
+        "SystemRandom": random_names(scene)["SystemRandom"],
+    }
+
+
+def uuid_names(scene: Scene) -> dict[str, Any]:
+    """Versions 1 and 4 have the time and the seed of the execution; the others are computed from text."""
+    source = scene.random
+
+    def uuid1(node: int | None = None, clock_seq: int | None = None) -> uuid.UUID:
+        node = source.getrandbits(48) | 1 << 40 if node is None else node
+        sequence = source.getrandbits(14) if clock_seq is None else clock_seq
+        ticks = scene.clock.read_us() * 10 + 0x01B21DD213814000
+        low, middle, high = ticks & 0xFFFFFFFF, ticks >> 32 & 0xFFFF, ticks >> 48 & 0x0FFF
+        return uuid.UUID(fields=(low, middle, high, sequence >> 8 & 0x3F, sequence & 0xFF, node), version=1)
+
+    return {"uuid1": uuid1, "uuid4": lambda: uuid.UUID(int=source.getrandbits(128), version=4)}

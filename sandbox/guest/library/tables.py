@@ -1,0 +1,81 @@
+"""Tables: what `import` gives. A fixed list of names, read-only; never a module."""
+
+from __future__ import annotations
+
+import sys
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+#: Among the names of a module, the class of its table, where that is not `Table`. No program can spell it.
+TABLE = ".table"
+
+
+class Table:
+    """The names of one module that a program may use: attributes that can be read at full speed, and not be written."""
+
+    __slots__ = ("__dict__", "_name", "_withheld")
+    _name: str
+    _withheld: Mapping[str, str]
+
+    def __init__(self, name: str, names: Mapping[str, Any], withheld: Mapping[str, str] | None = None) -> None:
+        if vars(self):
+            raise AttributeError("a module is read-only here")
+        object.__setattr__(self, "_name", name)
+        object.__setattr__(self, "_withheld", withheld or {})
+        # As code has them: the interpreter remembers where it found a name by the name's identity.
+        vars(self).update(zip(map(sys.intern, names), names.values(), strict=True))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        message = f"module {self._name!r} is read-only here: {name!r} cannot be set"
+        raise AttributeError(message)
+
+    def __delattr__(self, name: str) -> None:
+        message = f"module {self._name!r} is read-only here: {name!r} cannot be deleted"
+        raise AttributeError(message)
+
+    def __dir__(self) -> list[str]:
+        return table_names(self)
+
+    def __copy__(self) -> Table:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Table:
+        return self
+
+    def __hash__(self) -> int:
+        return hash(self._name)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __repr__(self) -> str:
+        return f"<module {self._name!r}>"
+
+
+Table.__name__ = Table.__qualname__ = "module"
+Table.__module__ = "builtins"
+
+
+def table_name(table: Table) -> str:
+    """Return the name of the module that a table stands for."""
+    return table._name
+
+
+def table_names(table: Table) -> list[str]:
+    """Return the names that a table holds, sorted."""
+    return sorted(vars(table))
+
+
+def explain_missing(table: Table, name: str) -> str:
+    """Say that a table lacks a name, why if that is known, and what is near."""
+    module = table_name(table)
+    reason = table._withheld.get(name)
+    if reason:
+        return f"{module}.{name} is not available here: {reason}"
+    near = get_close_matches(name, table_names(table), n=3)
+    also = f"; near names: {', '.join(near)}" if near else ""
+    return f"module {module!r} has no attribute {name!r} here{also}"

@@ -1,1 +1,0 @@
-"""The names that a program sees: builtins, and tables in the place of modules."""

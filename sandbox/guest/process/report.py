@@ -1,0 +1,214 @@
+"""How a failure is told: type, message, place, the lines around it, the way there, and what to do.
+
+All of it is made inside of the worker, with the program's own code at hand only as text: `str(error)` may run code of
+the program, so it is called once, and anything that goes wrong in it is part of the report.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.advice.errors import hint_for
+from sandbox.guest.advice.place import Place
+from sandbox.guest.advice.syntax import hint_for_syntax
+from sandbox.guest.process.identities import IDENTITIES
+from sandbox.guest.process.traces import program_lines
+from sandbox.guest.process.values import ValueInvalid
+
+if TYPE_CHECKING:
+    from sandbox.guest.advice.situation import Roots
+    from sandbox.guest.language.compilation import Program
+    from sandbox.guest.language.source import SourceRefused
+    from sandbox.outcome import Refusal
+
+#: Lines shown around the one that failed.
+AROUND = 2
+LONGEST_MESSAGE = 4_000
+LONGEST_LINE = 200
+MOST_FRAMES = 20
+#: Groups in groups whose members are named.
+DEEPEST_GROUP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A program that never ran."""
+
+    status: str
+    failure: dict[str, Any]
+
+
+# --- before it ran ---------------------------------------------------------------------------------------------------
+
+
+def refused(program: Program) -> Failed:
+    """Report what the policy refuses."""
+    first = program.refusals[0]
+    message = "; ".join(f"line {refusal.line}: {refusal.message}" for refusal in program.refusals)
+    failure = _failure(
+        "PolicyViolation",
+        message,
+        program.text,
+        line=first.line,
+        column=first.column,
+        hint="\n".join(dict.fromkeys(refusal.hint for refusal in program.refusals if refusal.hint)),
+    )
+    return Failed("refused", {**failure, "refusals": [_row(refusal) for refusal in program.refusals]})
+
+
+def refusal_of_source(error: SourceRefused) -> Failed:
+    """Report a text that is over its budgets."""
+    failure = _failure("PolicyViolation", error.message, "", hint=error.hint)
+    return Failed("refused", {**failure, "refusals": [["source", error.message, 1, 0, error.hint]]})
+
+
+def syntax_failure(error: SyntaxError, code: str) -> Failed:
+    """Report a text that is not Python."""
+    line = error.lineno or 1
+    column = max(0, (error.offset or 1) - 1)
+    message = error.msg or "invalid syntax"
+    hint = hint_for_syntax(error, code)
+    text = f"line {line}: {message}"
+    failure = _failure(type(error).__name__, text, code, line=line, column=column, hint=hint)
+    return Failed("refused", {**failure, "refusals": [["syntax", message, line, column, hint]]})
+
+
+def _row(refusal: Refusal) -> list[Any]:
+    return [refusal.rule, refusal.message, refusal.line, refusal.column, refusal.hint]
+
+
+# --- while it ran ----------------------------------------------------------------------------------------------------
+
+
+class Reporter:
+    """Reports errors of one program."""
+
+    def __init__(self, program: Program, variables: dict[str, Any], roots: Roots) -> None:
+        self._program = program
+        self._variables = variables
+        self._roots = roots
+
+    def failure(self, error: BaseException) -> dict[str, Any]:
+        """Return the report of an error that nobody caught, whatever its parts do when they are looked at."""
+        try:
+            return self._report(error)
+        except BaseException as second:  # noqa: BLE001  # code of the program, and errors nested without end
+            message = f"the report of this error could not be made: {_kind(second)}"
+            return _failure(_kind(error), message, self._program.text)
+
+    def _report(self, error: BaseException) -> dict[str, Any]:
+        kind = _kind(error)
+        message = message_of(error)
+        place = Place.of(error, self._program.text)
+        try:
+            hint = hint_for(error, message, place, self._variables, self._roots)
+        except Exception:  # noqa: BLE001  # a hint is a courtesy: data of the program may do anything
+            hint = ""
+        return _failure(
+            kind,
+            message,
+            self._program.text,
+            line=place.line if place else None,
+            column=place.column if place else None,
+            hint=hint,
+            traceback=self._traceback(error, f"{kind}: {message}" if message else kind),
+        )
+
+    def out_of_memory(self) -> dict[str, Any]:
+        """Return the report of a program that asked for more memory than there is."""
+        return _failure(
+            "MemoryError", "the program needs more memory than it may have", "", hint="keep less at one time"
+        )
+
+    def _traceback(self, error: BaseException, last: str) -> str:
+        lines = self._program.text.split("\n")
+        parts = []
+        for chained, remark in _chain(error):
+            frames = program_lines(chained.__traceback__)
+            shown = frames if len(frames) <= MOST_FRAMES else [*frames[:5], *frames[5 - MOST_FRAMES :]]
+            parts.append("Traceback (most recent call last):")
+            for number, name in shown:
+                text = lines[number - 1].strip()[:LONGEST_LINE] if 0 < number <= len(lines) else ""
+                parts.append(f"  line {number}, in {name}\n    {text}")
+            parts.append(last if chained is error else f"{_kind(chained)}: {message_of(chained)}")
+            if remark:
+                parts.append(f"\n{remark}\n")
+        return "\n".join(parts)[:20_000]
+
+
+def _chain(error: BaseException) -> list[tuple[BaseException, str]]:
+    """Return the errors that led to this one, first to last, each with what connects it to the next."""
+    chain: list[tuple[BaseException, str]] = [(error, "")]
+    seen = {id(error)}
+    while len(chain) < 4:
+        current = chain[0][0]
+        if current.__cause__ is not None:
+            earlier, remark = current.__cause__, "The above was the direct cause of the following:"
+        elif current.__context__ is not None and not current.__suppress_context__:
+            earlier, remark = current.__context__, "While handling the above, another error came up:"
+        else:
+            break
+        if id(earlier) in seen or not program_lines(earlier.__traceback__):
+            break
+        seen.add(id(earlier))
+        chain.insert(0, (earlier, remark))
+    return chain
+
+
+def message_of(error: BaseException, depth: int = DEEPEST_GROUP) -> str:
+    """Return `str(error)`, which is code of the program if its class is."""
+    try:
+        text = str.__str__(str(error))
+    except BaseException as second:  # noqa: BLE001  # whatever that code does
+        text = f"(its message could not be made: {type(second).__name__})"
+    if isinstance(error, BaseExceptionGroup) and depth:
+        inner = "; ".join(f"{_kind(each)}: {message_of(each, depth - 1)}" for each in error.exceptions[:5])
+        text = f"{text}: {inner}"
+    return text if len(text) <= LONGEST_MESSAGE else text[:LONGEST_MESSAGE] + " …"
+
+
+def _kind(error: BaseException) -> str:
+    if isinstance(error, ValueInvalid):
+        return "ResultError"
+    return str.__str__(type(error).__name__)  # which may be of a class of the program's
+
+
+def _failure(
+    kind: str,
+    message: str,
+    text: str,
+    *,
+    line: int | None = None,
+    column: int | None = None,
+    hint: str = "",
+    traceback: str = "",
+) -> dict[str, Any]:
+    return {
+        "type": clean(kind)[:200],
+        "message": clean(message),
+        "line": line,
+        "column": column,
+        "excerpt": clean(_excerpt(text, line, column)),
+        "hint": clean(hint),
+        "traceback": clean(traceback),
+        "refusals": [],
+    }
+
+
+def _excerpt(text: str, line: int | None, column: int | None) -> str:
+    lines = text.split("\n")
+    if line is None or not 0 < line <= len(lines):
+        return ""
+    shown = []
+    for number in range(max(1, line - AROUND), min(len(lines), line + AROUND) + 1):
+        marker = ">" if number == line else " "
+        shown.append(f"{marker} {number:>4} | {lines[number - 1][:LONGEST_LINE]}")
+        if number == line and column is not None and column < LONGEST_LINE:
+            shown.append(" " * (9 + column) + "^")
+    return "\n".join(shown)
+
+
+def clean(text: str) -> str:
+    """Return a text that can be sent, without addresses."""
+    return IDENTITIES.steady(text.encode("utf-8", "replace").decode())

@@ -1,0 +1,235 @@
+"""One execution: the names it sees, its scheduler, its variables, and what becomes of it."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import random
+import sys
+import warnings
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.language import own
+from sandbox.guest.language.access import CLOCK, FORMAT
+from sandbox.guest.language.ending import VALUE, made_last
+from sandbox.guest.language.unused import UnusedFunctions
+from sandbox.guest.library.builtin_names import static_builtins
+from sandbox.guest.library.facades.classes import format_of
+from sandbox.guest.library.facades.clocks import date_reader
+from sandbox.guest.library.modules import Modules
+from sandbox.guest.library.scene import Scene
+from sandbox.guest.process.channel import HostGone
+from sandbox.guest.process.identities import IDENTITIES
+from sandbox.guest.process.output import Errors, Output, Streams, make_print
+from sandbox.guest.process.report import Reporter, clean
+from sandbox.guest.process.result_parts import PartSender, has_long
+from sandbox.guest.process.values import ValueInvalid, encode_result
+from sandbox.guest.scheduling.awaitables import awaitable
+from sandbox.guest.scheduling.clock import Clock
+from sandbox.guest.scheduling.ends import catchable
+from sandbox.guest.scheduling.hub import Hub
+from sandbox.guest.scheduling.loop import Loop, install, uninstall
+from sandbox.guest.tools import Tool, ToolCalls, ToolError, ToolRejected
+from sandbox.protocol.framing import frame
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sandbox.guest.language.compilation import Program
+    from sandbox.guest.process.channel import Channel
+
+_WARN_UNAWAITED: Any = warnings._warn_unawaited_coroutine  # type: ignore[attr-defined]
+#: Remarks that an outcome carries at most.
+MOST_NOTES = 20
+
+#: What the program of this process sees: one dict, to which its run binds its own. A copy would write to the reference
+#: count of every value, and so copy the pages of all of them in a worker that was just forked.
+_BUILTINS = static_builtins()
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a program ended."""
+
+    status: str
+    value: bytes | None = None
+    failure: dict[str, Any] | None = None
+
+
+class Run:
+    """Runs one compiled program. It is made before the program is known, so that the fork server can make it once."""
+
+    _program: Program
+    _limits: dict[str, int]
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+        self.notes: list[str] = []
+        self._output = channel.output = Output()
+        self._errors = Errors()
+        self._clock = clock = Clock()
+        self._hub = Hub(channel, clock)
+        self._loop = Loop(self._hub, self._note)
+        self._calls = ToolCalls(self._hub, self._loop, channel, self._note)
+        self._roots: dict[str, Sequence[str]] = {}
+        self._main = ModuleType("__main__")
+        self._variables = vars(self._main)
+        self._variables.clear()
+        self._variables.update({"__name__": "__main__", "__doc__": None, "__builtins__": _BUILTINS})
+        self._scene = Scene(
+            clock=clock,
+            hub=self._hub,
+            loop=self._loop,
+            calls=self._calls,
+            streams=Streams(self._output, self._errors),
+            random=random.Random(),  # noqa: S311 - repeatable on purpose
+            variables=self._variables,
+            note=self._note,
+        )
+        self._modules = Modules(self._scene, self._root)
+        _BUILTINS.update(self._bound())
+
+    def begin(self, message: dict[str, Any], program: Program) -> None:
+        """Take the program, and what the host said with it."""
+        self._program = program
+        own.begin(self._variables)
+        CLOCK[:], FORMAT[:] = [date_reader(self._clock)], [format_of]
+        self._limits = message["limits"]
+        self._output.allow(self._limits["output_bytes"])
+        self._clock.start(message["now"])
+        self._calls.begin(self._limits["calls"], message["parameters"])
+        self._scene.is_async = program.is_async
+        self._roots = {name: message["parameters"].get(name, ()) for name in message["names"]}
+        self._modules.begin(self._roots, bytes.fromhex(message["seed"]))
+        self._variables.update({name: self._root(name) for name in self._roots})
+        self._variables.update(message["inputs"])
+
+    def forget(self) -> None:
+        """Be as before the program: enough for one that only computes its value."""
+        for name in (VALUE, *self._roots):
+            self._variables.pop(name, None)
+
+    # --- names -----------------------------------------------------------------------------------------------------
+
+    def _bound(self) -> dict[str, Any]:
+        """Return the builtins that are of this run."""
+        return {
+            "print": make_print(self._output, self._scene.streams.stdout),
+            "tools": self._root("tools"),
+            "ToolError": ToolError,
+            "ToolRejected": ToolRejected,
+            ".import": self._modules.import_module,
+            ".from": self._modules.import_from,
+            ".star": self._modules.import_all,
+            ".call_import": self._modules.import_by_call,
+            ".later": self._calls.later,
+            ".awaitable": awaitable,
+            ".everything": catchable,
+        }
+
+    def _root(self, name: str) -> Tool:
+        return Tool(self._calls, "" if name == "tools" else name)
+
+    def _note(self, text: str) -> None:
+        if len(self.notes) < MOST_NOTES:
+            self.notes.append(clean(str.__str__(text)[:1_000]))
+
+    def _unawaited(self, coroutine: Any) -> None:
+        """Say what CPython warns of on a standard error that nobody reads."""
+        name = str.__str__(coroutine.__qualname__)
+        text = f"{name}() was not awaited, and did nothing: write await {name}(...)"
+        if text not in self.notes:
+            self._note(text)
+
+    # --- running -----------------------------------------------------------------------------------------------------
+
+    def execute(self) -> Ended:
+        """Run to the end, whatever the end is."""
+        if "__del__" in self._program.text:
+            gc.disable()  # what is freed, and when, then follows from the program alone
+        install(self._loop)
+        self._scene.streams.install()
+        sys.modules["__main__"] = self._main  # where the library looks for what annotations name
+        warnings._warn_unawaited_coroutine = self._unawaited  # type: ignore[attr-defined]
+        digits = sys.get_int_max_str_digits()
+        try:
+            try:
+                value, has_value = self._value()
+            finally:
+                sys.set_int_max_str_digits(digits)  # the host reads no longer numbers
+            return Ended("completed", self._encode(value) if has_value else None)
+        except HostGone:
+            raise
+        except MemoryError:
+            return Ended("out_of_memory", failure=self._reporter().out_of_memory())
+        except BaseException as error:  # noqa: BLE001  # all that a program raises is its outcome
+            return Ended("failed", failure=self._reporter().failure(error))
+        finally:
+            uninstall()
+            self._scene.streams.uninstall()
+            warnings._warn_unawaited_coroutine = _WARN_UNAWAITED  # type: ignore[attr-defined]
+            if self._errors.remark:
+                self._note(self._errors.remark)
+
+    def _reporter(self) -> Reporter:
+        return Reporter(self._program, self._variables, self._roots)
+
+    def _value(self) -> tuple[Any, bool]:
+        try:
+            self._run_code()
+        except SystemExit as end:
+            if end.code not in (None, 0):
+                raise
+            self._note("the program ended itself with exit(); leave that out: a program ends with its last statement")
+            self._hub.see_off()
+            return None, False
+        if not self._program.returns:
+            self._miss_an_ending()
+        value = self._settled(self._variables.get(VALUE))
+        return value, self._program.returns and value is not None
+
+    def _miss_an_ending(self) -> None:
+        """Say what is written at the end of a program that should have given something back."""
+        text = self._program.text
+        if missing := UnusedFunctions(text).last():
+            self._note(f"nothing calls the function that the program ends with: write {missing} below it")
+        elif self._output.is_empty and (name := made_last(text)) in self._variables and name not in self._roots:
+            self._note(f"nothing was given back or printed: write {name} alone in the last line to see what it holds")
+
+    def _run_code(self) -> None:
+        code: Any = self._program.code
+        if self._program.is_async:
+            self._hub.prepare()
+            self._loop.run_main(eval(code, self._variables))  # noqa: S307  # the program, after the policy
+        else:
+            exec(code, self._variables)  # noqa: S102  # the program, after the policy
+        self._hub.see_off()
+
+    def _settled(self, value: Any) -> Any:
+        """Await what a program left un-awaited at its end: there is only one thing that it can mean."""
+        for _ in range(3):
+            if not hasattr(type(value), "__await__"):
+                break
+            value = self._loop.run_main(value)
+        return value
+
+    def _encode(self, value: Any) -> bytes:
+        with contextlib.suppress(RecursionError):
+            has_named_tuples = self._program.makes_named_tuples
+            most, depth = self._limits["result_bytes"], self._limits["result_depth"]
+            data = None
+            if has_long(value) and not has_named_tuples:
+                part_bytes = self._limits["frame_bytes"]
+                sender = PartSender(self._send_part, limit_bytes=most, part_bytes=part_bytes, limit_depth=depth)
+                data = sender.send_most(value)
+            if data is None:
+                data = encode_result(value, limit_bytes=most, limit_depth=depth, has_named_tuples=has_named_tuples)
+            return IDENTITIES.steady_json(data)
+        message = "the result is nested too deeply"
+        raise ValueInvalid(message)
+
+    def _send_part(self, part: bytes) -> None:
+        self.channel.send(frame(IDENTITIES.steady_json(part)))
+        self.channel.flush()

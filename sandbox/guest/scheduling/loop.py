@@ -1,0 +1,367 @@
+"""An event loop for the interpreter's own tasks: no selector, no sockets, no signals. The hub is its engine."""
+
+from __future__ import annotations
+
+import asyncio
+import reprlib
+from asyncio import events
+from contextlib import suppress
+from contextvars import Context, copy_context
+from itertools import count
+from typing import TYPE_CHECKING, Any, cast
+
+from sandbox.guest.language.compilation import FILENAME
+from sandbox.guest.scheduling.awaitables import is_awaitable, wrapped
+from sandbox.guest.scheduling.ends import ENDS, LEFT_ALONE
+from sandbox.guest.scheduling.executor import Future, ThreadPoolExecutor
+from sandbox.guest.scheduling.hub import Deadlock, Hub, Slot, child_context
+from sandbox.guest.scheduling.identity import RUN
+from sandbox.guest.scheduling.locks import bound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from sandbox.guest.scheduling.hub import Timer
+
+
+#: Jobs of asyncio's own executor that run at one time.
+_ANY_NUMBER = 1 << 30
+#: Until a context is tried again that somebody is in.
+_AGAIN_S = 0.001
+
+
+class Handle:
+    """A callback that will run once, unless it is cancelled."""
+
+    __slots__ = ("_arguments", "_callback", "_cancelled", "_context", "_loop", "_timer", "_when")
+
+    def __init__(
+        self, loop: Loop, callback: Callable[..., Any], arguments: tuple[Any, ...], context: Context | None
+    ) -> None:
+        self._loop = loop
+        self._callback = callback
+        self._arguments = arguments
+        self._context = copy_context() if context is None else context
+        self._cancelled = False
+        self._timer: Timer | None = None
+        self._when = 0.0
+
+    def __call__(self) -> None:
+        """Run it."""
+        if self._cancelled:
+            return
+        try:
+            self._context.run(self._callback, *self._arguments)
+        except LEFT_ALONE:
+            raise
+        except BaseException as error:  # noqa: BLE001  # a callback's error is a remark, as in asyncio
+            if _is_entered(error):  # by a task that waits in a plain call, and shares its context with this one
+                self._loop._hub.call_in(_AGAIN_S, self)
+            else:
+                self._loop.call_exception_handler({"message": "error in a callback", "exception": error})
+
+    def cancel(self) -> None:
+        """Do not run."""
+        self._cancelled = True
+        if self._timer is not None:
+            self._timer.cancelled = True
+
+    def cancelled(self) -> bool:
+        """Tell whether it was cancelled."""
+        return self._cancelled
+
+    def when(self) -> float:
+        """Return the moment at which a timer is due, by the loop's clock."""
+        return self._when
+
+
+def _is_entered(error: BaseException) -> bool:
+    """Tell whether a context could not be entered, before any code of the program ran."""
+    if type(error) is not RuntimeError or not str(error).startswith("cannot enter context"):
+        return False
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename != FILENAME:
+        trace = trace.tb_next
+    return trace is None
+
+
+class Task(asyncio.Task[Any]):
+    """The interpreter's task, numbered, and cancelled at once where it waits in sync code."""
+
+    def __init__(
+        self, coroutine: Coroutine[Any, Any, Any], *, loop: Loop, number: int, name: str, context: Context
+    ) -> None:
+        self._number = number
+        self._cancelled_calls = 0  # of which the library's task does not know
+        super().__init__(coroutine, loop=cast("Any", loop), name=name, context=context)
+
+    def __hash__(self) -> int:
+        return self._number
+
+    def __repr__(self) -> str:
+        return _shown(self, f"Task {self.get_name()!r}")
+
+    def cancel(self, msg: Any | None = None) -> bool:
+        """Ask the task to end: where it waits in a plain call, that call raises."""
+        loop: Any = self.get_loop()
+        if loop._hub.cancel_blocked(self, asyncio.CancelledError(*(() if msg is None else (msg,)))):
+            self._cancelled_calls += 1
+            return True
+        return super().cancel(msg)
+
+    def cancelling(self) -> int:
+        """Tell how often it was asked to end."""
+        return super().cancelling() + self._cancelled_calls
+
+    def uncancel(self) -> int:
+        """Take back that it was asked to."""
+        if self._cancelled_calls:
+            self._cancelled_calls -= 1
+        else:
+            super().uncancel()
+        return self.cancelling()
+
+
+class NumberedFuture(asyncio.Future[Any]):
+    """The interpreter's future, with a hash by order of creation."""
+
+    def __init__(self, *, loop: Loop) -> None:
+        self._number = next(loop._numbers)
+        super().__init__(loop=cast("Any", loop))
+
+    def __hash__(self) -> int:
+        return self._number
+
+    def __repr__(self) -> str:
+        return _shown(self, "Future")
+
+
+def _shown(future: Any, kind: str) -> str:
+    """Say what a task or a future is. The library also says which callbacks wait, and in which of our files."""
+    state = future._state.lower()
+    if state != "finished":
+        return f"<{kind} {state}>"
+    error = future._exception
+    told = f"result={reprlib.repr(future._result)}" if error is None else f"exception={error!r}"
+    return f"<{kind} {state} {told}>"
+
+
+class Loop:
+    """What asyncio asks of a loop, and no more."""
+
+    def __init__(self, hub: Hub, note: Callable[[str], None]) -> None:
+        self._hub = hub
+        self._numbers = count(1)
+        self._names = count(1)
+        self._note = note
+        self._runs = count(1)
+        self._waiting_runs = 0
+        self._tasks: dict[int, tuple[Task, int]] = {}
+        self._pools: dict[int, ThreadPoolExecutor] = {}
+        self._for_ever: list[Slot] = []
+        self._handler: Callable[[Any, dict[str, Any]], Any] | None = None
+        hub.leave_task = self._leave
+        hub.enter_task = lambda task: asyncio.tasks._enter_task(cast("Any", self), task)
+
+    def _leave(self) -> asyncio.Task[Any] | None:
+        task = asyncio.tasks.current_task(cast("Any", self))
+        if task is not None:
+            asyncio.tasks._leave_task(cast("Any", self), task)
+        return task
+
+    # --- callbacks and time --------------------------------------------------------------------------------------
+
+    def call_soon(self, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> Handle:
+        """Run a callback when everything before it has run."""
+        handle = Handle(self, callback, args, context)
+        self._hub.ready.append(handle)
+        return handle
+
+    call_soon_threadsafe = call_soon
+
+    def call_later(
+        self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> Handle:
+        """Run a callback after a delay in seconds."""
+        handle = Handle(self, callback, args, context)
+        handle._when = self.time() + delay
+        handle._timer = self._hub.call_in(delay, handle)
+        return handle
+
+    def call_at(self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> Handle:
+        """Run a callback at a moment of the loop's clock."""
+        return self.call_later(when - self.time(), callback, *args, context=context)
+
+    def time(self) -> float:
+        """Return the loop's clock in seconds."""
+        return (self._hub.clock.now_us - self._hub.clock.started_us) / 1e6
+
+    # --- futures and tasks -----------------------------------------------------------------------------------------
+
+    def create_future(self) -> asyncio.Future[Any]:
+        """Make a future."""
+        return NumberedFuture(loop=self)
+
+    def create_task(self, coro: Any, *, name: str | None = None, context: Context | None = None, **_: Any) -> Task:
+        """Start a coroutine, or anything that can be awaited, as a task."""
+        if not asyncio.iscoroutine(coro):
+            if not is_awaitable(coro):
+                message = f"a coroutine was expected, got {coro!r}"
+                raise TypeError(message)
+            coro = wrapped(coro)
+        inner = child_context() if context is None else context
+        name = f"Task-{next(self._names)}" if name is None else str(name)
+        task = Task(coro, loop=self, number=next(self._numbers), name=name, context=inner)
+        tasks = self._tasks
+        tasks[task._number] = (task, RUN.get())
+        task.add_done_callback(lambda done: tasks.pop(done._number, None))
+        return task
+
+    def run_until_complete(self, future: Any) -> Any:
+        """Block until an awaitable is done, and return its result."""
+        done = asyncio.ensure_future(future, loop=cast("Any", self))
+        slot = Slot("asyncio.run")
+        done.add_done_callback(lambda _: self._hub.finish(slot))
+        self._waiting_runs += 1
+        try:
+            self._hub.wait(slot)
+        finally:
+            self._waiting_runs -= 1
+        return done.result()
+
+    def run_main(self, coroutine: Any) -> Any:
+        """Do what `asyncio.run` does: run to the end, then cancel the tasks that are left."""
+        number = next(self._runs)
+        outer = RUN.set(number)
+        try:
+            return self.run_until_complete(coroutine)
+        finally:
+            self._cancel_tasks(number)
+            self._finish_jobs(number)
+            RUN.reset(outer)
+
+    def _cancel_tasks(self, run: int) -> None:
+        """Cancel the tasks of a run that are left, and wait for them."""
+        left = [task for _, (task, its_run) in sorted(self._tasks.items()) if its_run == run]
+        for task in left:
+            task.cancel()
+        if left:
+            self.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+
+    def _finish_jobs(self, run: int) -> None:
+        """Wait for the jobs of a run that are left, but not for ever."""
+        pool = self._pools.pop(run, None)
+        if pool is not None:
+            with suppress(Deadlock):
+                pool.shutdown()
+
+    def _default_executor(self) -> ThreadPoolExecutor:
+        run = RUN.get()
+        if run not in self._pools:
+            numbers = count(1)
+
+            def future() -> Future:
+                return Future(self._hub, next(numbers))
+
+            made = {"_hub": self._hub, "_new_future": staticmethod(future), "_pools": count()}
+            kind = bound(ThreadPoolExecutor, "asyncio", **made)
+            self._pools[run] = kind(_ANY_NUMBER, "asyncio")
+        return self._pools[run]
+
+    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
+        """Run a function as a job, and give a future for it."""
+        future = self.create_future()
+        executor = self._default_executor() if executor is None else executor
+
+        def job() -> None:
+            try:
+                result = func(*args)
+            except ENDS:
+                raise
+            except BaseException as error:  # noqa: BLE001  # whatever it raises is the job's outcome
+                if not future.done():
+                    future.set_exception(error)
+            else:
+                if not future.done():
+                    future.set_result(result)
+
+        executor.submit(job)
+        return future
+
+    # --- what is the same for every loop ---------------------------------------------------------------------------
+
+    def get_debug(self) -> bool:
+        """Tell that there is no debug mode."""
+        return False
+
+    def set_debug(self, enabled: bool) -> None:  # noqa: FBT001  # asyncio's signature
+        """Do nothing: there is no debug mode."""
+
+    def is_running(self) -> bool:
+        """Tell whether something is run to its end, as `asyncio.run` does."""
+        return self._waiting_runs > 0
+
+    def is_closed(self) -> bool:
+        """Tell that the loop is open, as long as the program runs."""
+        return False
+
+    def close(self) -> None:
+        """Do nothing: the loop ends with the program."""
+
+    def run_forever(self) -> None:
+        """Block until `stop()`."""
+        slot = Slot("loop.run_forever()")
+        self._for_ever.append(slot)
+        self._hub.wait(slot)
+
+    def stop(self) -> None:
+        """Let `run_forever()` end."""
+        if self._for_ever:
+            self._hub.finish(self._for_ever.pop())
+
+    async def shutdown_asyncgens(self) -> None:
+        """Do nothing: generators end with the program."""
+
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:  # noqa: ASYNC109  # asyncio's signature
+        """Do nothing: jobs end with the program."""
+
+    def set_exception_handler(self, handler: Callable[[Any, dict[str, Any]], Any] | None) -> None:
+        """Have errors that nobody waits for told to a function."""
+        self._handler = handler
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        """Note an error that nobody waits for."""
+        handler, self._handler = self._handler, None
+        if handler is not None:
+            try:
+                handler(self, context)
+            finally:
+                self._handler = handler
+        else:
+            self.default_exception_handler(context)
+
+    def default_exception_handler(self, context: dict[str, Any]) -> None:
+        """Note an error."""
+        error = context.get("exception")
+        message = context.get("message", "error")
+        self._note(f"{message}: {type(error).__name__}: {_text_of(error)}" if error else f"{message}")
+
+
+def _text_of(error: BaseException) -> str:
+    """Return `str(error)`, which is code of the program if its class is."""
+    try:
+        return f"{error}"
+    except ENDS:
+        raise
+    except BaseException as second:  # noqa: BLE001  # whatever that code does
+        return f"(its message could not be made: {type(second).__name__})"
+
+
+def install(loop: Loop) -> None:
+    """Make the loop the library's running one: what needs one works anywhere in a program."""
+    events._set_running_loop(cast("Any", loop))
+
+
+def uninstall() -> None:
+    """Take the loop away again."""
+    events._set_running_loop(None)

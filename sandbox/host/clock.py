@@ -1,0 +1,74 @@
+"""The time of one program: what it reads, the one timer that it waits for, and when its delays began."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable, Sequence
+
+_MICROSECONDS = 1_000_000
+
+
+class ProgramClock:
+    """Starts at `begin` (µs since the epoch) when the host's monotonic clock was at `begun` (seconds).
+
+    `on_tick` is called when a timer of the program is due, and `longest_s` after it was set at the latest.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        *,
+        begin: int,
+        begun: float,
+        longest_s: float,
+        on_tick: Callable[[], None],
+    ) -> None:
+        self._loop = loop
+        self._begin = begin
+        self._begun = begun
+        self._longest_s = longest_s
+        self._on_tick = on_tick
+        self._timer: asyncio.TimerHandle | None = None
+        self._marks: list[int] = []
+
+    def now(self) -> int:
+        """Return the time that the program sees: its start plus what has passed since, in µs."""
+        return self._begin + int((time.monotonic() - self._begun) * _MICROSECONDS)
+
+    def go_on_from(self, moment: int) -> None:
+        """Let time go on from the end of what was recorded."""
+        self._begin, self._begun = moment, time.monotonic()
+
+    def set_timer(self, wake: int | None, delays: Sequence[int]) -> None:
+        """Keep one timer, for the earliest moment that the guest waits for. A new delay counts from now."""
+        self.stop()
+        if wake is None and not delays:
+            return
+        now = self.now()
+        moments = [] if wake is None else [wake]
+        for delay in delays:
+            self._marks.append(now)
+            moments.append(now + delay)
+        wait_s = min((min(moments) - now) / _MICROSECONDS, self._longest_s)
+        self._timer = self._loop.call_later(max(wait_s, 0), self._tick)
+
+    def take_marks(self) -> tuple[int, ...]:
+        """Return when the delays began that the guest was not told of yet."""
+        if not self._marks:
+            return ()
+        marks, self._marks = tuple(self._marks), []
+        return marks
+
+    def stop(self) -> None:
+        """Forget the timer."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _tick(self) -> None:
+        self._timer = None
+        self._on_tick()
