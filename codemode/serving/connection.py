@@ -67,7 +67,7 @@ class _Connection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         self._in_head = True
         super().on_message_begin()
-        self.scope.setdefault("extensions", {})[HANG_UP] = {"now": self.transport.abort}  # type: ignore[typeddict-item]
+        self.scope.setdefault("extensions", {})[HANG_UP] = {"now": self.transport.abort}
 
     def on_headers_complete(self) -> None:
         self._in_head = False

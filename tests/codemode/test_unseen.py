@@ -80,7 +80,7 @@ async def test_no_face_shows_a_model_what_cannot_be_seen(settings: Settings) -> 
         told: list[str] = []
         for detail in ("auto", "full"):
             for query in ("light a lamp", lamp.id, f"nothing{BAD}", f"xqxq{BAD}"):
-                answer = await service.search(query, detail=detail)  # type: ignore[arg-type]
+                answer = await service.search(query, detail=detail)
                 told += [answer.text, json.dumps(answer.to_json(), ensure_ascii=False)]
         told += [await service.describe(name) for name in ("", "home", lamp.id)]
         told += [json.dumps(await service.definitions(), ensure_ascii=False)]

@@ -18,6 +18,7 @@ from codemode.catalog.observed import ObservedShapes
 from codemode.errors import JournalDamaged, NondeterminismError
 from codemode.executions.journal import Decision, NewExecution
 from codemode.executions.journals.key import DigestKey
+from codemode.executions.journals.seals import Seals
 from codemode.executions.journals.sqlite import SqliteJournal
 from codemode.executions.ledger import unwatched
 from codemode.executions.record import Record
@@ -74,6 +75,25 @@ def replace_code(here: Place, execution: str, old: str, new: str) -> None:
     assert old in changed["code"]
     changed["code"] = changed["code"].replace(old, new)
     change(here, "UPDATE contents SET given = ? WHERE execution = ?", json.dumps(changed), execution)
+    seal_again(here, execution)
+
+
+def seal_again(here: Place, execution: str) -> None:
+    """Seal the rows of a paused execution as they are now, as who has the key could."""
+    state = here.folder / "state"
+    with closing(sqlite3.connect(state / "journal.sqlite3")) as file, file:
+        row = "SELECT number, project, owner, request_key, request_digest, given FROM executions"
+        given = file.execute(f"{row} JOIN contents ON execution = id WHERE id = ?", (execution,)).fetchone()
+        seals = Seals(DigestKey.of_file(state / "journal.key"), given[1])
+        seal = seals.seal(b"given", *given)
+        file.execute("UPDATE contents SET seal = ? WHERE execution = ?", (seal, execution))
+        whole = "SELECT place, place & 4294967295, kind, content, coalesce(entries.value, blobs.value) FROM entries"
+        for place, number, *line in file.execute(f"{whole} LEFT JOIN blobs USING (place) ORDER BY place").fetchall():
+            seal = seals.entry(seal, number, tuple(line))
+            file.execute("UPDATE entries SET seal = ? WHERE place = ?", (seal, place))
+        (outcome,) = file.execute("SELECT outcome FROM contents WHERE execution = ?", (execution,)).fetchone()
+        last = seals.outcome(execution, number, seal, "paused", outcome)
+        file.execute("UPDATE contents SET outcome_seal = ? WHERE execution = ?", (last, execution))
 
 
 PROGRAM = "a = up.x.get(n=1)\nb = up.x.post(n=2)\nup.x.drop(n=3)"
@@ -150,17 +170,17 @@ async def test_an_entry_that_is_missing_is_named_and_nothing_is_done_again(here:
     execution = await paused(here, PROGRAM)
     change(here, "DELETE FROM entries WHERE place & 4294967295 = ?", entry)
     async with here.service() as service:
-        with pytest.raises(JournalDamaged, match=f"entry {entry} of .* it is missing"):
+        with pytest.raises(JournalDamaged, match="its seal does not hold; nothing was done"):
             await service.executions.resume(execution, OWNER)
     assert here.upstream.seen == ["GET /get?n=1", "POST /post?n=2"]
 
 
-async def test_entries_that_are_missing_at_the_end_are_known_by_the_outcome(here: Place) -> None:
+async def test_entries_that_are_missing_at_the_end_are_known_by_the_seal_of_the_outcome(here: Place) -> None:
     execution = await paused(here, PROGRAM)
     with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3")) as file, file:
         file.execute("DELETE FROM entries WHERE place & 4294967295 > 2")
     async with here.service() as service:
-        cut = pytest.raises(JournalDamaged, match=r"call 2 of up.x.post is in its outcome alone")
+        cut = pytest.raises(JournalDamaged, match=r"the outcome of .* its seal does not hold")
         with cut:
             await service.executions.resume(execution, OWNER)
         with cut:

@@ -86,7 +86,7 @@ async def test_an_author_may_name_the_inverse_of_a_function(here: Place) -> None
         made.append(made[-1] + 1)
         return {"number": made[-1]}
 
-    @tool()
+    @tool(effect="write")
     def remove(number: int) -> None:
         made.remove(number)
 

@@ -213,7 +213,9 @@ async def test_without_keys_a_page_of_another_site_changes_nothing(
     service: CodeMode, tmp_path: Path, headers: dict[str, str]
 ) -> None:
     app = create_app(service, Callers({}, KeyFile(tmp_path / "keys.json")))
-    routes = [(method, route.path) for route in app.routes if isinstance(route, APIRoute) for method in route.methods]
+    routes = [
+        (method, route.path) for route in app.routes if isinstance(route, APIRoute) for method in route.methods or ()
+    ]
     changing = [(method, path) for method, path in routes if method not in ("GET", "HEAD")]
     assert {"/v1/execute", "/v1/executions/{execution}/cancel", "/v1/executions/{execution}/rollback"} <= {
         re.sub(r"\{\w+\}", "{execution}", path) for _, path in changing

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
+from mcp.types import TextContent
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -52,6 +53,7 @@ async def test_where_a_source_cannot_be_read_the_client_and_standard_error_are_t
         assert [tool.name for tool in (await connected.list_tools()).tools] == ["search", "execute"]
         ended = await connected.call_tool("execute", {"code": "gone.things()"})
         assert ended.is_error
+        assert isinstance(ended.content[0], TextContent)
         assert "gone is unavailable: cannot be read: No such file" in ended.content[0].text
     assert "gone.json" in (tmp_path / "errors").read_text(encoding="utf-8")
 

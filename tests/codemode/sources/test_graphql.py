@@ -19,8 +19,10 @@ from codemode.serving.doctor import examine
 from codemode.settings import Settings, load_settings
 from codemode.sources.graphql import _built, _surface
 from codemode.sources.graphql_types import MOST_FIELDS, Selection
+from codemode.transports.deferred import DeferredTransport
 from codemode.transports.graphql import GraphqlTransport
 from codemode.transports.http import HttpTransport, Reach
+from codemode.transports.security import Authentication
 from tests.codemode.sources.graphql_service import SCHEMA, SDL, service
 from tests.codemode.sources.served import served
 from tests.codemode.transports.recorder import Answered
@@ -303,11 +305,17 @@ def test_sources_add_reads_a_file_of_the_schema_language(tmp_path: Path) -> None
     assert load_settings(config).sources["shop"].base_url == "http://127.0.0.1:1/graphql"
 
 
+def deferred(url: str) -> DeferredTransport:
+    reach = Reach("shop", url)
+    credentials = Authentication("shop")
+    return DeferredTransport("shop", lambda: credentials, lambda used: HttpTransport(reach, authentication=used))
+
+
 @pytest.mark.parametrize("path", ["5", "true", "{}", '"user"', "null"])
 async def test_an_error_with_a_path_that_is_none_is_said_without_it(recorder: Recorder, path: str) -> None:
     body = f'{{"errors":[{{"message":"locked","path":{path}}}]}}'.encode()
     recorder.answer = lambda _: Answered(200, {"Content-Type": "application/json"}, body)
-    transport = GraphqlTransport("shop", HttpTransport(Reach("shop", recorder.url)), "/graphql")
+    transport = GraphqlTransport("shop", deferred(recorder.url), "/graphql")
     with pytest.raises(UpstreamError, match=r"^shop: locked$"):
         await transport.ask("{ order }")
     await transport.aclose()
