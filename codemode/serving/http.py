@@ -11,6 +11,7 @@ import logging
 import os
 import uuid
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from fastapi import Depends, FastAPI, Query, Request
@@ -40,7 +41,7 @@ from codemode.errors import (
 )
 from codemode.reading import source_states
 from codemode.search.query import Query as SearchQuery
-from codemode.serving.admission import Admission
+from codemode.serving.admission import Admission, turn_of_orphan
 from codemode.serving.http_executions import add_execution_routes
 from codemode.serving.http_menu import add_menu_route
 from codemode.serving.intake import Intake
@@ -109,6 +110,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     app.state.is_draining = False
     if service.settings.keeps_journal:
         service.executions.role_of = callers.role_of
+        service.executions.recovery.turn = partial(turn_of_orphan, admission)
     app.router.routes.append(Route(PATH, endpoint=mcp))
     app.add_middleware(Intake, admission=admission, limit_bytes=server.request_limit_bytes, body_s=server.request_s)
     app.add_middleware(KeyCheck, callers=callers)
