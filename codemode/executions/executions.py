@@ -36,6 +36,7 @@ from codemode.executions.attempts import (
 )
 from codemode.executions.execution import unasked
 from codemode.executions.executor import may_be_execution, new_execution, new_seed, nothing
+from codemode.executions.health import JournalHealth
 from codemode.executions.journal import (
     FRESH_READS,
     GOOD_UNTIL,
@@ -105,6 +106,7 @@ class Executions:
         self._next_pruning = 0.0
         #: The role of today of who started an execution, None where he has none; without keys of ours that of then.
         self.role_of: Callable[[NewExecution], str | None] = lambda given: given.role
+        self.health = JournalHealth(journal, self.open, self._ended.are_late)
         self.recovery = Recovery(
             journal,
             programs,
@@ -232,8 +234,7 @@ class Executions:
         bells: set[asyncio.Event] = set()
         keeping = replace(keeping, appended=lambda: ring(bells))
         work = self._attempted(keeping, caller, begun=begun, watch=watch)
-        task = asyncio.create_task(work)
-        self._attempts[keeping.given.id] = Attempt(task, keeping.cancelled, bells)
+        self._attempts[keeping.given.id] = Attempt(task := asyncio.create_task(work), keeping.cancelled, bells)
         return task
 
     async def _attempted(

@@ -132,12 +132,16 @@ def _add_health(app: FastAPI, service: CodeMode) -> None:
     async def readyz() -> JSONResponse:
         """Whether to send requests here: programs can run, and the server is not about to stop.
 
-        It is `degraded` where a source is unavailable, or used as it was when it was last read.
+        It is `degraded` where a source is unavailable, or used as it was when it was last read; and where the journal
+        cannot be written: then programs may only read.
         """
         if app.state.is_draining or not service.is_ready:
             return problem(503, "not_ready", "the server is stopping" if app.state.is_draining else "it is starting")
         lacking = sum(source.failure is not None for source in service.sources.values())
-        return JSONResponse({"status": "degraded", "sources_lacking": lacking} if lacking else {"status": "ok"})
+        found: dict[str, Any] = {"sources_lacking": lacking} if lacking else {}
+        if service.settings.keeps_journal and not await service.executions.health.is_writable():
+            found["journal"] = "cannot be written: programs may only read"
+        return JSONResponse({"status": "degraded", **found} if found else {"status": "ok"})
 
     if service.observers.metrics is not None:
         metrics = service.observers.metrics
