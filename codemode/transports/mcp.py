@@ -28,6 +28,7 @@ from codemode.catalog.tool import Effect
 from codemode.errors import AnswerInvalid, CallError, SourceError, UpstreamError, UpstreamTimeout, UpstreamUnreachable
 from codemode.transports.addresses import Permitted, origin
 from codemode.transports.answers import json_or_text, loaded
+from codemode.transports.certificates import distrusted
 from codemode.transports.content import Content, ContentStore
 from codemode.transports.credentials import NOBODY, CallerCredentials
 from codemode.transports.departure import DEPARTURE
@@ -435,6 +436,8 @@ def _bytes(text: str) -> bytes:
 
 def _reason(error: BaseException) -> str:
     """The first cause in a group of errors, in one line."""
+    if said := distrusted(error):
+        return said
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
