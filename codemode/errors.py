@@ -306,6 +306,10 @@ class AnswerInvalid(UpstreamError):
     code = "upstream_answer_invalid"
 
 
+class EndUnknown(UpstreamError):
+    """The last attempt at a write was answered with an error; whether an earlier one did the work is unknown."""
+
+
 class AddressNotAllowed(CallError):
     """The operator has not allowed where the call would go; nothing was sent. `str()` says what to write."""
 

@@ -74,6 +74,10 @@ class Endings:
     def __contains__(self, execution: str) -> bool:
         return execution in self._late
 
+    def are_late(self) -> bool:
+        """Whether one could not be recorded yet."""
+        return bool(self._late)
+
     async def record(self, lease: Lease, outcome: ExecutionOutcome) -> ExecutionOutcome:
         """Record one; returns it, with a note where that has to wait."""
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -37,11 +36,21 @@ from codemode.executions.attempts import (
 )
 from codemode.executions.execution import unasked
 from codemode.executions.executor import may_be_execution, new_execution, new_seed, nothing
-from codemode.executions.journal import FRESH_READS, GOOD_UNTIL, OPEN, ExecutionStatus, NewExecution, Retention
+from codemode.executions.health import JournalHealth
+from codemode.executions.journal import (
+    FRESH_READS,
+    GOOD_UNTIL,
+    OPEN,
+    ExecutionStatus,
+    JournalEntry,
+    NewExecution,
+    Retention,
+)
 from codemode.executions.ledger import unwatched
 from codemode.executions.programs import Request
 from codemode.executions.record import Record
 from codemode.executions.recorded_run import Keeping
+from codemode.executions.recovery import Recovery
 from codemode.executions.reuse import Reuse
 from codemode.executions.rollback import Rollback, plan
 from codemode.executions.watching import Watching
@@ -65,8 +74,6 @@ if TYPE_CHECKING:
     from codemode.settings import JournalSettings
 
 _REQUEST = instance(Request, {str: "Request(code) makes one of a program"})
-
-log = logging.getLogger(__name__)
 
 #: How often what is old is let go.
 _PRUNED_EVERY_S = 3600.0
@@ -99,6 +106,15 @@ class Executions:
         self._next_pruning = 0.0
         #: The role of today of who started an execution, None where he has none; without keys of ours that of then.
         self.role_of: Callable[[NewExecution], str | None] = lambda given: given.role
+        self.health = JournalHealth(journal, self.open, self._ended.are_late)
+        self.recovery = Recovery(
+            journal,
+            programs,
+            is_here=lambda execution: execution in self._attempts or execution in self._ended,
+            record=self._record,
+            role_of=lambda given: self.role_of(given),
+            resumed=self._taken_over,
+        )
 
     async def open(self) -> None:
         """Open the journal, and keep the leases of what runs here; whatever is asked first does it.
@@ -214,11 +230,12 @@ class Executions:
         *,
         begun: Callable[[], None] = nothing,
         watch: Callable[[LedgerEntry], None] = unwatched,
-    ) -> None:
+    ) -> asyncio.Task[ExecutionOutcome]:
         bells: set[asyncio.Event] = set()
         keeping = replace(keeping, appended=lambda: ring(bells))
         work = self._attempted(keeping, caller, begun=begun, watch=watch)
-        self._attempts[keeping.given.id] = Attempt(asyncio.create_task(work), keeping.cancelled, bells)
+        self._attempts[keeping.given.id] = Attempt(task := asyncio.create_task(work), keeping.cancelled, bells)
+        return task
 
     async def _attempted(
         self,
@@ -272,6 +289,8 @@ class Executions:
         owner = caller if is_own else self._owner(stored.given)
         lease = await self._journal.claim(execution)
         async with never_damaged(self._journal, lease):
+            if record.taken_up:  # from here on it is counted anew
+                await self._journal.append(lease, (JournalEntry("resumed", data={"by": caller.id}),))
             await self._take_up(stored, lease, owner, credentials)
 
     def _owner(self, given: NewExecution) -> Caller:
@@ -279,8 +298,14 @@ class Executions:
         return Caller(given.owner, given.role, is_let_in=lambda: self.role_of(given) == given.role)
 
     async def _take_up(
-        self, stored: StoredExecution, lease: Lease, owner: Caller, credentials: Mapping[str, str]
-    ) -> None:
+        self,
+        stored: StoredExecution,
+        lease: Lease,
+        owner: Caller,
+        credentials: Mapping[str, str],
+        *,
+        begun: Callable[[], None] = nothing,
+    ) -> asyncio.Task[ExecutionOutcome]:
         """Run it from its record, which is read again: it is ours from the claim on."""
         execution = stored.given.id
         record = await self._record(stored)
@@ -291,52 +316,25 @@ class Executions:
             earlier = await self._record(await self._journal.get(stored.given.resume_from))
             reuse = Reuse(earlier, fresh_reads=stored.given.settings.get(FRESH_READS, False)).without(record)
         keeping = Keeping(self._journal, lease, stored.given, record, answered, reuse, is_resumed=True)
-        self._begin(keeping, owner.bringing(credentials) if credentials else owner)
+        return self._begin(keeping, owner.bringing(credentials) if credentials else owner, begun=begun)
 
     async def recover(self) -> tuple[str, ...]:
-        """Take up the executions whose server has died; returns their ids.
+        """Take up the executions whose server has died, as far as there is room; returns their ids.
 
         Those that cannot go on by themselves are paused, with a note that says why.
         """
-        found = []
-        for execution in await self.orphans():
-            if execution in self._attempts or execution in self._ended:
-                continue  # this server was held up for longer than its lease, and runs it still or has ended it
-            try:
-                await self._recover(execution)
-            except (LeaseHeld, ExecutionEnded, ExecutionNotFound):
-                continue  # another server was faster
-            except Exception:
-                log.exception("%s cannot be taken up", execution)
-                continue
-            log.warning("%s was left by a server that ended while it ran, and is taken up", execution)
-            found.append(execution)
-        return tuple(found)
+        await self.open()
+        return await self.recovery.recover()
+
+    async def _taken_over(
+        self, stored: StoredExecution, lease: Lease, begun: Callable[[], None]
+    ) -> asyncio.Task[ExecutionOutcome]:
+        return await self._take_up(stored, lease, self._owner(stored.given), {}, begun=begun)
 
     async def orphans(self) -> tuple[str, ...]:
         """Ids of executions that are running for the record, and whose server has ended; the oldest first."""
         await self.open()
         return await self._journal.orphans()
-
-    async def _recover(self, execution: str) -> None:
-        lease = await self._journal.claim(execution)
-        async with never_damaged(self._journal, lease):
-            stored = await self._journal.get(execution)
-            reasons: tuple[str, ...]
-            try:
-                record = await self._record(stored)
-                role = self.role_of(stored.given)
-                reasons = await self._programs.changes(stored.given, record, role, self._journal.digest)
-            except CodeModeError as error:
-                reasons = (str(error),)
-            if stored.given.credentials:
-                reasons = (*reasons, f"the credentials of its caller: {', '.join(stored.given.credentials)}")
-            if not reasons:
-                await self._take_up(stored, lease, self._owner(stored.given), {})
-                return
-        waits = f"its server ended while it ran, and it cannot go on by itself: {'; '.join(reasons)}"
-        known = unasked(stored.outcome) or {"id": execution}
-        await self._journal.pause(lease, (), {**known, "status": "paused", "notes": [waits], "pending": []})
 
     # --- people --------------------------------------------------------------------------------------------------
 
@@ -491,13 +489,16 @@ class Executions:
         await asyncio.shield(task)
 
     async def _look_after(self) -> None:
-        await self.open()
         await self.recover()
         if time.monotonic() >= self._next_pruning:
             self._next_pruning = time.monotonic() + _PRUNED_EVERY_S
             await self._journal.prune(
                 Retention(self._settings.keep_s, self._settings.keep_count, self._settings.expire_s)
             )
+        while self.recovery.is_full and self._attempts:
+            running = [attempt.task for attempt in self._attempts.values()]
+            await asyncio.wait(running, timeout=self._settings.lease_s, return_when=asyncio.FIRST_COMPLETED)
+            await self.recover()
 
 
 def _refuse_changed(execution: str, changes: tuple[str, ...]) -> None:

@@ -10,6 +10,7 @@ The data of its entries, by kind:
                preview, message, reused, and of what did not leave arguments, effect, decision, rule;
                `value` is the answer as the program gets it, JSON
     printed    text                                              printed since the last one, told with what comes next
+    resumed    by                  `server` where a server took it up from a dead one, else who let it go on after that
     ended      the same without call, now and marks: a page of a list, which the program gets as a part of the whole
 
 `call` is the id that the guest gave; 0 for pages. What became of a call that has `started` alone nobody knows.
@@ -74,6 +75,8 @@ class Record:
         self.deliveries: list[Delivery] = []
         #: Characters of output that were told.
         self.printed = 0
+        #: How often a server took it up from a dead one since a person let it go on.
+        self.taken_up = 0
         for number, entry in enumerate(entries, start=1):
             with readable(f"entry {number}", execution):
                 if entry.sequence != number:
@@ -106,6 +109,8 @@ class Record:
             self._ended(entry)
         elif entry.kind == "printed":
             self.printed += len(data["text"])
+        elif entry.kind == "resumed":
+            self.taken_up = self.taken_up + 1 if data.get("by") == "server" else 0
         elif entry.kind == "delivered":
             if data["call"]:
                 self._ended(entry)

@@ -11,10 +11,11 @@ import asyncio
 import json
 import time
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from codemode.catalog.tool import Effect
-from codemode.errors import CodeModeError, NondeterminismError
+from codemode.errors import CallError, CodeModeError, NondeterminismError
 from codemode.executions.journal import JournalEntry, PendingCall
 from codemode.executions.ledger import Ledger, LedgerEntry
 from codemode.executions.paging import whole_list
@@ -23,6 +24,7 @@ from codemode.executions.run import Run, for_program
 from codemode.executions.used import definition_digest
 from codemode.gateway.call import CallState
 from codemode.gateway.redaction import Redaction
+from codemode.transports.doubt import in_doubt
 from codemode.transports.idempotency import key_of
 from codemode.transports.transport import Page
 from sandbox import CallFailed, Failure, ProgramStopped
@@ -107,6 +109,7 @@ class RecordedRun(Run):
         self._ends: dict[str, dict[str, Any]] = {}
         self._approvals: dict[str, str] = {}
         self._left: set[str] = set()
+        self._doubtful: set[str] = set()  # writes that an earlier server has sent, and may have been done
 
     # --- what the sandbox asks -----------------------------------------------------------------------------------
 
@@ -294,6 +297,7 @@ class RecordedRun(Run):
         if judged.tool is None or judged.tool.effect is Effect.READ:
             return allowed
         if attempts and self._gateway.takes_key(judged.tool):
+            self._doubtful.add(judged.call.path)
             return allowed
         return await self._wait_for(question, CallState.UNKNOWN)
 
@@ -375,8 +379,8 @@ class RecordedRun(Run):
         await self._append(())
 
     async def _sent(self, judged: JudgedCall, send: Send) -> ToolOutcome:
-        outcome = await super()._sent(judged, send)
         path = judged.call.path
+        outcome = await super()._sent(judged, partial(_after_doubt, send) if path in self._doubtful else send)
         if "/" in path:
             is_error = outcome.error is not None
             answer = _error_fields(for_program(outcome.error)) if outcome.error is not None else _page(outcome.value)
@@ -426,6 +430,14 @@ class RecordedRun(Run):
 
     def _masked(self, secret: object) -> str:
         return f"[secret {self._journal.digest(secret)[:_DIGITS]}]"
+
+
+async def _after_doubt(send: Send, judged: JudgedCall) -> ToolOutcome:
+    """Send a write once more that may have been done: an error does not say that it was not."""
+    outcome = await send(judged)
+    if not isinstance(outcome.error, CallError) or outcome.state is CallState.COMMITTED:
+        return outcome
+    return replace(outcome, state=CallState.UNKNOWN, error=in_doubt(outcome.error))
 
 
 def _shown(arguments: Mapping[str, Any]) -> str:

@@ -17,6 +17,7 @@ from codemode.errors import (
     CallerNotLetIn,
     CallError,
     CodeModeError,
+    EndUnknown,
     UpstreamError,
     UpstreamTimeout,
     UpstreamUnreachable,
@@ -172,6 +173,8 @@ def _state_after(error: CallError, tool: Tool, *, has_left: bool) -> CallState:
             return CallState.NOT_STARTED
         case UpstreamUnreachable():
             return CallState.NOT_STARTED
+        case EndUnknown():
+            return CallState.UNKNOWN
         case AnswerInvalid() if is_write:
             return CallState.COMMITTED
         case UpstreamError(status=status) if is_write and status in _OF_PROXIES:

@@ -16,6 +16,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from codemode.executions.recovery import NoRoomYet
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
@@ -227,6 +229,16 @@ class Admission:
             message = f"more than {self._settings.per_key_rate_per_s:g} requests in a second"
             raise Overloaded(message, due - now)
         return due
+
+
+@asynccontextmanager
+async def turn_of_orphan(admission: Admission, owner: str) -> AsyncIterator[Turn]:
+    """A turn for an execution that a dead server has left. Raises NoRoomYet."""
+    try:
+        async with admission.turn(owner) as turn:
+            yield turn
+    except Overloaded as overloaded:
+        raise NoRoomYet(overloaded.reason) from None
 
 
 def _is_admitted(turn: Turn) -> bool:

@@ -11,6 +11,7 @@ import logging
 import os
 import uuid
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from fastapi import Depends, FastAPI, Query, Request
@@ -40,7 +41,7 @@ from codemode.errors import (
 )
 from codemode.reading import source_states
 from codemode.search.query import Query as SearchQuery
-from codemode.serving.admission import Admission
+from codemode.serving.admission import Admission, turn_of_orphan
 from codemode.serving.http_executions import add_execution_routes
 from codemode.serving.http_menu import add_menu_route
 from codemode.serving.intake import Intake
@@ -110,6 +111,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     app.state.is_draining = False
     if service.settings.keeps_journal:
         service.executions.role_of = callers.role_of
+        service.executions.recovery.turn = partial(turn_of_orphan, admission)
     app.router.routes.append(Route(PATH, endpoint=mcp))
     app.add_middleware(Intake, admission=admission, limit_bytes=server.request_limit_bytes, body_s=server.request_s)
     app.add_middleware(KeyCheck, callers=callers)
@@ -132,12 +134,16 @@ def _add_health(app: FastAPI, service: CodeMode) -> None:
     async def readyz() -> JSONResponse:
         """Whether to send requests here: programs can run, and the server is not about to stop.
 
-        It is `degraded` where a source is unavailable, or used as it was when it was last read.
+        It is `degraded` where a source is unavailable, or used as it was when it was last read; and where the journal
+        cannot be written: then programs may only read.
         """
         if app.state.is_draining or not service.is_ready:
             return problem(503, "not_ready", "the server is stopping" if app.state.is_draining else "it is starting")
         lacking = sum(source.failure is not None for source in service.sources.values())
-        return JSONResponse({"status": "degraded", "sources_lacking": lacking} if lacking else {"status": "ok"})
+        found: dict[str, Any] = {"sources_lacking": lacking} if lacking else {}
+        if service.settings.keeps_journal and not await service.executions.health.is_writable():
+            found["journal"] = "cannot be written: programs may only read"
+        return JSONResponse({"status": "degraded", **found} if found else {"status": "ok"})
 
     if service.observers.metrics is not None:
         metrics = service.observers.metrics

@@ -72,6 +72,7 @@ async def load_mcp_server(
         concurrency=settings.concurrency,
         contents=contents,
         secrets=known,
+        is_process=bool(settings.command),
     )
     accepted = AcceptedDefinitions(folder)
     errors.unlink(missing_ok=True)

@@ -22,6 +22,7 @@ from codemode.errors import (
     UpstreamUnreachable,
 )
 from codemode.transports.addresses import is_same_origin, origin, upgraded
+from codemode.transports.certificates import distrusted
 from codemode.transports.credentials import Place
 from codemode.transports.packing import ACCEPTED, PackedWrongly, Unpacker
 
@@ -181,7 +182,8 @@ class Exchange:
             response = await self._connections.handle_async_request(request)
         except (httpcore2.ConnectError, httpcore2.ConnectTimeout, httpcore2.PoolTimeout) as error:
             where = f"{request.url.scheme.decode()}://{request.url.host.decode()}:{request.url.port}"
-            message = f"{self._source} at {where} cannot be reached ({_reason(error)}); nothing was sent"
+            why = distrusted(error) or _reason(error)
+            message = f"{self._source} at {where} cannot be reached ({why}); nothing was sent"
             raise UpstreamUnreachable(message, source=self._source) from None
         except httpcore2.LocalProtocolError as error:
             message = f"{self._source}: the request cannot be sent as it is ({_reason(error)}); nothing was sent"

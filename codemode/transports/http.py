@@ -18,6 +18,7 @@ from codemode.transports.addresses import Permitted, base_for, checked_base, ori
 from codemode.transports.content import ContentStore
 from codemode.transports.credentials import NOBODY, CallerCredentials, Credential
 from codemode.transports.departure import DEPARTURE
+from codemode.transports.doubt import in_doubt, is_in_progress, leaves_doubt
 from codemode.transports.exchange import Answer, Exchange
 from codemode.transports.idempotency import IDEMPOTENCY_KEY
 from codemode.transports.network import open_pool, resolve
@@ -143,7 +144,7 @@ class HttpTransport:
         plan, chosen = self._plan(tool)
         request = self._keyed(plan.build(arguments, self._contents), tool)
         deadline = asyncio.get_running_loop().time() + self._reach.timeout_s
-        attempt = 0
+        attempt, is_doubtful = 0, False
         while True:
             try:
                 answer = await self._attempt(request, chosen, caller, deadline)
@@ -151,12 +152,24 @@ class HttpTransport:
                 return self._redactor_for(caller).answer(data, answer.body), answer.headers
             except CallError as error:
                 self._redactor_for(caller).clean(error)
-                wait = wait_before_retry(error, request, attempt)
-                too_late = wait is None or asyncio.get_running_loop().time() + wait >= deadline
-                if wait is None or too_late or attempt >= self._reach.retries:
+                is_working = is_in_progress(error, request)
+                wait = self._wait(error, request, attempt, deadline, is_working=is_working)
+                if wait is None and tool.effect is not Effect.READ and (is_doubtful or is_working):
+                    raise in_doubt(error) from None
+                if wait is None:
                     raise
+                is_doubtful = is_doubtful or leaves_doubt(error)
             attempt += 1
             await self._sleep(wait)
+
+    def _wait(
+        self, error: CallError, request: HttpRequest, attempt: int, deadline: float, *, is_working: bool
+    ) -> float | None:
+        """Seconds until the next attempt, None where there is none; the end of one in progress is waited for."""
+        wait = wait_before_retry(error, request, attempt)
+        if wait is None or asyncio.get_running_loop().time() + wait >= deadline:
+            return None
+        return wait if is_working or attempt < self._reach.retries else None
 
     @property
     def idempotency_header(self) -> str:

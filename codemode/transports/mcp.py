@@ -28,9 +28,11 @@ from codemode.catalog.tool import Effect
 from codemode.errors import AnswerInvalid, CallError, SourceError, UpstreamError, UpstreamTimeout, UpstreamUnreachable
 from codemode.transports.addresses import Permitted, origin
 from codemode.transports.answers import json_or_text, loaded
+from codemode.transports.certificates import distrusted
 from codemode.transports.content import Content, ContentStore
 from codemode.transports.credentials import NOBODY, CallerCredentials
 from codemode.transports.departure import DEPARTURE
+from codemode.transports.mcp_alive import PATIENCE_S, answers
 from codemode.transports.mcp_process import ANSWER_TOO_LARGE
 from codemode.transports.network import PinnedTransport, open_pool
 from codemode.transports.pace import Pace
@@ -116,6 +118,7 @@ class McpTransport:
     """Calls the tools of one server. `connect` gives a new connection each time it is called, and calls what it is
     given when that has ended by itself, where it can know.
 
+    With `is_process` a server that lets a call time out and answers no ping is ended, and a new one connected to.
     `on_change` is given the definitions whenever the server says that they have changed, and after each new connection
     with others than before.
     """
@@ -132,7 +135,10 @@ class McpTransport:
         contents: ContentStore | None = None,
         secrets: tuple[str, ...] = (),
         on_change: Callable[[Definitions], None] = lambda _: None,
+        is_process: bool = False,
     ) -> None:
+        self._is_process = is_process
+        self._probe: asyncio.Task[None] | None = None
         self._source = source
         self._connect = connect
         self._timeout_s = timeout_s
@@ -181,8 +187,13 @@ class McpTransport:
         except TimeoutError:
             if not has_left.is_set():
                 raise self._unreachable() from None
+            self._suspect(PATIENCE_S)
             message = f"{self._source} gave no answer within {self._timeout_s:g} s"
             raise UpstreamTimeout(message) from None
+        except asyncio.CancelledError:
+            if has_left.is_set():  # it has not had its time yet
+                self._suspect(self._timeout_s)
+            raise
         try:
             value = self._value(result)
         except (ValueError, RecursionError) as error:
@@ -206,11 +217,12 @@ class McpTransport:
 
     async def aclose(self) -> None:
         """Close the connection; a server that was started for it ends."""
-        if self._owner is not None:
-            self._owner.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._owner
-            self._owner = None
+        for task in (self._probe, self._owner):
+            if task is not None:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+        self._owner = self._probe = None
 
     async def _sent(
         self, name: str, arguments: dict[str, Any], has_left: asyncio.Event, *, again: bool
@@ -243,6 +255,16 @@ class McpTransport:
         is_session = error.code == INVALID_REQUEST and error.message == "Session terminated"
         return error.code == CONNECTION_CLOSED or is_session
 
+    def _suspect(self, patience_s: float) -> None:
+        """A call got no answer: look whether the server does anything at all."""
+        if self._is_process and self._client is not None and (self._probe is None or self._probe.done()):
+            self._probe = asyncio.create_task(self._replace_if_silent(self._client, patience_s))
+
+    async def _replace_if_silent(self, client: Client, patience_s: float) -> None:
+        if not await answers(client, patience_s) and self._client is client:
+            log.warning("the MCP server of %s answers nothing, not even a ping: it is started anew", self._source)
+            self._lose()
+
     def _lose(self) -> None:
         self._client = None
         self._settled.clear()
@@ -255,6 +277,7 @@ class McpTransport:
             return AnswerInvalid(f"{self._source}: the answer cannot be read")
         message = self._redactor.text(f"{self._source}: {shorten(error.message, _LONGEST_ERROR)}")
         if error.code == REQUEST_TIMEOUT:
+            self._suspect(PATIENCE_S)
             return UpstreamTimeout(message)
         if error.code in (ANSWER_TOO_LARGE, PARSE_ERROR):
             return AnswerInvalid(message)
@@ -413,6 +436,8 @@ def _bytes(text: str) -> bytes:
 
 def _reason(error: BaseException) -> str:
     """The first cause in a group of errors, in one line."""
+    if said := distrusted(error):
+        return said
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]

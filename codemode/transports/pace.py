@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import UpstreamError
 from codemode.transports.departure import DEPARTURE
+from codemode.transports.doubt import has_key, is_in_progress
 from codemode.transports.exchange import Interrupted
 
 if TYPE_CHECKING:
@@ -21,9 +22,6 @@ _SAFE = frozenset(("GET", "HEAD", "OPTIONS", "TRACE", "QUERY"))
 #: Methods whose second attempt leaves what the first would have (9.2.2).
 _IDEMPOTENT = _SAFE | {"PUT", "DELETE"}
 
-#: By these a service knows a second attempt and does the work once (draft-ietf-httpapi-idempotency-key-header).
-_KEYS = frozenset(("idempotency-key", "x-idempotency-key"))
-
 #: Statuses that ask for another attempt. 429 comes before the work as a rule, but a service may also pass on that of
 #: another, half way through its own (RFC 6585, 4, promises nothing): what is not idempotent is not repeated.
 _TOO_MANY = 429
@@ -31,6 +29,9 @@ _FOR_NOW = frozenset((502, 503, 504))
 
 #: The first wait where the service gives no advice; each further one is twice as long.
 _FIRST_WAIT_S = 0.25
+
+#: The longest wait for a request under the same key that the service is still at work on.
+_KEY_WAIT_S = 2.0
 
 
 class Pace:
@@ -82,16 +83,18 @@ def wait_before_retry(error: Exception, request: HttpRequest, attempt: int) -> f
 
     A DELETE is repeated after 429 only: elsewhere the first attempt may have done it, and the second would say 404.
     """
-    has_key = request.is_keyed or any(name.lower() in _KEYS for name, _ in request.headers)
-    is_repeatable = has_key or request.method in _IDEMPOTENT
+    is_keyed = has_key(request)
+    is_repeatable = is_keyed or request.method in _IDEMPOTENT
     usual = _FIRST_WAIT_S * 2**attempt
     if isinstance(error, Interrupted):
-        if not is_repeatable or (request.method == "DELETE" and not has_key):
+        if not is_repeatable or (request.method == "DELETE" and not is_keyed):
             return None
         return 0.0 if error.is_stale and attempt == 0 else usual
     if not isinstance(error, UpstreamError) or not is_repeatable:
         return None
-    is_worth_it = error.status == _TOO_MANY or (error.status in _FOR_NOW and (has_key or request.method != "DELETE"))
+    if is_in_progress(error, request):
+        return min(usual, _KEY_WAIT_S) if error.retry_after_s is None else error.retry_after_s
+    is_worth_it = error.status == _TOO_MANY or (error.status in _FOR_NOW and (is_keyed or request.method != "DELETE"))
     if not is_worth_it:
         return None
     return usual if error.retry_after_s is None else error.retry_after_s

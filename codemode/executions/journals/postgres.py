@@ -26,6 +26,7 @@ from codemode.executions.journals.group import GroupCommit
 from codemode.executions.journals.preparing import prepare
 from codemode.executions.journals.sql import SqlJournal
 from codemode.executions.journals.transactions import Now, Statement, Statements
+from codemode.transports.certificates import distrusted
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterator, Sequence
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 
 #: Connections of one server: one writes what executions do, the others answer questions about them.
 CONNECTIONS = 4
+
+#: What to do where the authority of the database's certificate is not known.
+_AUTHORITY = "write the file of its authority into `journal.url`, `…?sslmode=verify-full&sslrootcert=FILE`"
 
 #: How long one statement may take, and connecting.
 PATIENCE_S = 10.0
@@ -275,7 +279,8 @@ class PostgresJournal(SqlJournal):
         try:
             yield
         except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as error:
-            why = "it does not answer in time" if isinstance(error, TimeoutError) else _one_line(error)
+            why = "it does not answer in time" if isinstance(error, TimeoutError) else ""
+            why = why or distrusted(error, _AUTHORITY) or _one_line(error)
             message = f"the journal {self._store} cannot be used: {why}; nothing was recorded"
             raise JournalUnavailable(message) from error
 

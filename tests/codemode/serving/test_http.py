@@ -54,7 +54,7 @@ async def test_health_is_open_and_counts_the_tools_for_who_may_see_them(client: 
 
 async def test_the_service_is_ready_when_programs_can_run(client: httpx2.AsyncClient, service: CodeMode) -> None:
     answer = await client.get("/readyz")
-    assert (answer.status_code, answer.json()["code"]) == (503, "not_ready")
+    assert (answer.status_code, answer.json()["code"], answer.headers["retry-after"]) == (503, "not_ready", "5")
     await service.start_sandbox()
     assert (await client.get("/readyz")).status_code == 200
 

@@ -156,6 +156,30 @@ async def test_a_call_without_an_answer_is_unknown_and_the_server_is_told(tmp_pa
         assert (await service.execute("bad.plain()")).value == "plain"
 
 
+async def test_a_server_that_hangs_is_replaced_and_what_it_was_doing_is_unknown(tmp_path: Path) -> None:
+    async with CodeMode.from_settings(settings(tmp_path, timeout_s=5)) as service:
+        await until_there(service)
+        process = int((await until_heard(tmp_path, "began ")).split()[1])
+        os.kill(process, signal.SIGSTOP)
+        ended = await service.execute("bad.plain()")
+        assert [str(call.state) for call in ended.calls] == ["unknown"]
+        await until_heard(tmp_path, "began ", times=2)
+        assert not is_alive(process)
+        async with asyncio.timeout(200):
+            while (await service.execute("bad.plain()")).value != "plain":
+                pass
+
+
+async def test_a_server_that_hangs_is_replaced_also_where_the_program_is_given_up_first(tmp_path: Path) -> None:
+    async with CodeMode.from_settings(settings(tmp_path, timeout_s=10)) as service:
+        await until_there(service)
+        os.kill(int((await until_heard(tmp_path, "began ")).split()[1]), signal.SIGSTOP)
+        running = asyncio.create_task(service.execute("bad.plain()"))
+        with suppress(TimeoutError, asyncio.CancelledError):
+            await asyncio.wait_for(running, 6)
+        await until_heard(tmp_path, "began ", times=2)
+
+
 async def test_a_program_that_is_cancelled_cancels_what_its_servers_do(tmp_path: Path) -> None:
     async with CodeMode.from_settings(settings(tmp_path)) as service:
         running = asyncio.create_task(service.execute("bad.silent()"))
@@ -250,7 +274,7 @@ async def test_a_server_that_takes_longer_to_start_than_a_call_may_is_there_late
 
 
 async def test_what_a_server_said_before_it_went_away_is_told(tmp_path: Path) -> None:
-    command = ["sh", "-c", "echo one >&2; echo 'no such option: the-secret' >&2; exit 3"]
+    command = ("sh", "-c", "echo one >&2; echo 'no such option: the-secret' >&2; exit 3")
     source = settings(tmp_path).sources["bad"].model_copy(update={"command": command, "env": {"A": "the-secret"}})
     async with CodeMode.from_settings(settings(tmp_path).model_copy(update={"sources": {"bad": source}})) as service:
         (warning,) = service.sources["bad"].warnings

@@ -1,0 +1,42 @@
+"""Whether the journal can be written, as the server says."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import httpx2
+
+from codemode.executions import health
+from codemode.serving.callers import Callers
+from codemode.serving.http import create_app
+from tests.codemode.executions.upstream import place
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+async def test_the_server_says_that_the_journal_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "FRESH_S", 0.0)
+    async with place(tmp_path) as here, here.service() as service:
+        await service.start_sandbox()
+        app = create_app(service, Callers.of(service.settings))
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1") as client:
+            assert (await client.get("/readyz")).json() == {"status": "ok"}
+            with closing(sqlite3.connect(tmp_path / "state" / "journal.sqlite3", isolation_level=None)) as file:
+                file.execute("BEGIN IMMEDIATE")
+                answer = await client.get("/readyz")
+                file.execute("ROLLBACK")
+            assert (answer.status_code, answer.json()) == (
+                200,
+                {"status": "degraded", "journal": "cannot be written: programs may only read"},
+            )
+            async with asyncio.timeout(30):
+                while (await client.get("/readyz")).json() != {"status": "ok"}:
+                    pass
