@@ -232,7 +232,8 @@ class Journal(Protocol):
         """Record a new execution as `running`, held by this server for the time that is configured (`lease_s`).
 
         Raises RequestRepeated, with the id of the earlier execution, where its owner has used the request key before,
-        and RequestConflict where that was with another request.
+        and RequestConflict where that was with another request. Raises JournalFull where what may not be removed takes
+        all the space that it may take.
         """
         ...
 

@@ -21,7 +21,7 @@ from codemode.executions.journals.group import GroupCommit
 from codemode.executions.journals.preparing import prepare
 from codemode.executions.journals.presence import Presence
 from codemode.executions.journals.sql import SqlJournal
-from codemode.executions.journals.transactions import Now, Statement, Statements
+from codemode.executions.journals.statements import Now, Statement, Statements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from codemode.executions.journal import JournalEntry, Lease
     from codemode.executions.journals.group import Write, Written
     from codemode.executions.journals.key import DigestKey
-    from codemode.executions.journals.transactions import Result, Transaction
+    from codemode.executions.journals.space import Bounds
+    from codemode.executions.journals.statements import Result, Transaction
     from codemode.settings.journal import Durability
 
 #: How long a write waits for other processes. Theirs take milliseconds; what holds the file longer is no server.
@@ -39,14 +40,27 @@ PATIENCE_S = 10.0
 AT_ONCE_BYTES = 256 * 1024
 
 
+#: Free pages that stay in the file for what comes next, and how many are cut off in one step.
+SPARE_PAGES = 1024
+_VACUUM_PAGES = 256
+_INCREMENTAL = 2
+
+
 class SqliteJournal(SqlJournal):
     """A journal in `file`, which is made with mode 0600, its folder with 0700."""
 
     def __init__(
-        self, file: Path, key: DigestKey, *, lease_s: float, durability: Durability = "process", project: str = ""
+        self,
+        file: Path,
+        key: DigestKey,
+        *,
+        lease_s: float,
+        durability: Durability = "process",
+        project: str = "",
+        bounds: Bounds | None = None,
     ) -> None:
         self._presence = Presence(Path(f"{file}-servers"))
-        super().__init__(key, self._presence.name, lease_s, project)
+        super().__init__(key, self._presence.name, lease_s, project, bounds)
         self._file = file
         self._durability = durability
         self._group = GroupCommit(self._append_at_once, self._append_in_time)
@@ -80,6 +94,7 @@ class SqliteJournal(SqlJournal):
             self._file.touch(mode=0o600)
             self._file.chmod(0o600)
             self._desk = self._connect(PATIENCE_S)
+            self._desk.execute("PRAGMA auto_vacuum = INCREMENTAL")  # heeded where the file is new
             _use_write_ahead_file(self._desk)
             note = "PRAGMA user_version = {}"
             carry_out(self._desk, prepare(_version(), "sqlite", note, self._seals, str(self._file)))
@@ -119,6 +134,22 @@ class SqliteJournal(SqlJournal):
             return carry_out(self._desk, transaction, mode)
         except sqlite3.Error as error:
             raise self._unavailable(_reason(error)) from error
+
+    async def _space_given_back(self) -> bool:
+        """A file of an earlier version only uses its free pages again."""
+        return await self._in_thread(self._vacuumed)  # type: ignore[no-any-return]
+
+    def _vacuumed(self) -> bool:
+        """Cut some free pages off; whether there are more of them than are worth keeping."""
+        try:
+            (kind,) = self._desk.execute("PRAGMA auto_vacuum").fetchone()
+            (free,) = self._desk.execute("PRAGMA freelist_count").fetchone()
+            if kind != _INCREMENTAL or free <= SPARE_PAGES:
+                return False
+            self._desk.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})").fetchall()
+        except sqlite3.Error as error:
+            raise self._unavailable(_reason(error)) from error
+        return True
 
     def _append_at_once(self, writes: Sequence[Write]) -> Written | None:
         """On the event loop, where it takes no time."""
