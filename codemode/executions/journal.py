@@ -307,3 +307,7 @@ class Journal(Protocol):
     async def prune(self, retention: Retention) -> Pruned:
         """Apply retention. What runs, and what waits for a person within its time, is never touched."""
         ...
+
+    async def damages(self) -> tuple[str, ...]:
+        """What of the store's structure is damaged, a sentence each; a long look. Seals are compared by reading."""
+        ...

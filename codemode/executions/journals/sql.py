@@ -123,6 +123,10 @@ class SqlJournal(ABC):
             await asyncio.sleep(_PAUSE_S)
         return Pruned(tuple(expired), removed)
 
+    async def damages(self) -> tuple[str, ...]:
+        """See `Journal.damages`. A database server has tools of its own for that."""
+        return ()
+
     async def _pruned(self, retention: Retention) -> int:
         """Remove what was beyond retention at one time; returns how many."""
         project = self._seals.project

@@ -8,6 +8,7 @@ over it, and what comes meanwhile is written next. Everything else runs in a thr
 from __future__ import annotations
 
 import asyncio
+import logging
 import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -22,16 +23,20 @@ from codemode.executions.journals.preparing import prepare
 from codemode.executions.journals.presence import Presence
 from codemode.executions.journals.sql import SqlJournal
 from codemode.executions.journals.statements import Now, Statement, Statements
+from codemode.executions.journals.structure import damages, identity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codemode.executions.journal import JournalEntry, Lease
+    from codemode.executions.journal import JournalEntry, Lease, Pruned, Retention
     from codemode.executions.journals.group import Write, Written
     from codemode.executions.journals.key import DigestKey
     from codemode.executions.journals.space import Bounds
     from codemode.executions.journals.statements import Result, Transaction
+    from codemode.executions.journals.structure import Depth
     from codemode.settings.journal import Durability
+
+log = logging.getLogger(__name__)
 
 #: How long a write waits for other processes. Theirs take milliseconds; what holds the file longer is no server.
 PATIENCE_S = 10.0
@@ -66,6 +71,8 @@ class SqliteJournal(SqlJournal):
         self._group = GroupCommit(self._append_at_once, self._append_in_time)
         self._thread = ThreadPoolExecutor(1, "journal")
         self._connections: list[sqlite3.Connection] = []
+        self._identity: tuple[int, int] | None = None
+        self._lost = ""
 
     async def open(self) -> None:
         """See `Journal.open`."""
@@ -86,6 +93,25 @@ class SqliteJournal(SqlJournal):
         """See `Journal.append`."""
         return await self._group.add(lease, entries, at_once=at_once)
 
+    async def prune(self, retention: Retention) -> Pruned:
+        """See `Journal.prune`; looks for damage afterwards, so that it is noticed before its pages are needed."""
+        pruned = await super().prune(retention)
+        found = await self._damages("quick_check", 1)
+        if found:
+            self._lose(f"it is damaged ({found[0]}): stop all servers, see `codemode journal check`, put back a copy")
+            self._require_found()
+        return pruned
+
+    async def damages(self) -> tuple[str, ...]:
+        """See `Journal.damages`."""
+        return await self._damages("integrity_check", 20)
+
+    async def _damages(self, depth: Depth, most: int) -> tuple[str, ...]:
+        try:
+            return await damages(self._file, depth, most)
+        except sqlite3.Error as error:
+            raise self._unavailable(_reason(error)) from error
+
     # The rest runs in the thread, but for what says otherwise.
 
     def _open(self) -> None:
@@ -99,6 +125,7 @@ class SqliteJournal(SqlJournal):
             note = "PRAGMA user_version = {}"
             carry_out(self._desk, prepare(_version(), "sqlite", note, self._seals, str(self._file)))
             self._appender = self._connect(0.0)
+            self._identity = identity(self._file)
             self._presence.announce()
         except OSError as error:
             raise self._unavailable(error.strerror or str(error)) from error
@@ -130,6 +157,9 @@ class SqliteJournal(SqlJournal):
         return await self._in_thread(self._carried_out, transaction, "DEFERRED")  # type: ignore[no-any-return]
 
     def _carried_out(self, transaction: Transaction[Result], mode: str) -> Result:
+        if not self._lost and identity(self._file) != self._identity:
+            self._lose("it was deleted or replaced while this server has it open: stop all servers, put it back")
+        self._require_found()
         try:
             return carry_out(self._desk, transaction, mode)
         except sqlite3.Error as error:
@@ -151,8 +181,18 @@ class SqliteJournal(SqlJournal):
             raise self._unavailable(_reason(error)) from error
         return True
 
+    def _lose(self, why: str) -> None:
+        """Refuse everything from now on: what would be written is lost, and what is read may be wrong."""
+        self._lost = why
+        log.error("%s", self._unavailable(why))
+
+    def _require_found(self) -> None:
+        if self._lost:
+            raise self._unavailable(self._lost)
+
     def _append_at_once(self, writes: Sequence[Write]) -> Written | None:
         """On the event loop, where it takes no time."""
+        self._require_found()
         size = sum(len(value) for _, lines in writes for _, _, value in lines if value)
         if self._durability == "power" or size > AT_ONCE_BYTES:
             return None
@@ -170,6 +210,7 @@ class SqliteJournal(SqlJournal):
         return await asyncio.to_thread(self._append_patiently, writes)
 
     def _append_patiently(self, writes: Sequence[Write]) -> Written:
+        self._require_found()
         try:
             self._appender.execute(f"PRAGMA busy_timeout = {int(PATIENCE_S * 1000)}")
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 import stat
 import subprocess
@@ -107,6 +108,43 @@ async def test_a_file_of_an_earlier_version_uses_its_space_again(file: Path) -> 
     assert (await journal.prune(ALL)).removed == 12
     assert await filled(journal, file) < before * 1.1
     await journal.aclose()
+
+
+async def test_a_file_that_is_deleted_while_it_is_open_is_noticed(file: Path, journal: SqliteJournal) -> None:
+    lease = await journal.create(new())
+    kept = file.with_name("kept")
+    shutil.move(file, kept)
+    for _ in range(2):
+        with pytest.raises(JournalUnavailable, match="it was deleted or replaced while this server has it open: stop"):
+            await journal.renew(["ex_1"])
+        shutil.copy(kept, file)  # another file is none of ours either
+    with pytest.raises(JournalUnavailable, match="nothing was recorded"):
+        await journal.append(lease, [JournalEntry("started")])
+    with pytest.raises(JournalUnavailable):
+        await journal.append(lease, [JournalEntry("ended", value=b"x" * 2 * AT_ONCE_BYTES)])
+
+
+async def test_damage_is_noticed_before_its_pages_are_needed(file: Path, journal: SqliteJournal) -> None:
+    await filled(journal, file)
+    assert await journal.damages() == ()
+    never = Retention(age_s=1e9, count=1000, paused_s=1e9)
+    await journal.prune(never)
+    damage(file)
+    with pytest.raises(JournalUnavailable, match=r"it is damaged .*codemode journal check.*put back a copy"):
+        await journal.prune(never)
+    with pytest.raises(JournalUnavailable, match="it is damaged"):
+        await journal.create(new("ex_new"))
+    assert await journal.damages()
+
+
+def damage(file: Path) -> None:
+    """Overwrite the root of the tree of entries."""
+    with closing(sqlite3.connect(file)) as connection:
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'entries'").fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    with file.open("r+b") as opened:
+        opened.seek((page - 1) * size)
+        opened.write(b"\xff" * size)
 
 
 async def test_several_processes_write_to_one_file(file: Path, journal: SqliteJournal) -> None:
