@@ -20,6 +20,7 @@
     │  ├─ ExecutionChanged   what it has used is not what it was: nothing was run
     │  ├─ NondeterminismError  its program did something else than was recorded
     │  ├─ JournalDamaged     an entry of the journal makes no sense
+    │  ├─ JournalFull        what it may not remove takes all the space that it may take: nothing was run
     │  └─ JournalUnavailable nothing can be recorded now, so that nothing may be done
     └─ CallError             one call of a tool
        ├─ ArgumentsInvalid
@@ -213,6 +214,15 @@ class JournalDamaged(ExecutionError):
     """The journal has something of the execution that makes no sense; the message says which entry."""
 
     code = "journal_damaged"
+
+
+class JournalFull(ExecutionError):
+    """What the journal may not remove takes all the space that it may take; nothing was run.
+
+    The message says which bound was reached, whose, and what to do.
+    """
+
+    code = "journal_full"
 
 
 class JournalUnavailable(ExecutionError):

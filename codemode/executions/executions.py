@@ -103,7 +103,6 @@ class Executions:
         self._endings: set[asyncio.Task[None]] = set()
         self._opening = asyncio.Lock()
         self._is_open = False
-        self._next_pruning = 0.0
         #: The role of today of who started an execution, None where he has none; without keys of ours that of then.
         self.role_of: Callable[[NewExecution], str | None] = lambda given: given.role
         self.health = JournalHealth(journal, self.open, self._ended.are_late)
@@ -478,6 +477,7 @@ class Executions:
         with suppress(JournalUnavailable):  # it is said below, and tried again
             await self.open()
         self._again_and_again(self._look_after, self._settings.lease_s, "the journal could not be looked after")
+        self._again_and_again(self._prune, _PRUNED_EVERY_S, "what is old could not be removed from the journal")
 
     def _again_and_again(self, chore: Callable[[], Awaitable[None]], every_s: float, failed: str) -> None:
         keep(asyncio.create_task(again_and_again(chore, every_s, failed)), self._chores)
@@ -490,15 +490,15 @@ class Executions:
 
     async def _look_after(self) -> None:
         await self.recover()
-        if time.monotonic() >= self._next_pruning:
-            self._next_pruning = time.monotonic() + _PRUNED_EVERY_S
-            await self._journal.prune(
-                Retention(self._settings.keep_s, self._settings.keep_count, self._settings.expire_s)
-            )
         while self.recovery.is_full and self._attempts:
             running = [attempt.task for attempt in self._attempts.values()]
             await asyncio.wait(running, timeout=self._settings.lease_s, return_when=asyncio.FIRST_COMPLETED)
             await self.recover()
+
+    async def _prune(self) -> None:
+        """Apart from the rest, which would wait for it: it takes its time."""
+        await self.open()
+        await self._journal.prune(Retention(self._settings.keep_s, self._settings.keep_count, self._settings.expire_s))
 
 
 def _refuse_changed(execution: str, changes: tuple[str, ...]) -> None:

@@ -237,7 +237,8 @@ class Journal(Protocol):
         """Record a new execution as `running`, held by this server for the time that is configured (`lease_s`).
 
         Raises RequestRepeated, with the id of the earlier execution, where its owner has used the request key before,
-        and RequestConflict where that was with another request.
+        and RequestConflict where that was with another request. Raises JournalFull where what may not be removed takes
+        all the space that it may take.
         """
         ...
 
@@ -310,4 +311,8 @@ class Journal(Protocol):
 
     async def prune(self, retention: Retention) -> Pruned:
         """Apply retention. What runs, and what waits for a person within its time, is never touched."""
+        ...
+
+    async def damages(self) -> tuple[str, ...]:
+        """What of the store's structure is damaged, a sentence each; a long look. Seals are compared by reading."""
         ...

@@ -61,11 +61,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "policy": ("cli_policy", "The access policy: explain a decision, check the rules."),
     "auth": ("cli_auth", "Logins at the services behind the sources."),
     "executions": ("cli_executions:executions", "What programs have done, and how they go on."),
+    "journal": ("cli_journal", "The record of executions: check it."),
     "approvals": ("cli_executions:approvals", "Calls that wait for a person."),
 }
 
 #: Commands that have commands of their own.
-GROUPS = frozenset(("sources", "keys", "policy", "auth", "executions", "approvals"))
+GROUPS = frozenset(("sources", "keys", "policy", "auth", "executions", "journal", "approvals"))
 
 
 class _Commands(typer.core.TyperGroup):

@@ -13,6 +13,7 @@ from codemode.settings.section import Section
 Durability = Literal["process", "power"]
 
 _DAY_S = 24 * 3600.0
+_GIB = 1024**3
 
 
 def _without_password(url: str) -> str:
@@ -35,7 +36,8 @@ class JournalSettings(Section):
     not, and what they were about is `unknown` then. `power` survives that of the machine, and flushes each write to the
     disk. A server that does not renew its lease for `lease_s` has lost its executions
     to whoever claims them. Ended executions are kept for `keep_s`, and at most `keep_count` of them; a paused one
-    expires after `expire_s`.
+    expires after `expire_s`. Executions take `keep_bytes` together, and `keep_bytes_per_key` of one key: the oldest
+    that have ended are removed first, and where open ones take more than that, new ones are refused.
     """
 
     enabled: bool | None = None
@@ -45,4 +47,6 @@ class JournalSettings(Section):
     lease_s: float = Field(default=15.0, ge=1, le=3600)
     keep_s: float = Field(default=30 * _DAY_S, gt=0)
     keep_count: int = Field(default=10_000, ge=1)
+    keep_bytes: int = Field(default=10 * _GIB, ge=1024**2)
+    keep_bytes_per_key: int = Field(default=2 * _GIB, ge=1024**2)
     expire_s: float = Field(default=7 * _DAY_S, gt=0)

@@ -25,7 +25,7 @@ from codemode.executions.journals import transactions
 from codemode.executions.journals.group import GroupCommit
 from codemode.executions.journals.preparing import prepare
 from codemode.executions.journals.sql import SqlJournal
-from codemode.executions.journals.transactions import Now, Statement, Statements
+from codemode.executions.journals.statements import Now, Statement, Statements
 from codemode.transports.certificates import distrusted
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from codemode.executions.journal import JournalEntry, Lease
     from codemode.executions.journals.group import Write, Written
     from codemode.executions.journals.key import DigestKey
-    from codemode.executions.journals.transactions import Result, Transaction
+    from codemode.executions.journals.space import Bounds
+    from codemode.executions.journals.statements import Result, Transaction
     from codemode.settings.journal import Durability
 
 #: Connections of one server: one writes what executions do, the others answer questions about them.
@@ -92,9 +93,16 @@ class PostgresJournal(SqlJournal):
     """A journal in the database that `url` names (`postgresql://…`, as libpq takes it); the tables are made in it."""
 
     def __init__(
-        self, url: str, key: DigestKey, *, lease_s: float, durability: Durability = "process", project: str = ""
+        self,
+        url: str,
+        key: DigestKey,
+        *,
+        lease_s: float,
+        durability: Durability = "process",
+        project: str = "",
+        bounds: Bounds | None = None,
     ) -> None:
-        super().__init__(key, f"{os.uname().nodename}-{os.getpid()}-{secrets.token_hex(6)}", lease_s, project)
+        super().__init__(key, f"{os.uname().nodename}-{os.getpid()}-{secrets.token_hex(6)}", lease_s, project, bounds)
         self._url = url
         self._store = shown(url)
         self._waits_always = durability == "power"

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from codemode.executions.journals.key import edited_key, wrong_key
 from codemode.executions.journals.migrations import Dialect, migrations, refuse_newer
-from codemode.executions.journals.transactions import Statement, now_us
+from codemode.executions.journals.statements import Statement, now_us
 
 if TYPE_CHECKING:
     from codemode.executions.journals.seals import Seals
-    from codemode.executions.journals.transactions import Transaction
+    from codemode.executions.journals.statements import Transaction
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +70,10 @@ def _take_over(seals: Seals, of: str) -> Transaction[int]:
         (now, of),
     )
     yield Statement("UPDATE executions SET project = $1 WHERE project = $2", (seals.project, of))
+    yield Statement(
+        "UPDATE space SET project = $1, ended_bytes = ended_bytes + open_bytes, open_bytes = 0 WHERE project = $2",
+        (seals.project, of),
+    )
     last = yield Statement("SELECT coalesce(max(number), 0) FROM executions WHERE project = $1", (seals.project,))
     sealed_from = int(last[0][0])
     seal = seals.seal(b"sealed from", seals.project, sealed_from)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from codemode.executions.journal import Pruned
-from codemode.executions.journals import transactions
+from codemode.executions.journals import space, transactions
 from codemode.executions.journals.seals import Seals
+from codemode.executions.journals.space import Bounds
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -23,17 +26,25 @@ if TYPE_CHECKING:
         StoredExecution,
     )
     from codemode.executions.journals.key import DigestKey
-    from codemode.executions.journals.transactions import Result, Transaction
+    from codemode.executions.journals.statements import Result, Transaction
+
+
+#: How much longer than a step of pruning the pause behind it is.
+_PAUSE = 4.0
+
+#: The pause between steps that give space back.
+_PAUSE_S = 0.02
 
 
 class SqlJournal(ABC):
     """`codemode.executions.journal.Journal` but for opening, closing and appending: these each does its way."""
 
-    def __init__(self, key: DigestKey, server: str, lease_s: float, project: str) -> None:
+    def __init__(self, key: DigestKey, server: str, lease_s: float, project: str, bounds: Bounds | None) -> None:
         self.server = server
         self._key = key
         self._seals = Seals(key, project)
         self._lease_s = lease_s
+        self._bounds = bounds or Bounds()
 
     @abstractmethod
     async def _write(self, transaction: Transaction[Result]) -> Result:
@@ -53,7 +64,7 @@ class SqlJournal(ABC):
 
     async def create(self, execution: NewExecution) -> Lease:
         """See `Journal.create`."""
-        return await self._write(transactions.create(self._seals, execution, self.server, self._lease_s))
+        return await self._write(transactions.create(self._seals, execution, self.server, self._lease_s, self._bounds))
 
     async def get(self, execution: str) -> StoredExecution:
         """See `Journal.get`."""
@@ -84,11 +95,11 @@ class SqlJournal(ABC):
 
     async def pause(self, lease: Lease, pending: Sequence[PendingCall], outcome: Any) -> None:
         """See `Journal.pause`."""
-        await self._write(transactions.pause(self._seals, lease, pending, outcome))
+        await self._write(transactions.pause(self._seals, lease, pending, outcome, self._bounds))
 
     async def finish(self, lease: Lease, status: ExecutionStatus, outcome: Any) -> None:
         """See `Journal.finish`."""
-        await self._write(transactions.finish(self._seals, lease, status, outcome))
+        await self._write(transactions.finish(self._seals, lease, status, outcome, self._bounds))
 
     async def pending(self, *, execution: str = "", unanswered: bool = True) -> tuple[PendingCall, ...]:
         """See `Journal.pending`."""
@@ -102,8 +113,36 @@ class SqlJournal(ABC):
         """See `Journal.prune`."""
         expired: list[str] = []
         removed = 0
-        while some := await self._write(transactions.expire(self._seals, retention)):
+        while some := await self._paced(transactions.expire(self._seals, retention)):
             expired.extend(some)
-        while count := await self._write(transactions.remove(self._seals.project, retention)):
+        while count := await self._pruned(retention):
             removed += count
+        is_more = True
+        while is_more:
+            is_more = await self._space_given_back()
+            await asyncio.sleep(_PAUSE_S)
         return Pruned(tuple(expired), removed)
+
+    async def damages(self) -> tuple[str, ...]:
+        """See `Journal.damages`. A database server has tools of its own for that."""
+        return ()
+
+    async def _pruned(self, retention: Retention) -> int:
+        """Remove what was beyond retention at one time; returns how many."""
+        project = self._seals.project
+        until = await self._read(space.watermark(project, retention, self._bounds))
+        removed = 0
+        while count := await self._paced(space.remove(project, until)):
+            removed += count
+        return removed
+
+    async def _paced(self, transaction: Transaction[Result]) -> Result:
+        """Carry out one of many transactions, and leave the store to others for longer than it took."""
+        begun = time.monotonic()
+        result = await self._write(transaction)
+        await asyncio.sleep(_PAUSE * (time.monotonic() - begun))
+        return result
+
+    async def _space_given_back(self) -> bool:
+        """Return some free space to the file system, where the store does not by itself; whether there is more."""
+        return False

@@ -8,6 +8,7 @@ over it, and what comes meanwhile is written next. Everything else runs in a thr
 from __future__ import annotations
 
 import asyncio
+import logging
 import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -21,16 +22,21 @@ from codemode.executions.journals.group import GroupCommit
 from codemode.executions.journals.preparing import prepare
 from codemode.executions.journals.presence import Presence
 from codemode.executions.journals.sql import SqlJournal
-from codemode.executions.journals.transactions import Now, Statement, Statements
+from codemode.executions.journals.statements import Now, Statement, Statements
+from codemode.executions.journals.structure import damages, identity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codemode.executions.journal import JournalEntry, Lease
+    from codemode.executions.journal import JournalEntry, Lease, Pruned, Retention
     from codemode.executions.journals.group import Write, Written
     from codemode.executions.journals.key import DigestKey
-    from codemode.executions.journals.transactions import Result, Transaction
+    from codemode.executions.journals.space import Bounds
+    from codemode.executions.journals.statements import Result, Transaction
+    from codemode.executions.journals.structure import Depth
     from codemode.settings.journal import Durability
+
+log = logging.getLogger(__name__)
 
 #: How long a write waits for other processes. Theirs take milliseconds; what holds the file longer is no server.
 PATIENCE_S = 10.0
@@ -39,19 +45,34 @@ PATIENCE_S = 10.0
 AT_ONCE_BYTES = 256 * 1024
 
 
+#: Free pages that stay in the file for what comes next, and how many are cut off in one step.
+SPARE_PAGES = 1024
+_VACUUM_PAGES = 256
+_INCREMENTAL = 2
+
+
 class SqliteJournal(SqlJournal):
     """A journal in `file`, which is made with mode 0600, its folder with 0700."""
 
     def __init__(
-        self, file: Path, key: DigestKey, *, lease_s: float, durability: Durability = "process", project: str = ""
+        self,
+        file: Path,
+        key: DigestKey,
+        *,
+        lease_s: float,
+        durability: Durability = "process",
+        project: str = "",
+        bounds: Bounds | None = None,
     ) -> None:
         self._presence = Presence(Path(f"{file}-servers"))
-        super().__init__(key, self._presence.name, lease_s, project)
+        super().__init__(key, self._presence.name, lease_s, project, bounds)
         self._file = file
         self._durability = durability
         self._group = GroupCommit(self._append_at_once, self._append_in_time)
         self._thread = ThreadPoolExecutor(1, "journal")
         self._connections: list[sqlite3.Connection] = []
+        self._identity: tuple[int, int] | None = None
+        self._lost = ""
 
     async def open(self) -> None:
         """See `Journal.open`."""
@@ -72,6 +93,25 @@ class SqliteJournal(SqlJournal):
         """See `Journal.append`."""
         return await self._group.add(lease, entries, at_once=at_once)
 
+    async def prune(self, retention: Retention) -> Pruned:
+        """See `Journal.prune`; looks for damage afterwards, so that it is noticed before its pages are needed."""
+        pruned = await super().prune(retention)
+        found = await self._damages("quick_check", 1)
+        if found:
+            self._lose(f"it is damaged ({found[0]}): stop all servers, see `codemode journal check`, put back a copy")
+            self._require_found()
+        return pruned
+
+    async def damages(self) -> tuple[str, ...]:
+        """See `Journal.damages`."""
+        return await self._damages("integrity_check", 20)
+
+    async def _damages(self, depth: Depth, most: int) -> tuple[str, ...]:
+        try:
+            return await damages(self._file, depth, most)
+        except sqlite3.Error as error:
+            raise self._unavailable(_reason(error)) from error
+
     # The rest runs in the thread, but for what says otherwise.
 
     def _open(self) -> None:
@@ -80,10 +120,12 @@ class SqliteJournal(SqlJournal):
             self._file.touch(mode=0o600)
             self._file.chmod(0o600)
             self._desk = self._connect(PATIENCE_S)
+            self._desk.execute("PRAGMA auto_vacuum = INCREMENTAL")  # heeded where the file is new
             _use_write_ahead_file(self._desk)
             note = "PRAGMA user_version = {}"
             carry_out(self._desk, prepare(_version(), "sqlite", note, self._seals, str(self._file)))
             self._appender = self._connect(0.0)
+            self._identity = identity(self._file)
             self._presence.announce()
         except OSError as error:
             raise self._unavailable(error.strerror or str(error)) from error
@@ -115,13 +157,42 @@ class SqliteJournal(SqlJournal):
         return await self._in_thread(self._carried_out, transaction, "DEFERRED")  # type: ignore[no-any-return]
 
     def _carried_out(self, transaction: Transaction[Result], mode: str) -> Result:
+        if not self._lost and identity(self._file) != self._identity:
+            self._lose("it was deleted or replaced while this server has it open: stop all servers, put it back")
+        self._require_found()
         try:
             return carry_out(self._desk, transaction, mode)
         except sqlite3.Error as error:
             raise self._unavailable(_reason(error)) from error
 
+    async def _space_given_back(self) -> bool:
+        """A file of an earlier version only uses its free pages again."""
+        return await self._in_thread(self._vacuumed)  # type: ignore[no-any-return]
+
+    def _vacuumed(self) -> bool:
+        """Cut some free pages off; whether there are more of them than are worth keeping."""
+        try:
+            (kind,) = self._desk.execute("PRAGMA auto_vacuum").fetchone()
+            (free,) = self._desk.execute("PRAGMA freelist_count").fetchone()
+            if kind != _INCREMENTAL or free <= SPARE_PAGES:
+                return False
+            self._desk.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})").fetchall()
+        except sqlite3.Error as error:
+            raise self._unavailable(_reason(error)) from error
+        return True
+
+    def _lose(self, why: str) -> None:
+        """Refuse everything from now on: what would be written is lost, and what is read may be wrong."""
+        self._lost = why
+        log.error("%s", self._unavailable(why))
+
+    def _require_found(self) -> None:
+        if self._lost:
+            raise self._unavailable(self._lost)
+
     def _append_at_once(self, writes: Sequence[Write]) -> Written | None:
         """On the event loop, where it takes no time."""
+        self._require_found()
         size = sum(len(value) for write in writes for _, _, value in write.lines if value)
         if self._durability == "power" or size > AT_ONCE_BYTES:
             return None
@@ -139,6 +210,7 @@ class SqliteJournal(SqlJournal):
         return await asyncio.to_thread(self._append_patiently, writes)
 
     def _append_patiently(self, writes: Sequence[Write]) -> Written:
+        self._require_found()
         try:
             self._appender.execute(f"PRAGMA busy_timeout = {int(PATIENCE_S * 1000)}")
             try:

@@ -7,9 +7,8 @@ Parameters are numbered (`$1`); a conditional `UPDATE … RETURNING` decides who
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any
 
 from codemode.errors import (
     ApprovalRefused,
@@ -33,6 +32,8 @@ from codemode.executions.journal import (
     StoredExecution,
 )
 from codemode.executions.journals import rows
+from codemode.executions.journals.space import BATCH, Bounds, add, require_room, settle
+from codemode.executions.journals.statements import Statement, Statements, Transaction, now_us
 
 if TYPE_CHECKING:
     from codemode.executions.journals.group import Write
@@ -41,47 +42,14 @@ if TYPE_CHECKING:
 #: Values larger than this are kept apart from the entries, so that a page of those holds many. A page of SQLite.
 SPILL_BYTES = 4096
 
-#: Executions that one transaction of retention touches: others must not wait long for their turn.
-BATCH = 50
-
 _SECOND_US = 1_000_000
-_ENDED = "status NOT IN ('queued', 'running', 'paused')"
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """One statement and its parameters."""
-
-    sql: str
-    parameters: tuple[Any, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Statements:
-    """One statement carried out for each tuple of parameters; it gives no rows."""
-
-    sql: str
-    parameters: tuple[tuple[Any, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Now:
-    """The time by the clock that all servers of the store share, as one row of one number."""
-
-
-Result = TypeVar("Result")
-Step = Statement | Statements | Now
-Transaction = Generator[Step, Sequence[Any], Result]
 IsDead = Callable[[str], bool]
 Line = tuple[str, str, bytes | None]
 
 
-def now_us() -> Transaction[int]:
-    """The time, in microseconds since the epoch."""
-    return int((yield Now())[0][0])
-
-
-def create(seals: Seals, execution: NewExecution, server: str, lease_s: float) -> Transaction[Lease]:
+def create(seals: Seals, execution: NewExecution, server: str, lease_s: float, bounds: Bounds) -> Transaction[Lease]:
     """See `Journal.create`."""
     now = yield from now_us()
     named = (seals.project, execution.owner, execution.request_key, execution.request_digest)
@@ -93,6 +61,7 @@ def create(seals: Seals, execution: NewExecution, server: str, lease_s: float) -
     )
     if not made:
         yield from _refuse_request(seals.project, execution)
+    yield from require_room(seals.project, execution.owner, bounds)
     given = rows.given_text(execution)
     yield Statement(
         "INSERT INTO contents (execution, given, seal) VALUES ($1, $2, $3)",
@@ -279,9 +248,11 @@ def read(seals: Seals, execution: str, after: int, *, values: bool) -> Transacti
     return tuple(rows.entry(row[:5], execution) for row in found)
 
 
-def pause(seals: Seals, lease: Lease, pending: Sequence[PendingCall], outcome: Any) -> Transaction[None]:
+def pause(
+    seals: Seals, lease: Lease, pending: Sequence[PendingCall], outcome: Any, bounds: Bounds
+) -> Transaction[None]:
     """See `Journal.pause`."""
-    now = yield from _give_back(seals, lease, "paused", outcome)
+    now = yield from _give_back(seals, lease, "paused", outcome, bounds)
     asked = [(call.id, lease.execution, now, call.digest, call.kind, rows.asked_text(call)) for call in pending]
     yield Statements(
         "INSERT INTO questions (id, execution, asked_us, digest, kind, asked, verdict, answer, decided_us, seal)"
@@ -290,12 +261,12 @@ def pause(seals: Seals, lease: Lease, pending: Sequence[PendingCall], outcome: A
     )
 
 
-def finish(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any) -> Transaction[None]:
+def finish(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any, bounds: Bounds) -> Transaction[None]:
     """See `Journal.finish`."""
-    yield from _give_back(seals, lease, status, outcome)
+    yield from _give_back(seals, lease, status, outcome, bounds)
 
 
-def _give_back(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any) -> Transaction[int]:
+def _give_back(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any, bounds: Bounds) -> Transaction[int]:
     now = yield from now_us()
     ended_us = 0 if status in OPEN else now
     given = yield Statement(
@@ -312,6 +283,7 @@ def _give_back(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any
         "UPDATE contents SET outcome = $1, sealed_to = $2, outcome_seal = $3 WHERE execution = $4",
         (text, sealed_to, seals.outcome(lease.execution, sealed_to, of_last, status, text), lease.execution),
     )
+    yield from settle(seals.project, lease.execution, bounds)
     return now
 
 
@@ -404,36 +376,14 @@ def expire(seals: Seals, retention: Retention) -> Transaction[tuple[str, ...]]:
     expired = []
     for (execution,) in found:
         if (yield from _note(seals, execution, JournalEntry("expired"), "paused", now)):
-            yield Statement("UPDATE executions SET status = 'expired', ended_us = $1 WHERE id = $2", (now, execution))
+            ended = yield Statement(
+                "UPDATE executions SET status = 'expired', ended_us = $1 WHERE id = $2 RETURNING owner, bytes",
+                (now, execution),
+            )
+            owner, size = ended[0]
+            yield from add(seals.project, owner, -size, size)
             expired.append(execution)
     return tuple(expired)
-
-
-def remove(project: str, retention: Retention) -> Transaction[int]:
-    """Remove some of the ended executions that are too old or too many; returns how many."""
-    now = yield from now_us()
-    old = yield Statement(
-        f"SELECT id FROM executions WHERE project = $3 AND {_ENDED} AND ended_us <= $1 LIMIT $2",
-        (now - int(retention.age_s * _SECOND_US), BATCH, project),
-    )
-    many = yield Statement(
-        f"SELECT id FROM executions WHERE project = $3 AND {_ENDED} ORDER BY ended_us DESC LIMIT $1 OFFSET $2",
-        (BATCH, retention.count, project),
-    )
-    doomed = tuple({row[0]: (row[0],) for row in (*old, *many)}.values())
-    for statement in _REMOVE:
-        yield Statements(statement, doomed)
-    return len(doomed)
-
-
-_OF_ONE = f"WHERE place IN (SELECT place FROM executions JOIN {{}} ON {_MINE} WHERE id = $1)"
-_REMOVE = (
-    f"DELETE FROM entries {_OF_ONE.format('entries')}",
-    f"DELETE FROM blobs {_OF_ONE.format('blobs')}",
-    "DELETE FROM questions WHERE execution = $1",
-    "DELETE FROM contents WHERE execution = $1",
-    "DELETE FROM executions WHERE id = $1",
-)
 
 
 def _held(execution: str, holder: str) -> LeaseHeld:

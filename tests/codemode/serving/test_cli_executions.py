@@ -107,6 +107,24 @@ def desk(tmp_path: Path) -> Desk:
 PAYS = "paid = bank.pay(to='ann', amount=1) + bank.pay(to='bob', amount=500)\nprint('paid', paid)\npaid"
 
 
+def test_a_journal_is_checked_and_what_was_edited_is_named(desk: Desk) -> None:
+    absent = desk.type("journal", "check")
+    assert (absent.returncode, "there is no journal at" in absent.stderr) == (2, True)
+    assert list((desk.folder / "state").glob("**/journal*")) == []
+    paused = desk.json("run", "-", stdin=PAYS)
+    whole = desk.type("journal", "check")
+    assert (whole.returncode, whole.stdout) == (0, "the journal is whole: 1 executions were checked\n")
+    file = desk.folder / "state" / "journal.sqlite3"
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE questions SET asked = replace(asked, '500', '5')")
+    edited = desk.type("journal", "check", "-c", "codemode.yaml")
+    assert edited.returncode == 1
+    assert paused["id"] in edited.stderr
+    assert "1 of 1 executions are damaged; its structure is whole" in edited.stdout
+    found = desk.json("journal", "check")
+    assert (found["is_whole"], list(found["damaged"])) == (False, [paused["id"]])
+
+
 def test_a_call_is_approved_and_its_program_goes_on_in_another_process(desk: Desk) -> None:
     paused = desk.json("run", "-", stdin=PAYS)
     assert paused["status"] == "paused"

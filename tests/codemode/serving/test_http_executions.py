@@ -336,6 +336,25 @@ async def test_a_program_that_runs_in_the_background_keeps_its_place(bank: Bank,
             assert (await client.post("/v1/execute", json={"code": "1"})).status_code == 200
 
 
+async def test_a_full_journal_refuses_new_executions_and_says_whose_limit_it_is(bank: Bank, tmp_path: Path) -> None:
+    functions = {"bank": [bank.pay, bank.take_back]}
+    small = settings(tmp_path, journal={"enabled": True, "keep_bytes_per_key": 1024**2})
+    async with CodeMode.from_settings(small, functions=functions) as service:
+        known = {"agent": Caller("agent"), "other": Caller("other")}
+        app = create_app(service, Callers(known, KeyFile(tmp_path / "keys.json")))
+        transport = httpx2.ASGITransport(app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", headers=AGENT) as client:
+            paused = await execute(client, "bank.take_back(to='x' * 1_200_000)\nbank.pay(to='ann', amount=1)")
+            assert paused["status"] == "paused", paused
+            full = await client.post("/v1/execute", json={"code": "1"})
+            assert (full.status_code, full.json()["code"]) == (507, "journal_full")
+            for said in ("key 'agent'", "journal.keep_bytes_per_key is 1048576", "nothing was run", "approvals list"):
+                assert said in full.json()["detail"]
+            assert (await execute(client, "1 + 1", OTHER))["value"] == 2
+            assert (await client.post(f"/v1/executions/{paused['id']}/cancel")).status_code == 200
+            assert (await execute(client, "1 + 1"))["value"] == 2
+
+
 async def test_without_a_journal_the_message_says_how_to_have_one(bank: Bank, tmp_path: Path) -> None:
     functions = {"bank": [bank.pay]}
     without = settings(tmp_path, journal={"enabled": False})

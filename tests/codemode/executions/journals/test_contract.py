@@ -13,6 +13,7 @@ from codemode.errors import (
     ConfigurationError,
     ExecutionEnded,
     ExecutionNotFound,
+    JournalFull,
     LeaseHeld,
     LeaseLost,
     RequestConflict,
@@ -20,7 +21,8 @@ from codemode.errors import (
 )
 from codemode.executions.journal import Decision, JournalEntry, Lease, PendingCall, Retention
 from codemode.executions.journals.key import DigestKey
-from codemode.executions.journals.transactions import BATCH, SPILL_BYTES
+from codemode.executions.journals.space import BATCH, Bounds
+from codemode.executions.journals.transactions import SPILL_BYTES
 from tests.codemode.executions.journals.conftest import new
 
 if TYPE_CHECKING:
@@ -342,6 +344,94 @@ async def test_retention_by_age_removes_what_has_ended_and_all_that_it_owns(jour
     assert {one.given.id for one in await journal.list()} == {"ex_running", "ex_paused"}
     assert await journal.read("ex_0") == ()
     assert await journal.append(running, [JournalEntry("started")]) == 1
+
+
+async def ended(journal: Journal, identity: str, size: int = 100_000, **given: Any) -> None:
+    lease = await journal.create(new(identity, **given))
+    await journal.append(lease, [JournalEntry("ended", value=b"x" * size)])
+    await journal.finish(lease, "completed", {})
+
+
+async def waiting(journal: Journal, identity: str, size: int = 100_000, **given: Any) -> None:
+    lease = await journal.create(new(identity, **given))
+    await journal.append(lease, [JournalEntry("ended", value=b"x" * size)])
+    await journal.pause(lease, [question(f"ap_{identity}", execution=identity)], {"status": "paused"})
+
+
+async def kept(journal: Journal) -> list[str]:
+    return [one.given.id for one in await journal.list()]
+
+
+async def test_the_oldest_that_have_ended_make_room_for_what_ends(store: Store) -> None:
+    journal = await store.server(bounds=Bounds(all=350_000))
+    await waiting(journal, "ex_paused")
+    for n in range(5):
+        await ended(journal, f"ex_{n}", owner=f"key_{n}")
+    assert await kept(journal) == ["ex_4", "ex_3", "ex_paused"]
+    assert await journal.read("ex_0") == ()
+
+
+async def test_what_one_key_has_makes_room_for_what_it_adds(store: Store) -> None:
+    journal = await store.server(bounds=Bounds(per_key=250_000))
+    await ended(journal, "ex_bob", owner="bob")
+    for n in range(4):
+        await ended(journal, f"ex_{n}")
+    assert await kept(journal) == ["ex_3", "ex_2", "ex_bob"]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "says"),
+    [
+        (
+            Bounds(per_key=150_000),
+            r"open executions of the key 'ann' take \d+ bytes, and journal.keep_bytes_per_key",
+        ),
+        (Bounds(all=150_000), r"open executions of all keys take \d+ bytes, and journal.keep_bytes is 150000 bytes"),
+    ],
+)
+async def test_where_nothing_may_be_removed_new_executions_are_refused(store: Store, bounds: Bounds, says: str) -> None:
+    journal = await store.server(bounds=bounds)
+    await waiting(journal, "ex_0")
+    await waiting(journal, "ex_1")
+    with pytest.raises(JournalFull, match=f"the journal is full: the {says}"):
+        await journal.create(new("ex_2"))
+    assert await kept(journal) == ["ex_1", "ex_0"]
+    await journal.finish(await journal.claim("ex_0"), "cancelled", {})
+    await journal.create(new("ex_2"))
+
+
+async def test_pausing_again_and_expiring_count_an_execution_once(store: Store) -> None:
+    journal = await store.server(bounds=Bounds(all=250_000))
+    await waiting(journal, "ex_0")
+    for _ in range(3):
+        await journal.pause(await journal.claim("ex_0"), [question("ap_ex_0", execution="ex_0")], {})
+    assert await kept(journal) == ["ex_0"]
+    await journal.create(new("ex_1"))
+    await journal.prune(replace(FOREVER, paused_s=0))
+    await ended(journal, "ex_2")
+    assert await kept(journal) == ["ex_2", "ex_1", "ex_0"]
+    await ended(journal, "ex_3")
+    assert await kept(journal) == ["ex_3", "ex_2", "ex_1"]
+
+
+async def test_retention_brings_a_journal_below_a_bound_that_was_lowered(store: Store) -> None:
+    journal = await store.server()
+    for n in range(BATCH * 2):
+        await ended(journal, f"ex_{n}", 10_000)
+    lowered = await store.server(bounds=Bounds(all=35_000))
+    assert (await lowered.prune(FOREVER)).removed == BATCH * 2 - 3
+    assert len(await kept(journal)) == 3
+
+
+async def test_two_servers_that_prune_at_once_remove_each_execution_once(store: Store) -> None:
+    one, other = await store.server(bounds=Bounds(all=250_000)), await store.server()
+    for n in range(BATCH * 2):
+        await ended(other, f"ex_{n}", 1000)
+    await asyncio.gather(*(journal.prune(replace(FOREVER, age_s=0)) for journal in (one, other)))
+    assert await kept(one) == []
+    for n in range(3):
+        await ended(one, f"ex_{n}")
+    assert await kept(one) == ["ex_2", "ex_1"]
 
 
 async def test_retention_by_count_keeps_the_newest(journal: Journal) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 import stat
 import subprocess
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.errors import ConfigurationError, JournalUnavailable
-from codemode.executions.journal import JournalEntry
+from codemode.executions.journal import JournalEntry, Retention
 from codemode.executions.journals import sqlite
 from codemode.executions.journals.migrations import migrations
 from codemode.executions.journals.sqlite import AT_ONCE_BYTES, SqliteJournal
@@ -71,6 +72,79 @@ def test_a_file_that_others_could_read_is_theirs_no_more(file: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert [one.name for one in file.parent.iterdir() if one.is_file()] == ["journal.sqlite3"]
     assert list(Path(f"{file}-servers").iterdir()) == []
+
+
+ALL = Retention(age_s=0, count=1, paused_s=1e9)
+
+
+async def filled(journal: SqliteJournal, file: Path) -> int:
+    """Bytes of the file with 12 MB of what has ended."""
+    for n in range(12):
+        lease = await journal.create(new(f"ex_{n}"))
+        await journal.append(lease, [JournalEntry("ended", value=b"x" * 1_000_000)])
+        await journal.finish(lease, "completed", {})
+    return settled_size(file)
+
+
+def settled_size(file: Path) -> int:
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    return file.stat().st_size
+
+
+async def test_space_of_what_is_removed_is_given_back(file: Path, journal: SqliteJournal) -> None:
+    before = await filled(journal, file)
+    assert (await journal.prune(ALL)).removed == 12
+    assert settled_size(file) < before / 2
+
+
+async def test_a_file_of_an_earlier_version_uses_its_space_again(file: Path) -> None:
+    file.parent.mkdir()
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE earlier (a)")
+    journal = SqliteJournal(file, KEY, lease_s=3600.0)
+    await journal.open()
+    before = await filled(journal, file)
+    assert (await journal.prune(ALL)).removed == 12
+    assert await filled(journal, file) < before * 1.1
+    await journal.aclose()
+
+
+async def test_a_file_that_is_deleted_while_it_is_open_is_noticed(file: Path, journal: SqliteJournal) -> None:
+    lease = await journal.create(new())
+    kept = file.with_name("kept")
+    shutil.move(file, kept)
+    for _ in range(2):
+        with pytest.raises(JournalUnavailable, match="it was deleted or replaced while this server has it open: stop"):
+            await journal.renew(["ex_1"])
+        shutil.copy(kept, file)  # another file is none of ours either
+    with pytest.raises(JournalUnavailable, match="nothing was recorded"):
+        await journal.append(lease, [JournalEntry("started")])
+    with pytest.raises(JournalUnavailable):
+        await journal.append(lease, [JournalEntry("ended", value=b"x" * 2 * AT_ONCE_BYTES)])
+
+
+async def test_damage_is_noticed_before_its_pages_are_needed(file: Path, journal: SqliteJournal) -> None:
+    await filled(journal, file)
+    assert await journal.damages() == ()
+    never = Retention(age_s=1e9, count=1000, paused_s=1e9)
+    await journal.prune(never)
+    damage(file)
+    with pytest.raises(JournalUnavailable, match=r"it is damaged .*codemode journal check.*put back a copy"):
+        await journal.prune(never)
+    with pytest.raises(JournalUnavailable, match="it is damaged"):
+        await journal.create(new("ex_new"))
+    assert await journal.damages()
+
+
+def damage(file: Path) -> None:
+    """Overwrite the root of the tree of entries."""
+    with closing(sqlite3.connect(file)) as connection:
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'entries'").fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    with file.open("r+b") as opened:
+        opened.seek((page - 1) * size)
+        opened.write(b"\xff" * size)
 
 
 async def test_several_processes_write_to_one_file(file: Path, journal: SqliteJournal) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -157,8 +156,11 @@ async def test_a_server_with_another_key_is_refused(here: Place, postgres: str) 
 async def test_two_names_on_one_database_are_apart_and_servers_of_one_name_share(here: Place, postgres: str) -> None:
     url = await new_database(postgres)
 
+    (here.folder / "key").write_text("the key of both", encoding="utf-8")
+    journal = {"url": url, "key": {"file": str(here.folder / "key")}}
+
     def named(name: str, folder: str) -> CodeMode:
-        return here.service(name=name, journal={"url": url}, state_folder=str(here.folder / folder))
+        return here.service(name=name, journal=journal, state_folder=str(here.folder / folder))
 
     async with named("staging", "a") as staging, named("prod", "b") as prod:
         paused = await staging.execute("up.x.drop(n=1)", caller=OWNER)
@@ -169,10 +171,22 @@ async def test_two_names_on_one_database_are_apart_and_servers_of_one_name_share
             await prod.executions.decide([Decision(asked.id, asked.digest, "approved", "")], APPROVER)
         with pytest.raises(ExecutionNotFound):
             await prod.executions.resume(paused.id, OWNER)
-        (here.folder / "c").mkdir()
-        shutil.copy(here.folder / "a" / "journal.key", here.folder / "c")
         async with named("staging", "c") as another:
             await another.executions.decide([Decision(asked.id, asked.digest, "approved", "")], APPROVER)
             await another.executions.resume(paused.id, OWNER)
             assert (await another.executions.wait(paused.id, OWNER, 60.0)).status == "completed"
     assert here.upstream.seen == ["DELETE /drop?n=1"]
+
+
+async def test_the_first_server_of_a_database_makes_no_key_of_its_own(here: Place) -> None:
+    shared = {"url": "postgresql:///shared", "enabled": True}
+    first = here.service(journal=shared, state_folder=str(here.folder / "new"))
+    with pytest.raises(ConfigurationError, match=r"`journal.key` is missing.*secrets.token_hex.*CODEMODE_JOURNAL_KEY"):
+        await first.open()
+    assert not (here.folder / "new" / "journal.key").exists()
+    earlier = here.folder / "earlier"
+    earlier.mkdir()
+    (earlier / "journal.key").write_bytes(bytes(32))
+    second = here.service(journal=shared, state_folder=str(earlier))
+    await second.open()
+    await second.aclose()
