@@ -175,13 +175,13 @@ class PendingCall:
         return self.start().__await__()
 
     def __getattr__(self, name: str) -> Any:
-        raise self._unused()
+        raise self._unused(f"(await {self._tool}(...)).{name}")
 
     def __getitem__(self, key: object) -> Any:
-        raise self._unused()
+        raise self._unused(f"(await {self._tool}(...))[{key!r}]")
 
     def __iter__(self) -> Any:
-        raise self._unused()
+        raise self._unused(f"await {self._tool}(...)")
 
     def __bool__(self) -> bool:
         return True
@@ -189,10 +189,8 @@ class PendingCall:
     def __repr__(self) -> str:
         return f"<call of {self._tool}, not awaited yet>"
 
-    def _unused(self) -> TypeError:
-        return TypeError(
-            f"the result of {self._tool}(...) is used before it was awaited: write await {self._tool}(...)"
-        )
+    def _unused(self, instead: str) -> TypeError:
+        return TypeError(f"the result of {self._tool}(...) is used before it was awaited: write {instead}")
 
 
 class CallFuture(NumberedFuture):
