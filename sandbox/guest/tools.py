@@ -175,13 +175,15 @@ class PendingCall:
         return self.start().__await__()
 
     def __getattr__(self, name: str) -> Any:
-        raise self._unused(f"(await {self._tool}(...)).{name}")
+        step = f".{name}"
+        raise self._unused(step)
 
     def __getitem__(self, key: object) -> Any:
-        raise self._unused(f"(await {self._tool}(...))[{key!r}]")
+        step = f"[{key!r}]"
+        raise self._unused(step)
 
     def __iter__(self) -> Any:
-        raise self._unused(f"await {self._tool}(...)")
+        raise self._unused("")
 
     def __bool__(self) -> bool:
         return True
@@ -189,8 +191,10 @@ class PendingCall:
     def __repr__(self) -> str:
         return f"<call of {self._tool}, not awaited yet>"
 
-    def _unused(self, instead: str) -> TypeError:
-        return TypeError(f"the result of {self._tool}(...) is used before it was awaited: write {instead}")
+    def _unused(self, step: str) -> TypeError:
+        call = f"{self._tool}(...)"
+        instead = f"(await {call}){step}" if step else f"await {call}"
+        return TypeError(f"the result of {call} is used before it was awaited: write {instead}")
 
 
 class CallFuture(NumberedFuture):

@@ -57,7 +57,9 @@ UNAVAILABLE: dict[str, Advice] = {
     ),
     "eval": Advice(
         _NO_CODE,
-        "use json.loads or ast.literal_eval for data, getattr(namespace, name)(...) to choose an operation by name",
+        "write the expression itself, without quotes; json.loads and ast.literal_eval read data, "
+        "getattr(namespace, name)(...) chooses an operation by name; of a formula that comes as text, take the parts "
+        "with re.findall and compute them with operator.add, operator.mul and the like",
     ),
     "exec": Advice(_NO_CODE, "write the statements themselves, or a function"),
     "compile": Advice(_NO_CODE, "write the statements themselves; re.compile is available for patterns"),
