@@ -93,7 +93,7 @@ class _Server:
         return True
 
     def _fork(self, datagram: bytes, channel: int) -> None:
-        number = Fork.number(datagram)
+        number, *_ = Fork.unpack(datagram)
         try:
             process = fork()
         except OSError as error:

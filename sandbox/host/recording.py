@@ -9,13 +9,14 @@ because a recorded time-out came first, is not done again.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from sandbox.protocol.host_messages import encode_failed_reply, encode_live, encode_reply, encode_tick
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from sandbox.outcome import Call
     from sandbox.protocol.guest_decoder import Calls
@@ -74,6 +75,61 @@ class Recording(Protocol):
     def over(self) -> None:
         """The program is sent nothing more."""
         ...
+
+
+class Outbox:
+    """What a recorded program is sent: each answer and tick is kept, and then sent, in the order in which they come.
+
+    `on_sent` is called when some were sent, `on_failure` with what the recording raised: nothing is sent after that.
+    """
+
+    def __init__(
+        self,
+        recording: Recording,
+        send: Callable[[bytes], None],
+        *,
+        on_sent: Callable[[], None],
+        on_failure: Callable[[Exception], None],
+    ) -> None:
+        self._recording = recording
+        self._send = send
+        self._on_sent = on_sent
+        self._on_failure = on_failure
+        self._waiting: list[Delivery] = []
+        self._task: asyncio.Task[None] | None = None
+        #: Of the answers that are not kept yet.
+        self.unkept_bytes = 0
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is being kept."""
+        return self._task is not None
+
+    def add(self, delivery: Delivery) -> None:
+        """Have it kept, and then sent."""
+        self._waiting.append(delivery)
+        self.unkept_bytes += len(delivery.answer)
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._deliver())
+
+    async def settled(self) -> None:
+        """Wait until nothing is being kept."""
+        if self._task is not None:
+            await self._task
+
+    async def _deliver(self) -> None:
+        try:
+            while self._waiting:
+                deliveries, self._waiting = self._waiting, []
+                if await self._recording.deliver(deliveries):
+                    self._send(b"".join([delivery.encode() for delivery in deliveries]))
+                self.unkept_bytes -= sum(len(delivery.answer) for delivery in deliveries)
+                self._on_sent()
+        except Exception as error:  # noqa: BLE001 - whatever the recording raises is handed on
+            self._waiting.clear()
+            self._on_failure(error)
+        finally:
+            self._task = None
 
 
 class Replay:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,18 +12,12 @@ from sandbox.errors import GuestProtocolError, ProgramRefused, ProgramStopped
 from sandbox.host.calls import CallDesk
 from sandbox.host.clock import ProgramClock
 from sandbox.host.endings import Ending, by_breach, by_death, by_final, by_processor_time, by_refusal, by_wall_clock
-from sandbox.host.recording import Delivery, Replay
+from sandbox.host.recording import Delivery, Outbox, Replay
 from sandbox.outcome import Outcome, Status, Usage
 from sandbox.protocol.conversation import Conversation, State
 from sandbox.protocol.framing import FrameBuffer, FrameTooLarge
 from sandbox.protocol.guest_decoder import Calls, Cancel, Final, Live, Output, Sites
-from sandbox.protocol.host_messages import (
-    encode_failed_reply,
-    encode_go,
-    encode_reply,
-    encode_run,
-    encode_tick,
-)
+from sandbox.protocol.host_messages import encode_go, encode_run
 from sandbox.protocol.parts import KINDS, NO_PARTS, Parts
 from sandbox.protocol.strict_json import InvalidJson, JsonValue, Structure, loads_result
 
@@ -40,6 +35,9 @@ if TYPE_CHECKING:
     Preflight = Callable[[tuple[CallSite, ...]], Awaitable[None]]
 
 _UNREADABLE = "the guest sent a result that is %s"
+
+#: In the place of the id of a call: a timer is due.
+_TICK = 0
 
 #: Bytes from which on to send an answer alone takes less time than to put it behind others.
 _LARGE_REPLY = 1 << 16
@@ -89,14 +87,20 @@ class Session:
         self._started = began
         self._cpu_before = worker.cpu_s() or 0.0
         self._clock = ProgramClock(
-            self._loop, begin=program.now, begun=began, longest_s=program.limits.wall_s + 1, on_tick=self._tick
+            self._loop,
+            begin=program.now,
+            begun=began,
+            longest_s=program.limits.wall_s + 1,
+            on_tick=partial(self._send, _TICK),
         )
         self._replay: Replay | None = None
-        self._outgoing: list[Delivery] = []
-        self._unkept_bytes = 0
-        self._delivering: asyncio.Task[None] | None = None
-        if program.recording is not None and program.recording.recorded:
-            self._replay = Replay(program.recording, program.now)
+        self._outbox: Outbox | None = None
+        if program.recording is not None:
+            self._outbox = Outbox(
+                program.recording, worker.send, on_sent=lambda: self._desk.go_on(), on_failure=self._fail
+            )
+            if program.recording.recorded:
+                self._replay = Replay(program.recording, program.now)
         self._conversation = Conversation(
             program.limits,
             has_preflight=program.preflight is not None,
@@ -114,8 +118,8 @@ class Session:
         self._desk = CallDesk(
             program.call,
             program.limits,
-            on_value=self._send_value,
-            on_error=self._send_error,
+            on_value=self._send,
+            on_error=partial(self._send, is_error=True),
             on_stop=self._stop_program,
             has_room=self._has_room,
             replied_bytes=0 if self._replay is None else self._replay.answered_bytes,
@@ -146,8 +150,8 @@ class Session:
             finally:  # given up a second time, too
                 if self._program.recording is not None:
                     self._program.recording.over()
-                if self._delivering is not None:
-                    await self._delivering
+                if self._outbox is not None:
+                    await self._outbox.settled()
 
     async def _pass(self, preflight: Preflight) -> None:
         """Wait for the call sites, have them looked at, let the program run; or end here."""
@@ -189,8 +193,6 @@ class Session:
             self._end(by_breach(breach, limit))
         except GuestProtocolError as error:
             self._end(by_breach(error))
-        except ProgramStopped as stopped:
-            self._stop_program(stopped)
         except Exception as error:  # noqa: BLE001 - of the recording: whoever runs the program gets it
             self._fail(error)
 
@@ -281,59 +283,20 @@ class Session:
         if self._replay is not None:
             self._worker.send(self._replay.encode())
 
-    def _send_value(self, call_id: int, value: bytes) -> None:
-        if self._program.recording is not None:
-            self._deliver(Delivery(call_id, self._clock.now(), self._clock.take_marks(), value))
-            return
-        self._reply(encode_reply(call_id, now=self._clock.now(), value=value, marks=self._clock.take_marks()))
-
-    def _send_error(self, call_id: int, fields: bytes) -> None:
-        if self._program.recording is not None:
-            self._deliver(Delivery(call_id, self._clock.now(), self._clock.take_marks(), fields, is_error=True))
-            return
-        self._reply(encode_failed_reply(call_id, now=self._clock.now(), fields=fields, marks=self._clock.take_marks()))
-
-    def _reply(self, data: bytes) -> None:
-        """Send an answer; where others may come at once, in one piece with them."""
-        if self._desk.has_others and len(data) < _LARGE_REPLY:
-            self._worker.send_soon(data)
+    def _send(self, call_id: int, answer: bytes = b"", *, is_error: bool = False) -> None:
+        """Send an answer, or a tick; where others may come at once, in one piece with them."""
+        delivery = Delivery(call_id, self._clock.now(), self._clock.take_marks(), answer, is_error=is_error)
+        if self._outbox is not None:
+            self._outbox.add(delivery)
+        elif self._desk.has_others and len(answer) < _LARGE_REPLY:
+            self._worker.send_soon(delivery.encode())
         else:
-            self._worker.send(data)
+            self._worker.send(delivery.encode())
 
     def _has_room(self) -> bool:
         """Tell whether the program has been sent, and has read, enough of what was answered to ask for more."""
-        return self._worker.unsent_bytes + self._unkept_bytes < self._program.limits.reply_bytes
-
-    def _deliver(self, delivery: Delivery) -> None:
-        """Have it kept, and then send it, in the order in which they come."""
-        self._outgoing.append(delivery)
-        self._unkept_bytes += len(delivery.answer)
-        if self._delivering is None:
-            self._delivering = self._loop.create_task(self._deliver_all())
-
-    async def _deliver_all(self) -> None:
-        assert self._program.recording is not None  # noqa: S101 - else it is sent at once
-        try:
-            while self._outgoing:
-                deliveries, self._outgoing = self._outgoing, []
-                if await self._program.recording.deliver(deliveries):
-                    self._worker.send(b"".join([delivery.encode() for delivery in deliveries]))
-                self._unkept_bytes -= sum(len(delivery.answer) for delivery in deliveries)
-                self._desk.go_on()
-        except ProgramStopped as stopped:
-            self._outgoing.clear()
-            self._stop_program(stopped)
-        except Exception as error:  # noqa: BLE001 - of the recording: whoever runs the program gets it
-            self._outgoing.clear()
-            self._fail(error)
-        finally:
-            self._delivering = None
-
-    def _tick(self) -> None:
-        if self._program.recording is not None:
-            self._deliver(Delivery(0, self._clock.now(), self._clock.take_marks()))
-            return
-        self._worker.send(encode_tick(now=self._clock.now(), marks=self._clock.take_marks()))
+        unkept_bytes = 0 if self._outbox is None else self._outbox.unkept_bytes
+        return self._worker.unsent_bytes + unkept_bytes < self._program.limits.reply_bytes
 
     # --- ends -------------------------------------------------------------------------------------------------
 
@@ -355,7 +318,10 @@ class Session:
             self._ending.set_result(ending)
 
     def _fail(self, error: Exception) -> None:
-        if not self._ending.done():
+        """End with an error of the recording: whoever runs the program gets it, unless it is to stop the program."""
+        if isinstance(error, ProgramStopped):
+            self._stop_program(error)
+        elif not self._ending.done():
             self._ending.set_exception(error)
 
     def _stop_program(self, stopped: ProgramStopped) -> None:
@@ -365,7 +331,11 @@ class Session:
         self._clock.stop()
         if self._watch is not None:
             self._watch.cancel()
-        if self._conversation.state is not State.ENDED or self._desk.is_busy or self._delivering is not None:
+        if (
+            self._conversation.state is not State.ENDED
+            or self._desk.is_busy
+            or (self._outbox is not None and self._outbox.is_busy)
+        ):
             self._worker.kill()  # else it waits for its end, which is the pool's to give
 
     async def _usage(self) -> Usage:

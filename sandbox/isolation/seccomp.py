@@ -14,8 +14,8 @@ from struct import Struct
 
 from sandbox.isolation.kernel import MACHINE, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, prctl
 
-#: name: (number on x86-64, number on aarch64, reason); None: the machine does not have it.
-ALLOWED: dict[str, tuple[int | None, int | None, str]] = {
+#: name: (number on x86-64, number on aarch64, reason).
+ALLOWED: dict[str, tuple[int, int, str]] = {
     "read": (0, 63, "take a frame from the host; nothing but the socket and /dev/null is open"),
     "write": (1, 64, "send a frame to the host"),
     "readv": (19, 65, "as read"),
@@ -103,9 +103,8 @@ def assemble(machine: str) -> bytes:
     if machine == "x86_64":
         code += [_op(_JUMP_AT_LEAST, _X32_BIT, if_false=1), _op(_RETURN, _KILL_PROCESS)]
     for numbers in ALLOWED.values():
-        number = numbers[column]
-        if isinstance(number, int):
-            code += [_op(_JUMP_EQUAL, number, if_false=1), _op(_RETURN, _ALLOW)]
+        number = numbers[0] if column == 0 else numbers[1]
+        code += [_op(_JUMP_EQUAL, number, if_false=1), _op(_RETURN, _ALLOW)]
     for pair in NOT_EXECUTABLE.values():
         code += _only_without_exec(pair[column])
     code += _only_with(FUTEX[column], _SECOND_ARGUMENT, FUTEX_OPERATIONS, but_for=_FUTEX_CLOCK_REALTIME)

@@ -48,12 +48,6 @@ class Fork:
         return _FORK.pack(self.worker, self.memory_bytes, self.cpu_s, self.purpose)
 
     @staticmethod
-    def number(datagram: bytes) -> int:
-        """Read the worker's number alone."""
-        number: int = _NUMBER.unpack_from(datagram)[0]
-        return number
-
-    @staticmethod
     def unpack(datagram: bytes) -> tuple[int, int, int, int]:
         """Read the fields of a datagram, in their order. No `Fork` is made: what a worker touches is copied."""
         fields: tuple[int, int, int, int] = _FORK.unpack(datagram)
@@ -92,7 +86,6 @@ def pack_report(
     return _REPORT.pack(kind, worker, errno, status, cpu_s, peak_memory_bytes)
 
 
-_NUMBER = Struct("=Q")
 _FORK = Struct("=QQIB")
 _REPORT = Struct("=BQiidQ")
 FORK_BYTES = _FORK.size

@@ -46,10 +46,6 @@ class FrameBuffer:
         #: Length of the body that comes next, once its header was read.
         self._body_bytes: int | None = None
 
-    def __len__(self) -> int:
-        """Count the bytes that were fed and not yet taken."""
-        return self._size
-
     def feed(self, chunk: bytes) -> None:
         """Append what was read."""
         if chunk:

@@ -100,8 +100,10 @@ def decode_compiled(body: bytes) -> str | None:
     """
     message = _object(body)
     _exact_keys(message, _COMPILED_KEYS)
-    code = message["code"]
-    if code is not None and not _BASE64.fullmatch(_text(code, "a compiled program", COMPILED_CHARACTERS)):
+    if message["code"] is None:
+        return None
+    code = _text(message["code"], "a compiled program", COMPILED_CHARACTERS)
+    if not _BASE64.fullmatch(code):
         _breach("a compiled program that is not base64")
     return code
 

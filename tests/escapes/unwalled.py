@@ -44,7 +44,8 @@ from sandbox.errors import CallFailed
 from sandbox.limits import Limits
 from sandbox.protocol.guest_decoder import Calls, Final, Sites, decode_guest_message
 from sandbox.protocol.host_messages import (
-    encode_error,
+    encode_failed_reply,
+    encode_failure,
     encode_go,
     encode_program,
     encode_reply,
@@ -56,6 +57,8 @@ MEMORY_BYTES = 3 << 30
 CPU_S = 3
 WALL_S = 2.5
 STATE_S = 5.0
+#: The program module of the control, which has no policy.
+CONTROL = "bare_program"
 OUTPUT_BYTES = 2_000_000
 #: What a program may take more than a harmless one, at its highest.
 PEAK_BYTES = 400 * 1024 * 1024
@@ -195,14 +198,16 @@ def _be_engine(program, channel: int) -> list[str]:
     shared = Shared()
     program.OFFERED = {"tool": tool, "call": tool, "obj": shared}
     kept = {"tool": tool, "obj": shared, "kind of obj": Shared, "offered": program.OFFERED, "can": can}
-    process_state.watch()
-    before = process_state.ProcessState(kept)
+    is_control = sys.argv[1] == CONTROL  # the language layer is judged by `_state`: its own guest keeps caches
+    if is_control:
+        process_state.watch()
+        before = process_state.ProcessState(kept)
     program.serve(channel)
     if not can or counter[0] < 0:
         os.write(1, b"")  # the names must be alive while the program runs
         os._exit(9)
     frame = [] if credential == CREDENTIAL and can == {"mem": HOST_SECRET} else ["the host's frame"]
-    return [*frame, *process_state.ProcessState(kept).changed_since(before)]
+    return [*frame, *process_state.ProcessState(kept).changed_since(before)] if is_control else frame
 
 
 def _speak(channel: socket.socket, code: str) -> dict:
@@ -255,9 +260,8 @@ def _speak(channel: socket.socket, code: str) -> dict:
 
 def _reply(call, now: int) -> bytes:
     if call.arguments.keys() != {"x"}:
-        return encode_error(
-            call.id, now=now, error=CallFailed("tool() takes one argument, x", kind="arguments_invalid")
-        )
+        error = CallFailed("tool() takes one argument, x", kind="arguments_invalid")
+        return encode_failed_reply(call.id, now=now, fields=encode_failure(error))
     return encode_reply(call.id, now=now, value=encode_value("result of tool"))
 
 

@@ -56,12 +56,6 @@ def checked(value: ast.expr, attribute: str, guard: str) -> ast.expr:
     return placed(ast.IfExp(test=is_own(value.id, value), body=load(value.id, value), orelse=slow), value)
 
 
-def check_receiver(name: str, at: ast.stmt) -> ast.If:
-    """Return the statement that looks at `self` once, where a method begins: `if type(self) not in OWN: …`."""
-    refuse = placed(ast.Expr(call(".receiver", [load(name, at)], at)), at)
-    return placed(ast.If(test=is_own(name, at, negated=True), body=[refuse], orelse=[]), at)
-
-
 def caught(kind: ast.expr) -> ast.expr:
     """Let `BaseException` in a handler be all that a program may catch."""
     if isinstance(kind, ast.Tuple):

@@ -15,22 +15,18 @@ from typing import TYPE_CHECKING, Any
 from RestrictedPython.transformer import RestrictingNodeTransformer
 
 from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, INSTEAD, Decision, decide
-from sandbox.guest.language.bindings import bindings, parameters
+from sandbox.guest.language.bindings import parameters
 from sandbox.guest.language.fields import is_harmless_format
-from sandbox.guest.language.guards import call, caught, check_receiver, checked, direct, load, located
+from sandbox.guest.language.guards import call, caught, checked, direct, load, located
 from sandbox.guest.language.imports import import_bindings, is_star
 from sandbox.guest.language.own import MARK_NAME
+from sandbox.guest.language.receivers import FunctionNode, check_receiver, is_super_call, receiver_of
 from sandbox.guest.language.variables import BINDABLE, READABLE, UNAVAILABLE, is_dunder, is_reserved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from sandbox.guest.language.refusals import Refusals
-
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-
-#: Called with the class as they stand, without a decorator that says so: before it is known as the program's.
-_IMPLICIT_CLASS_METHODS = frozenset({"__new__", "__class_getitem__"})
 
 #: Nodes without names in them: nothing to decide below them.
 _LEAVES = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
@@ -153,7 +149,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         if decision is Decision.REFUSED:
             self._refuse_attribute(node)
             return node
-        is_super = _is_super_call(node.value)
+        is_super = is_super_call(node.value)
         node = self.node_contents_visit(node)
         if not isinstance(node.ctx, ast.Load):
             return self._write(node, decision)
@@ -242,7 +238,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         self._visit_parameters(node.args)
         if in_class and node.name == "__subclasshook__":
             node.decorator_list.append(load(".subclass_hook", node))
-        first = _receiver(node) if in_class else ""
+        first = receiver_of(node) if in_class else ""
         self._checked = first if in_class else outer  # a function inside of a method has its `self`
         node.body = self._visit_all(node.body)
         self._in_class, self._checked = in_class, outer
@@ -375,33 +371,6 @@ class LanguagePolicy(RestrictingNodeTransformer):
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_comprehension = _allow
     visit_For = visit_With = visit_AsyncFor = visit_AsyncWith = visit_TryStar = _allow
     visit_Match = visit_match_case = visit_MatchSingleton = visit_MatchSequence = visit_MatchOr = _allow
-
-
-def _receiver(node: FunctionNode) -> str:
-    """Return the name of the `self` of a method, where its attributes need a guard and nothing binds it again."""
-    positional = [*node.args.posonlyargs, *node.args.args]
-    is_static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in node.decorator_list)
-    if not positional or is_static or node.name in _IMPLICIT_CLASS_METHODS:
-        return ""
-    name = positional[0].arg
-    needed = False
-    for statement in node.body:
-        for each in ast.walk(statement):
-            if name in bindings(each):
-                return ""
-            needed = needed or _needs_guard(each, name)
-    return name if needed else ""
-
-
-def _needs_guard(node: ast.AST, name: str) -> bool:
-    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name) or node.value.id != name:
-        return False
-    return not isinstance(node.ctx, ast.Load) or decide(node.attr) is Decision.PRIVATE
-
-
-def _is_super_call(node: ast.AST) -> bool:
-    """Tell whether this is `super()` as the compiler completes it: about the class around, and an object of it."""
-    return isinstance(node, ast.Call) and not node.args and isinstance(node.func, ast.Name) and node.func.id == "super"
 
 
 _KINDS = (kind for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.AST))

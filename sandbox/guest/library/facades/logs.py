@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.compilation import FILENAME
+from sandbox.guest.language.own import show_numbers
 from sandbox.guest.library.facades.tracebacks import format_exception
 
 if TYPE_CHECKING:
@@ -176,6 +177,7 @@ for _name, _level in (*LEVELS.items(), ("WARN", 30), ("FATAL", 50)):
     setattr(Logger, _name.lower(), _at(_level))
 for _kind in (Formatter, Handler, NullHandler, StreamHandler, Logger):
     _kind.__module__ = "logging"
+    show_numbers(_kind)
 
 
 class _Loggers:
