@@ -66,7 +66,6 @@ UNAVAILABLE: dict[str, Advice] = {
     "input": Advice(_NO_STDIN, "assign the value in the program"),
     "raw_input": Advice(_NO_STDIN, "assign the value in the program"),
     "breakpoint": Advice("there is no debugger here", "print what you want to see"),
-    "help": Advice(_NO_STDIN, "search for the operation by name to read its parameters"),
     "memoryview": Advice("it gives raw memory", "slice bytes or a bytearray"),
     "__builtins__": Advice("the interpreter's own names are not data", "call the builtin by its name"),
     "__build_class__": Advice("it belongs to the interpreter", "write a class statement"),

@@ -18,6 +18,7 @@ from sandbox.guest.language.unused import UnusedFunctions
 from sandbox.guest.library.builtin_names import static_builtins
 from sandbox.guest.library.facades.classes import format_of
 from sandbox.guest.library.facades.clocks import date_reader
+from sandbox.guest.library.facades.descriptions import make_help
 from sandbox.guest.library.modules import Modules
 from sandbox.guest.library.scene import Scene
 from sandbox.guest.process.channel import HostGone
@@ -115,8 +116,10 @@ class Run:
 
     def _bound(self) -> dict[str, Any]:
         """Return the builtins that are of this run."""
+        show = make_print(self._output, self._scene.streams.stdout)
         return {
-            "print": make_print(self._output, self._scene.streams.stdout),
+            "print": show,
+            "help": make_help(self._calls, show),
             "tools": self._root("tools"),
             "ToolError": ToolError,
             "ToolRejected": ToolRejected,
