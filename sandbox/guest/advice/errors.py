@@ -264,7 +264,11 @@ def _unhashable(at: Situation) -> str:
 def _unawaited(at: Situation) -> str:
     """`await f()["x"]`, where the brackets are taken before the `await`; `t["x"]`, where t is a task."""
     if isinstance(at.node, ast.Subscript):
-        return f"it was not awaited: write (await {source(at.node.value)})[{source(at.node.slice)}]"
+        owner = source(at.node.value)
+        for loop in parts(at.tree):
+            if isinstance(loop, ast.For | ast.comprehension) and source(loop.target) == owner:
+                return f"{source(loop.iter)} was not awaited: write for {owner} in await {source(loop.iter)}"
+        return f"it was not awaited: write (await {owner})[{source(at.node.slice)}]"
     return (
         "it was not awaited: write `await` in front of it, as in `results = await asyncio.gather(...)`; "
         "inside a function that needs `async def`"

@@ -138,6 +138,12 @@ class Reporter:
         return "\n".join(parts)[:20_000]
 
 
+def out_of_time(text: str, line: int | None, waits: str) -> dict[str, Any]:
+    """Report the line that was running when time was up, or what the program waited for."""
+    shown = f"it waited for {waits[:LONGEST_LINE]}" if waits else f"line {line} was running" if line else ""
+    return _failure("TimeUp", shown, text, line=line)
+
+
 def _chain(error: BaseException) -> list[tuple[BaseException, str]]:
     """Return the errors that led to this one, first to last, each with what connects it to the next."""
     chain: list[tuple[BaseException, str]] = [(error, "")]

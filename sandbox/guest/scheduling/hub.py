@@ -306,14 +306,18 @@ class Hub:
     # --- the end of hope -------------------------------------------------------------------------------------------
 
     def _give_up(self, slot: Slot | None) -> None:
-        tasks = self.waiting_tasks()
-        waiting = [each.what + place_of(each.waiter) for each in self.waiting if not (tasks and each.is_loop)]
-        told = "; ".join([*waiting, *tasks]) or "the program waits for nothing"
+        told = self.waits() or "the program waits for nothing"
         error = Deadlock(f"nothing can run any more, all of it waits: {told}")
         target = slot if slot is not None and greenlet.getcurrent() is self.main else self._main_slot()
         if target is None:
             raise error
         self.finish(target, error=error)
+
+    def waits(self) -> str:
+        """Tell what all code that waits is waiting for, and in which lines."""
+        tasks = self.waiting_tasks()
+        waiting = [each.what + place_of(each.waiter) for each in self.waiting if not (tasks and each.is_loop)]
+        return "; ".join([*waiting, *tasks])
 
     def _main_slot(self) -> Slot | None:
         for slot in reversed(self.waiting):

@@ -86,6 +86,7 @@ HINTS = {
     "await ns.list()['total']": ["write (await ns.list(...))['total']"],
     "async def f(): return {}\nawait f()['k']": ["write (await f())['k']"],
     "import asyncio\nt = asyncio.create_task(ns.list())\nt['k']": ["write (await t)['k']"],
+    "import asyncio\nrs = asyncio.gather(ns.list())\n[r['k'] for r in rs]": ["write for r in await rs"],
     "import asyncio\nasync def f(): pass\nawait f()\nasyncio.run(f())": ["await main()"],
     "raise SystemExit(3)": ["exit() and SystemExit"],
     "from collections import Mapping": ["`from collections.abc import Mapping` instead"],
