@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console, Group, RenderHook
 from rich.panel import Panel
 from rich.segment import Segment
@@ -32,6 +33,8 @@ BAR_WIDTH = 24
 WIDE = 110
 #: Lines of a result or an output before it is cut on the screen (never in `--json`).
 SHOWN_LINES = 24
+#: Columns of the number in front of a line of a program.
+_MARGIN = len(">    1 | ")
 #: Seconds after which a person is told what takes so long.
 WAIT_S = 1.0
 #: Warnings about a source that a command shows.
@@ -92,7 +95,7 @@ def outcome(ended: ExecutionOutcome) -> RenderableType:
     if ended.output:
         parts.append(_titled("output", ended.output.rstrip("\n")))
     if ended.failure is not None:
-        parts.append(plain(failure_text(ended), style=style))
+        parts.append(_Failure(failure_text(ended), style))
     if ended.calls:
         parts.append(waterfall(ended.calls))
     parts.extend(
@@ -100,7 +103,8 @@ def outcome(ended: ExecutionOutcome) -> RenderableType:
         for call in ended.pending
     )
     parts.extend(plain(f"note: {note}", style="dim") for note in ended.notes)
-    usage = f"{ended.usage.wall_s * 1000:.1f} ms, {len(ended.calls)} calls, {ended.usage.cpu_s * 1000:.0f} ms CPU"
+    calls = counted(len(ended.calls), "call")
+    usage = f"{ended.usage.wall_s * 1000:.1f} ms, {calls}, {ended.usage.cpu_s * 1000:.0f} ms CPU"
     if not ended.ok:  # it may be looked at, repaired or resumed
         usage = f"{ended.id}: {usage}"
     return Panel(Group(*parts), title=f"[{style}]{ended.status}[/]", subtitle=usage, title_align="left")
@@ -174,6 +178,36 @@ def waiting(what: str) -> Iterator[None]:
     finally:
         begun.cancel()
         status.stop()
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and what it counts: `1 call`, `2 calls`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+class _Failure:
+    """What went wrong. A line with a caret below it is cut to the width, around the caret, and never wrapped."""
+
+    def __init__(self, text: str, style: str) -> None:
+        self._text = text
+        self._style = style
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        lines = self._text.split("\n")
+        for number in range(1, len(lines)):
+            if lines[number].strip() == "^":
+                lines[number - 1 : number + 1] = _cut_around(lines[number - 1], lines[number], options.max_width)
+        yield plain("\n".join(lines), style=self._style)
+
+
+def _cut_around(line: str, caret: str, width: int) -> tuple[str, str]:
+    """A line of a program and its caret in so many columns; the number of the line stays."""
+    room = width - _MARGIN
+    begin = max(0, min(len(caret) - 1 - _MARGIN - room // 2, len(line) - _MARGIN - room))
+    if room < 1 or cell_len(line) <= width:
+        return line, caret
+    shown = line[_MARGIN:][begin:]
+    return line[:_MARGIN] + set_cell_size(shown, min(room, cell_len(shown))), caret[:_MARGIN] + caret[_MARGIN + begin :]
 
 
 def shortened(title: str, text: str) -> RenderableType:

@@ -233,7 +233,7 @@ async def _progress(context: Context, total_s: float) -> AsyncIterator[Callable[
     async def report() -> None:
         while True:
             await asyncio.sleep(PROGRESS_S)
-            message = f"{ended} calls ended; {latest}" if latest else "running"
+            message = f"{ended} call{'' if ended == 1 else 's'} ended; {latest}" if latest else "running"
             await context.session.report_progress(min(loop.time() - began, total_s), total_s, message)
 
     reporting = asyncio.create_task(report())

@@ -5,11 +5,13 @@ from __future__ import annotations
 import codecs
 import gc
 import os
+import signal
 import sys
 import time
 import warnings
+from contextlib import suppress
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language import compiled
 from sandbox.guest.language.compilation import Program, compile_program
@@ -23,6 +25,9 @@ from sandbox.guest.process.run import Run
 from sandbox.guest.scheduling.hub import fresh_context
 from sandbox.guest.tools import Record
 from sandbox.protocol.guest_messages import COMPILED_CHARACTERS, encode_compiled, encode_final, encode_sites
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 #: New containers after which the collector looks for cycles. A tree of syntax has thousands and lives for a moment, so
 #: the default (700; 2,000 from Python 3.13 on) makes it look several times before a program begins.
@@ -56,6 +61,14 @@ def serve_over(run: Run, connection: Connection) -> None:
 
 #: The run of the one program that this process will serve, made before it comes.
 _waiting: list[Run] = []
+
+
+def _say_last_word(_: int, frame: FrameType | None) -> None:
+    """The host says that time is up, and ends this process in a moment: tell the line that it is at."""
+    run = _waiting[0]
+    with suppress(Exception):
+        run.channel.connection.write(memoryview(encode_final("failed", failure=run.last_word(frame))))
+    os._exit(0)
 
 
 def new_run(connection: Connection) -> Run:
@@ -143,6 +156,7 @@ def warm_up() -> None:
     """Import all that a program may need, while files are still in reach. Called once, in the fork server."""
     os.putenv("TZ", "UTC")
     time.tzset()
+    signal.signal(signal.SIGUSR1, _say_last_word)  # what workers inherit: behind the walls none can be set
     gc.set_threshold(_COLLECT_EVERY, *gc.get_threshold()[1:])
     load_all()
     keep_zones()

@@ -105,7 +105,14 @@ class Tool:
         self._calls = calls
         self._path = path
 
-    def __getattr__(self, name: str) -> Tool:
+    @property
+    def __doc__(self) -> str | None:  # type: ignore[override]
+        """The description, which the host gives when it is asked."""
+        return self._calls.description(self._path)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("__name__", "__qualname__"):
+            return (self._path if name == "__qualname__" else self._path.rpartition(".")[2]) or "tools"
         if name.startswith("_"):
             message = f"{self._path} has no operation or group {name!r}"
             raise AttributeError(message, name=name)
@@ -123,6 +130,10 @@ class Tool:
 
     def __repr__(self) -> str:
         return f"<tool {self._path or 'tools'}>"
+
+    def __str__(self) -> str:
+        path = self._path or "tools"
+        return f"<tool {path}: help({path}) says what it takes>"
 
     def __dir__(self) -> list[str]:
         self._calls.unlisted(self._path or "tools")
@@ -175,13 +186,15 @@ class PendingCall:
         return self.start().__await__()
 
     def __getattr__(self, name: str) -> Any:
-        raise self._unused()
+        step = f".{name}"
+        raise self._unused(step)
 
     def __getitem__(self, key: object) -> Any:
-        raise self._unused()
+        step = f"[{key!r}]"
+        raise self._unused(step)
 
     def __iter__(self) -> Any:
-        raise self._unused()
+        raise self._unused("")
 
     def __bool__(self) -> bool:
         return True
@@ -189,10 +202,10 @@ class PendingCall:
     def __repr__(self) -> str:
         return f"<call of {self._tool}, not awaited yet>"
 
-    def _unused(self) -> TypeError:
-        return TypeError(
-            f"the result of {self._tool}(...) is used before it was awaited: write await {self._tool}(...)"
-        )
+    def _unused(self, step: str) -> TypeError:
+        call = f"{self._tool}(...)"
+        instead = f"(await {call}){step}" if step else f"await {call}"
+        return TypeError(f"the result of {call} is used before it was awaited: write {instead}")
 
 
 class CallFuture(NumberedFuture):
@@ -237,6 +250,10 @@ class ToolCalls:
         call_id = self._send(tool, request, lambda message: self._finish_slot(slot, message))
         slot.abandon = lambda: self._channel.cancel(call_id)
         return self._hub.wait(slot)
+
+    def description(self, path: str) -> str | None:
+        """Ask the host what there is to know of a tool or a namespace; None where it answers no such question."""
+        return self.call("describe", (path,), {}) if "describe" in self._parameters else None
 
     def later(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call a function; a tool is handed over un-run."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sandbox.outcome import Failure, Outcome, Status
@@ -95,6 +95,15 @@ def by_processor_time(limits: Limits) -> Ending:
     message = f"the program used more than {limits.cpu_s:g} s of processor time and was ended"
     hint = "look for a loop that does not end, or raise the limit cpu_s"
     return Ending(Status.TIMED_OUT, failure=Failure("CpuTimeExceeded", message, hint=hint), limit="cpu_s")
+
+
+def with_last_word(ending: Ending, final: Final) -> Ending:
+    """Add what the guest says that it was doing when its time was up."""
+    said, failure = final.failure, ending.failure
+    if said is None or failure is None or not said.message:
+        return ending
+    message = f"{failure.message}; {said.message}"
+    return replace(ending, failure=replace(failure, message=message, line=said.line, excerpt=said.excerpt))
 
 
 def by_breach(error: GuestProtocolError, limit: str | None = None) -> Ending:

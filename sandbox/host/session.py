@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from sandbox.errors import GuestProtocolError, ProgramRefused, ProgramStopped
 from sandbox.host.calls import CallDesk
 from sandbox.host.clock import ProgramClock
-from sandbox.host.endings import Ending, by_breach, by_death, by_final, by_processor_time, by_refusal, by_wall_clock
+from sandbox.host.endings import (
+    Ending,
+    by_breach,
+    by_death,
+    by_final,
+    by_processor_time,
+    by_refusal,
+    by_wall_clock,
+    with_last_word,
+)
 from sandbox.host.recording import Delivery, Outbox, Replay
 from sandbox.outcome import JsonText, Outcome, Status, Usage
 from sandbox.protocol.conversation import Conversation, State
@@ -45,6 +54,9 @@ _LARGE_REPLY = 1 << 16
 
 #: How long the fork server may take to report the end of a worker that has hung up.
 _REPORT_TIMEOUT_S = 5.0
+
+#: How long a guest whose time is up may take to say where its program is.
+_LAST_WORD_S = 0.05
 
 #: Shortest time between two looks at the processor time.
 _LOOK_AGAIN_S = 0.005
@@ -117,6 +129,7 @@ class Session:
         self._output: list[str] = []
         self._is_cut = False
         self._watch: asyncio.TimerHandle | None = None
+        self._late: Ending | None = None  # time is up
         self._desk = CallDesk(
             program.call,
             program.limits,
@@ -204,7 +217,7 @@ class Session:
             breach = GuestProtocolError(f"the guest sent too much: {error}")
             self._end(by_breach(breach, limit))
         except GuestProtocolError as error:
-            self._end(by_breach(error))
+            self._end(self._late or by_breach(error))
         except Exception as error:  # noqa: BLE001 - of the recording: whoever runs the program gets it
             self._fail(error)
 
@@ -218,7 +231,11 @@ class Session:
             elif body.startswith(KINDS):
                 self._take_part(body)
             else:
-                self._take(self._conversation.received(body))
+                message = self._conversation.received(body)
+                if self._late is None or isinstance(message, Output):
+                    self._take(message)
+                elif isinstance(message, Final):
+                    self._end(with_last_word(self._late, message))
 
     def _take(self, message: GuestMessage) -> None:
         if isinstance(message, Calls):
@@ -325,6 +342,9 @@ class Session:
     def _hung_up(self) -> None:
         """The stream ended without a final message: what happened, the fork server will say."""
         self._worker.kill()
+        if self._late is not None:
+            self._end(self._late)
+            return
         report = self._loop.call_later(_REPORT_TIMEOUT_S, self._end, by_death(None, self._program.limits))
 
         def reported(end: asyncio.Future[Exit | None]) -> None:
@@ -351,6 +371,8 @@ class Session:
 
     def _has_room(self) -> bool:
         """Tell whether the program has been sent, and has read, enough of what was answered to ask for more."""
+        if self._late is not None:
+            return False
         unkept_bytes = 0 if self._outbox is None else self._outbox.unkept_bytes
         return self._worker.unsent_bytes + unkept_bytes < self._program.limits.reply_bytes
 
@@ -362,12 +384,18 @@ class Session:
         left_s = limits.wall_s - (time.monotonic() - self._started)
         used = (self._worker.cpu_s() or self._cpu_before) - self._cpu_before
         if left_s <= 0:
-            self._end(by_wall_clock(limits))
+            self._time_is_up(by_wall_clock(limits))
         elif used >= limits.cpu_s:
-            self._end(by_processor_time(limits))
+            self._time_is_up(by_processor_time(limits))
         else:
             wait_s = min(left_s, max(limits.cpu_s - used, _LOOK_AGAIN_S))
             self._watch = self._loop.call_later(wait_s, self._look_at_clocks)
+
+    def _time_is_up(self, ending: Ending) -> None:
+        """Ask the guest for its line, and end the program a moment later, whatever is said."""
+        self._late = ending
+        self._worker.ask_for_last_word()
+        self._watch = self._loop.call_later(_LAST_WORD_S, self._end, ending)
 
     def _end(self, ending: Ending) -> None:
         if not self._ending.done():

@@ -162,6 +162,12 @@ class Worker:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
+    def ask_for_last_word(self) -> None:
+        """Have the guest tell where its program is; it ends then by itself, or is killed."""
+        if self._pidfd is not None:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGUSR1)
+
     def finished(self, end: Exit | None) -> None:
         """Take the news that the process is gone and reaped."""
         for descriptor in (self._pidfd, self._status):

@@ -305,3 +305,32 @@ async def test_a_value_is_held_by_its_outcome_alone(sandbox: Sandbox, rows: int)
 def _owners(value: Any) -> list[Any]:
     """Who refers to it, besides the test that asks."""
     return [owner for owner in gc.get_referrers(value) if not inspect.iscoroutine(owner)]
+
+
+@pytest.mark.parametrize(
+    ("code", "says", "line"),
+    [
+        ("n = 0\nwhile True:\n    n += 1", "line", (2, 3)),
+        ("x = 1\nns.get(n=1)", "it waited for ns.get(...) (line 2)", (2,)),
+        ("x = 1\nawait ns.get(n=1)", "it waited for await (line 2)", (None,)),
+        ("try:\n    while True: pass\nexcept BaseException:\n    1", "line 2 was running", (2,)),
+    ],
+)
+async def test_a_time_limit_names_the_line(sandbox: Sandbox, code: str, says: str, line: tuple[int | None]) -> None:
+    desk = Desk(together=inf)
+
+    outcome = await sandbox.run(code, names=("ns",), call=desk.answer, limits=replace(LIMITS, wall_s=1))
+
+    assert (outcome.status, outcome.limit) == (Status.TIMED_OUT, "wall_s")
+    assert outcome.failure is not None
+    assert outcome.failure.line in line
+    assert says in outcome.failure.message
+
+
+async def test_processor_time_names_the_line(sandbox: Sandbox) -> None:
+    outcome = await sandbox.run("n = 0\nwhile n >= 0: n += 1", limits=replace(LIMITS, cpu_s=1))
+
+    assert (outcome.status, outcome.limit) == (Status.TIMED_OUT, "cpu_s")
+    assert outcome.failure is not None
+    assert outcome.failure.line == 2
+    assert ">    2 | while n >= 0" in outcome.failure.excerpt

@@ -261,6 +261,20 @@ def _unhashable(at: Situation) -> str:
     return "dicts and lists cannot be keys or members of a set: use one of their fields, such as x['id'], or tuple(x)"
 
 
+def _unawaited(at: Situation) -> str:
+    """`await f()["x"]`, where the brackets are taken before the `await`; `t["x"]`, where t is a task."""
+    if isinstance(at.node, ast.Subscript):
+        owner = source(at.node.value)
+        for loop in parts(at.tree):
+            if isinstance(loop, ast.For | ast.comprehension) and source(loop.target) == owner:
+                return f"{source(loop.iter)} was not awaited: write for {owner} in await {source(loop.iter)}"
+        return f"it was not awaited: write (await {owner})[{source(at.node.slice)}]"
+    return (
+        "it was not awaited: write `await` in front of it, as in `results = await asyncio.gather(...)`; "
+        "inside a function that needs `async def`"
+    )
+
+
 def _operands(at: Situation) -> str:
     if "for ^" in at.message:
         return "^ is exclusive or, of whole numbers: a power is x ** y"
@@ -286,10 +300,7 @@ _TYPE_RULES: list[tuple[str, _Rule]] = [
     ),
     (
         r"Future'|coroutine'|'Task'|PendingCall'|async_generator'|object can't be used in 'await'|coroutine found",
-        (
-            "it was not awaited: write `await` in front of it, as in `results = await asyncio.gather(...)`; "
-            "inside a function that needs `async def`"
-        ),
+        _unawaited,
     ),
     (r"'Tool'", tool_used),
     (

@@ -6,6 +6,7 @@ _NO_THIRD_PARTY = "there are no third-party modules"
 _NO_NETWORK = "there is no network; call the bound operations, which reach the services"
 _NO_FILES = "there are no files; return the text, or use io.StringIO"
 _NO_PROCESS = "there are no processes and no environment; pass values in the program"
+_NO_ERRORS = "a failed call raises ToolError: write `except ToolError as e`, and look at e.status and e.body"
 _CREDENTIALS = "credentials are added outside of the program"
 _NO_MESSAGES = (
     "there are no message classes; write the message as text: f'To: {to}\\r\\nSubject: {subject}\\r\\n"
@@ -50,6 +51,9 @@ NOT_OFFERED: dict[str, str] = {
     "urllib3": _NO_NETWORK,
     **dict.fromkeys(("http.client", "http.server", "http.cookies", "http.cookiejar"), _NO_NETWORK),
     "urllib.request": _NO_NETWORK,
+    **dict.fromkeys(
+        ("urllib.error", "requests.exceptions", "urllib3.exceptions", "aiohttp.client_exceptions"), _NO_ERRORS
+    ),
     "socket": _NO_NETWORK,
     "ssl": _NO_NETWORK,
     "smtplib": _NO_NETWORK,
@@ -103,6 +107,8 @@ WITHHELD: dict[str, dict[str, str]] = {
         "create_subprocess_shell": _NO_PROCESS,
         "set_event_loop_policy": "there is one loop",
     },
+    "tomllib": {"load": f"{_NO_FILES.partition(';')[0]}; write tomllib.loads(text)"},
+    "configparser": dict.fromkeys(("RawConfigParser", "SafeConfigParser"), "use ConfigParser, and read_string(text)"),
     "json": {"parse": "write json.loads(...)", "stringify": "write json.dumps(...)"},
     "hashlib": {"file_digest": _NO_FILES},
     "base64": {"encode": _NO_FILES, "decode": _NO_FILES},

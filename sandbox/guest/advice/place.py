@@ -33,7 +33,9 @@ class Place:
         span = _span(traceback)
         tree = _tree(text) if span else None
         node = _node_at(tree, span) if tree and span else None
-        return cls(traceback.tb_lineno, span[2] if span else None, _variables(frame), node, tree)
+        return cls(
+            traceback.tb_lineno, column_of(text, span[0], span[2]) if span else None, _variables(frame), node, tree
+        )
 
 
 def _innermost(traceback: TracebackType | None) -> tuple[FrameType, TracebackType] | None:
@@ -65,6 +67,12 @@ def _span(traceback: TracebackType) -> tuple[int, int, int, int] | None:
         return None
     line, end_line, column, end_column = found
     return (line, end_line, column, end_column)  # type: ignore[return-value]
+
+
+def column_of(text: str, line: int, offset: int) -> int:
+    """Return the column in characters; code and trees count in bytes of UTF-8."""
+    found = "".join(text.split("\n")[line - 1 : line])
+    return len(found.encode("utf-8", "replace")[:offset].decode("utf-8", "ignore"))
 
 
 def _tree(text: str) -> ast.AST | None:

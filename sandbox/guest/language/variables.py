@@ -57,14 +57,15 @@ UNAVAILABLE: dict[str, Advice] = {
     ),
     "eval": Advice(
         _NO_CODE,
-        "use json.loads or ast.literal_eval for data, getattr(namespace, name)(...) to choose an operation by name",
+        "write the expression itself, without quotes; json.loads and ast.literal_eval read data, "
+        "getattr(namespace, name)(...) chooses an operation by name; of a formula that comes as text, take the parts "
+        "with re.findall and compute them with operator.add, operator.mul and the like",
     ),
     "exec": Advice(_NO_CODE, "write the statements themselves, or a function"),
     "compile": Advice(_NO_CODE, "write the statements themselves; re.compile is available for patterns"),
     "input": Advice(_NO_STDIN, "assign the value in the program"),
     "raw_input": Advice(_NO_STDIN, "assign the value in the program"),
     "breakpoint": Advice("there is no debugger here", "print what you want to see"),
-    "help": Advice(_NO_STDIN, "search for the operation by name to read its parameters"),
     "memoryview": Advice("it gives raw memory", "slice bytes or a bytearray"),
     "__builtins__": Advice("the interpreter's own names are not data", "call the builtin by its name"),
     "__build_class__": Advice("it belongs to the interpreter", "write a class statement"),

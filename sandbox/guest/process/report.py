@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
 
 from sandbox.guest.advice.errors import hint_for
-from sandbox.guest.advice.place import Place
+from sandbox.guest.advice.place import Place, column_of
 from sandbox.guest.advice.syntax import hint_for_syntax
 from sandbox.guest.process.identities import IDENTITIES
 from sandbox.guest.process.traces import program_lines
@@ -51,7 +52,7 @@ def refused(program: Program) -> Failed:
         message,
         program.text,
         line=first.line,
-        column=first.column,
+        column=column_of(program.text, first.line, first.column),
         hint="\n".join(dict.fromkeys(refusal.hint for refusal in program.refusals if refusal.hint)),
     )
     return Failed("refused", {**failure, "refusals": [_row(refusal) for refusal in program.refusals]})
@@ -137,6 +138,12 @@ class Reporter:
         return "\n".join(parts)[:20_000]
 
 
+def out_of_time(text: str, line: int | None, waits: str) -> dict[str, Any]:
+    """Report the line that was running when time was up, or what the program waited for."""
+    shown = f"it waited for {waits[:LONGEST_LINE]}" if waits else f"line {line} was running" if line else ""
+    return _failure("TimeUp", shown, text, line=line)
+
+
 def _chain(error: BaseException) -> list[tuple[BaseException, str]]:
     """Return the errors that led to this one, first to last, each with what connects it to the next."""
     chain: list[tuple[BaseException, str]] = [(error, "")]
@@ -200,13 +207,25 @@ def _excerpt(text: str, line: int | None, column: int | None) -> str:
     lines = text.split("\n")
     if line is None or not 0 < line <= len(lines):
         return ""
+    begin = max(0, (column or 0) - LONGEST_LINE // 2) if len(lines[line - 1]) > LONGEST_LINE else 0
     shown = []
     for number in range(max(1, line - AROUND), min(len(lines), line + AROUND) + 1):
         marker = ">" if number == line else " "
-        shown.append(f"{marker} {number:>4} | {lines[number - 1][:LONGEST_LINE]}")
-        if number == line and column is not None and column < LONGEST_LINE:
-            shown.append(" " * (9 + column) + "^")
+        shown.append(f"{marker} {number:>4} | {_cut(lines[number - 1], begin if number == line else 0)}".rstrip())
+        if number == line and column is not None:
+            shown.append(f"{'':9}{_blank(_cut(lines[number - 1], begin)[: column - begin])}^")
     return "\n".join(shown)
+
+
+def _cut(line: str, begin: int) -> str:
+    """Return a part of a line, with a mark where something is left out."""
+    part = line[begin : begin + LONGEST_LINE]
+    return f"{'…' if begin else ''}{part[bool(begin) :]}{'…' if len(line) > begin + LONGEST_LINE else ''}"
+
+
+def _blank(text: str) -> str:
+    """Return what takes as many columns as a text; wide characters take two."""
+    return "".join(each if each == "\t" else " " * (1 + (east_asian_width(each) in "WF")) for each in text)
 
 
 def clean(text: str) -> str:

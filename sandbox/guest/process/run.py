@@ -13,17 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language import own
 from sandbox.guest.language.access import CLOCK, FORMAT
+from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.language.ending import VALUE, made_last
 from sandbox.guest.language.unused import UnusedFunctions
 from sandbox.guest.library.builtin_names import static_builtins
 from sandbox.guest.library.facades.classes import format_of
 from sandbox.guest.library.facades.clocks import date_reader
+from sandbox.guest.library.facades.descriptions import make_help
 from sandbox.guest.library.modules import Modules
 from sandbox.guest.library.scene import Scene
 from sandbox.guest.process.channel import HostGone
 from sandbox.guest.process.identities import IDENTITIES
 from sandbox.guest.process.output import Errors, Output, Streams, make_print
-from sandbox.guest.process.report import Reporter, clean
+from sandbox.guest.process.report import Reporter, clean, out_of_time
 from sandbox.guest.process.result_parts import PartSender, has_long
 from sandbox.guest.process.values import ValueInvalid, encode_result
 from sandbox.guest.scheduling.awaitables import awaitable
@@ -36,6 +38,7 @@ from sandbox.protocol.framing import frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import FrameType
 
     from sandbox.guest.language.compilation import Program
     from sandbox.guest.process.channel import Channel
@@ -115,8 +118,10 @@ class Run:
 
     def _bound(self) -> dict[str, Any]:
         """Return the builtins that are of this run."""
+        show = make_print(self._output, self._scene.streams.stdout)
         return {
-            "print": make_print(self._output, self._scene.streams.stdout),
+            "print": show,
+            "help": make_help(self._calls, show),
             "tools": self._root("tools"),
             "ToolError": ToolError,
             "ToolRejected": ToolRejected,
@@ -172,6 +177,12 @@ class Run:
             warnings._warn_unawaited_coroutine = _WARN_UNAWAITED  # type: ignore[attr-defined]
             if self._errors.remark:
                 self._note(self._errors.remark)
+
+    def last_word(self, frame: FrameType | None) -> dict[str, Any]:
+        """Report what was running, or waiting, when the host ended the program."""
+        while frame is not None and frame.f_code.co_filename != FILENAME:
+            frame = frame.f_back
+        return out_of_time(self._program.text, frame.f_lineno if frame is not None else None, self._hub.waits())
 
     def _reporter(self) -> Reporter:
         return Reporter(self._program, self._variables, self._roots)

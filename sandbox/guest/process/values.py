@@ -228,7 +228,7 @@ def _not_data(value: Any, path: str) -> str:
         return f"{path} was not awaited: write `await` in front of it"
     if isinstance(value, type):
         return f"{path} is the class {value.__name__}, which is not data"
-    if callable(value) and hasattr(value, "__name__"):
+    if type(value) not in CALLED and callable(value) and hasattr(value, "__name__"):
         return f"{path} is the function {value.__name__}, which is not data: call it"
     if type(value) in CALLED:
         return f"{path} is {value!r}, which is not data: call it"

@@ -19,6 +19,7 @@ import greenlet
 
 from sandbox.guest.scheduling.ends import ENDS
 from sandbox.guest.scheduling.identity import PLACE, Place, Worker, here
+from sandbox.guest.scheduling.waits import place_of
 from sandbox.protocol.guest_messages import encode_live
 
 if TYPE_CHECKING:
@@ -40,9 +41,9 @@ class Deadlock(RuntimeError):
 class Slot:
     """What a piece of blocking code waits for: done by a frame, a timer or other code of the program."""
 
-    __slots__ = ("abandon", "done", "error", "parked", "value", "waiter", "what")
+    __slots__ = ("abandon", "done", "error", "is_loop", "parked", "value", "waiter", "what")
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, *, is_loop: bool = False) -> None:
         self.done = False
         self.value: Any = None
         self.error: BaseException | None = None
@@ -50,6 +51,7 @@ class Slot:
         self.waiter: greenlet.greenlet | None = None
         self.abandon: Callable[[], None] | None = None  # called when the task that waits is cancelled
         self.what = what
+        self.is_loop = is_loop  # of the loop, which waits for its tasks
 
     def result(self) -> Any:
         """Return the value, or raise the error."""
@@ -100,6 +102,8 @@ class Hub:
         self._factory: greenlet.greenlet | None = None
         #: Each waits for what is left of a kind, and tells whether anything was.
         self.endings: list[Callable[[], bool]] = []
+        #: Tells what the tasks await.
+        self.waiting_tasks: Callable[[], list[str]] = list
         self.leave_task: Callable[[], asyncio.Task[Any] | None] = lambda: None
         self.enter_task: Callable[[asyncio.Task[Any]], None] = lambda task: None
 
@@ -302,12 +306,18 @@ class Hub:
     # --- the end of hope -------------------------------------------------------------------------------------------
 
     def _give_up(self, slot: Slot | None) -> None:
-        waiting = [waiter.what for waiter in self.waiting]
-        error = Deadlock("nothing can run any more: " + "; ".join(waiting or ["the program waits for nothing"]))
+        told = self.waits() or "the program waits for nothing"
+        error = Deadlock(f"nothing can run any more, all of it waits: {told}")
         target = slot if slot is not None and greenlet.getcurrent() is self.main else self._main_slot()
         if target is None:
             raise error
         self.finish(target, error=error)
+
+    def waits(self) -> str:
+        """Tell what all code that waits is waiting for, and in which lines."""
+        tasks = self.waiting_tasks()
+        waiting = [each.what + place_of(each.waiter) for each in self.waiting if not (tasks and each.is_loop)]
+        return "; ".join([*waiting, *tasks])
 
     def _main_slot(self) -> Slot | None:
         for slot in reversed(self.waiting):

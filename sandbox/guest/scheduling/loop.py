@@ -17,6 +17,7 @@ from sandbox.guest.scheduling.executor import Future, ThreadPoolExecutor
 from sandbox.guest.scheduling.hub import Deadlock, Hub, Slot, child_context
 from sandbox.guest.scheduling.identity import RUN
 from sandbox.guest.scheduling.locks import bound
+from sandbox.guest.scheduling.waits import waiting_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 _ANY_NUMBER = 1 << 30
 #: Until a context is tried again that somebody is in.
 _AGAIN_S = 0.001
+#: Tasks that a deadlock tells of.
+_MOST_WAITS = 10
 
 
 class Handle:
@@ -161,6 +164,7 @@ class Loop:
         self._for_ever: list[Slot] = []
         self._handler: Callable[[Any, dict[str, Any]], Any] | None = None
         hub.leave_task = self._leave
+        hub.waiting_tasks = self._what_tasks_await
         hub.enter_task = lambda task: asyncio.tasks._enter_task(cast("Any", self), task)
 
     def _leave(self) -> asyncio.Task[Any] | None:
@@ -217,10 +221,14 @@ class Loop:
         task.add_done_callback(lambda done: tasks.pop(done._number, None))
         return task
 
+    def _what_tasks_await(self) -> list[str]:
+        waits = (waiting_task(task) for _, (task, _) in sorted(self._tasks.items()))
+        return list(dict.fromkeys(filter(None, waits)))[:_MOST_WAITS]
+
     def run_until_complete(self, future: Any) -> Any:
         """Block until an awaitable is done, and return its result."""
         done = asyncio.ensure_future(future, loop=cast("Any", self))
-        slot = Slot("asyncio.run")
+        slot = Slot("asyncio.run", is_loop=True)
         done.add_done_callback(lambda _: self._hub.finish(slot))
         self._waiting_runs += 1
         try:

@@ -66,3 +66,42 @@ def test_a_source_without_warnings_says_nothing(capsys: pytest.CaptureFixture[st
 def test_a_warning_about_a_whole_source_names_no_place(capsys: pytest.CaptureFixture[str]) -> None:
     show.warnings("gone", [("", "cannot be reached")])
     assert capsys.readouterr().err == "gone: cannot be reached\n"
+
+
+def failed_with(excerpt: str, calls: int = 1) -> ExecutionOutcome:
+    return ExecutionOutcome(
+        id="ex_1",
+        status="failed",
+        value=None,
+        has_value=False,
+        output="",
+        output_truncated=False,
+        failure=Failure(type="KeyError", message="'b'", line=1, column=3, excerpt=excerpt),
+        calls=tuple(LedgerEntry(str(each), "t", {}, CallState.COMMITTED, 0.0, 0.1) for each in range(calls)),
+        usage=Usage(),
+        isolation=(),
+        limit=None,
+        notes=(),
+    )
+
+
+@pytest.mark.parametrize("column", [0, 30, 75, 140, 195])
+def test_a_caret_stands_under_its_character_however_narrow_the_terminal(
+    capsys: pytest.CaptureFixture[str], column: int
+) -> None:
+    source = "".join(chr(0x100 + each) for each in range(196))
+    excerpt = f">    1 | {source}\n{' ' * (9 + column)}^"
+
+    show.console.print(show.outcome(failed_with(excerpt)), width=60)
+
+    lines = capsys.readouterr().out.split("\n")
+    at = next(number for number, line in enumerate(lines) if line.strip("│ ") == "^")
+    assert lines[at - 1][lines[at].index("^")] == source[column]
+    assert lines[at - 1].startswith("│ >    1 | ")
+
+
+@pytest.mark.parametrize(("calls", "says"), [(0, "0 calls,"), (1, "1 call,"), (2, "2 calls,")])
+def test_calls_are_counted_as_people_do(capsys: pytest.CaptureFixture[str], calls: int, says: str) -> None:
+    show.console.print(show.outcome(failed_with("", calls)), width=100)
+
+    assert says in capsys.readouterr().out

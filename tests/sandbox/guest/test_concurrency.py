@@ -160,12 +160,43 @@ def test_a_time_out_counts_from_when_the_host_reads_of_it() -> None:
     assert ended.value == 1
 
 
-def test_a_deadlock_names_who_waits() -> None:
-    ended = run_guest("import asyncio\nasync def main():\n    await asyncio.Event().wait()\nasyncio.run(main())")
+_HELD = "import threading\na, b = threading.Lock(), threading.Lock()\n"
+_OBJECT = "import threading\nclass Box:\n    def __init__(self): self.lock = threading.Lock()\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "waits"),
+    [
+        ("import asyncio\nasync def main():\n    await asyncio.Event().wait()\nasyncio.run(main())", "Event (line 3)"),
+        ("import asyncio\nqueue = asyncio.Queue()\nawait queue.get()", "Queue (queue, line 3)"),
+        (
+            "import asyncio\nlock = asyncio.Lock()\nasync def f():\n    async with lock:\n        async with lock:\n"
+            "            pass\nawait f()",
+            "Lock (lock, line 5)",
+        ),
+        (
+            "import asyncio\ne = asyncio.Event()\nawait asyncio.gather(e.wait(), e.wait())",
+            "waits: await (line 3); Event",
+        ),
+        (_HELD + "a.acquire()\na.acquire()", "a lock (a, line 4)"),
+        (
+            _HELD + "def f():\n    with a:\n        with b: pass\nb.acquire()\n"
+            "t = threading.Thread(target=f)\nt.start()\nt.join()",
+            "Thread-1 (f).join() (t, line 9); a lock (b, line 5)",
+        ),
+        (
+            _OBJECT + "    def go(self):\n        with self.lock, self.lock: pass\nBox().go()",
+            "a lock (self.lock, line 5)",
+        ),
+        ("import queue\nq = queue.Queue()\ndef f(rows): return rows.get()\nf(q)", "queue.get() (rows, line 3)"),
+    ],
+)
+def test_a_deadlock_names_what_is_waited_for_and_the_line(code: str, waits: str) -> None:
+    ended = run_guest(code)
 
     assert ended.failure is not None
     assert ended.failure["type"] == "Deadlock"
-    assert "asyncio.run" in ended.failure["message"]
+    assert waits in ended.failure["message"]
 
 
 def test_a_queue_that_nobody_fills_is_a_deadlock() -> None:

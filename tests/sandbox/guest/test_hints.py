@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from unicodedata import east_asian_width
 
 import pytest
 
@@ -82,6 +83,10 @@ HINTS = {
     "'a' + 1": ["str("],
     "import json\njson.loads('<html>')": ["not JSON"],
     "from datetime import datetime\ndatetime.fromisoformat('tomorrow')": ["strptime"],
+    "await ns.list()['total']": ["write (await ns.list(...))['total']"],
+    "async def f(): return {}\nawait f()['k']": ["write (await f())['k']"],
+    "import asyncio\nt = asyncio.create_task(ns.list())\nt['k']": ["write (await t)['k']"],
+    "import asyncio\nrs = asyncio.gather(ns.list())\n[r['k'] for r in rs]": ["write for r in await rs"],
     "import asyncio\nasync def f(): pass\nawait f()\nasyncio.run(f())": ["await main()"],
     "raise SystemExit(3)": ["exit() and SystemExit"],
     "from collections import Mapping": ["`from collections.abc import Mapping` instead"],
@@ -472,3 +477,30 @@ def test_a_coroutine_that_nobody_awaits_is_remarked_upon_once(code: str, names: 
     notes = run_guest(code).notes
 
     assert notes == [f"{name}() was not awaited, and did nothing: write await {name}(...)" for name in names]
+
+
+_LONG = "x = {" + "'a': 1, " * 60 + "}; x['b']; " + "x['a'], " * 60 + "0"
+
+
+@pytest.mark.parametrize(
+    ("code", "under"),
+    [
+        ("t = 'éééé'; {}['b']", "{}['b']"),
+        ("t = '日本語'; {}['b']", "{}['b']"),
+        ("t = 'é'; eval('1')", "eval"),
+        ("\tx = 1\n".strip() + "\nif x:\n\tx['b']", "x['b']"),
+        (_LONG, "x['b']"),
+    ],
+    ids=["accents", "wide", "refused", "tab", "long"],
+)
+def test_the_caret_stands_under_what_failed(code: str, under: str) -> None:
+    ended = run_guest(code)
+
+    assert ended.failure is not None
+    lines = ended.failure["excerpt"].split("\n")
+    at = next(number for number, line in enumerate(lines) if line.startswith(">"))
+    caret = lines[at + 1].index("^")
+    wide = sum(east_asian_width(each) in "WF" for each in lines[at])
+    assert lines[at][caret - wide :].startswith(under), ended.failure["excerpt"]
+    assert len(lines[at]) < 220
+    assert lines[at + 1][: caret - wide].replace(" ", "") == "\t" * lines[at].count("\t")

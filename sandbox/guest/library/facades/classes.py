@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import inspect
 import keyword
 import operator
 import string
@@ -20,6 +19,7 @@ from sandbox.guest.language.attributes import Decision, decide
 from sandbox.guest.language.kinds import ABC_META, ENUM_META, Code, Function, Type, stand_in
 from sandbox.guest.language.own import is_own, is_own_class, own_class, show_addresses
 from sandbox.guest.library.builtin_names import seen_names
+from sandbox.guest.library.facades.descriptions import signature
 from sandbox.guest.library.facades.type_hints import get_type_hints, read_hint
 from sandbox.guest.library.tables import Table
 
@@ -166,11 +166,6 @@ def format_of(text: str | None, name: str) -> Any:
 
 
 # --- inspect ------------------------------------------------------------------------------------------------------
-
-
-def signature(obj: Any, **_: Any) -> inspect.Signature:
-    """Return a signature; annotations that are text stay text."""
-    return inspect.signature(obj)
 
 
 def getmembers(value: Any, predicate: Any = None) -> list[tuple[str, Any]]:

@@ -1,0 +1,75 @@
+"""What tools say of themselves: `help`, and signatures, out of the description that the host gives when it is asked."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.language.access import getattr_
+from sandbox.guest.tools import Tool, tool_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sandbox.guest.tools import ToolCalls
+
+
+def make_help(calls: ToolCalls, show: Callable[[str], None]) -> Callable[..., None]:
+    """Return the `help` of a program. It prints the description of a tool, or what a value says of itself."""
+
+    def help(value: Any = "", /) -> None:  # noqa: A001 - its name is what it is
+        if isinstance(value, (Tool, str)):
+            path = tool_path(value) if isinstance(value, Tool) else str.__str__(value)
+            show(
+                calls.description(path) or f"{path or 'tools'}(name=value) makes the call; the host knows what it takes"
+            )
+            return
+        name = getattr_(value, "__name__", None) or type(value).__name__
+        show("\n".join(filter(None, (f"{name}{_signature_text(value)}", inspect.getdoc(value)))))
+
+    help.__qualname__ = "help"
+    help.__module__ = "builtins"
+    return help
+
+
+def signature(obj: Any, **_: Any) -> inspect.Signature:
+    """Return a signature; annotations that are text stay text. Raises ValueError for a tool that nobody describes."""
+    return _described(obj) if isinstance(obj, Tool) else inspect.signature(obj)
+
+
+def _signature_text(value: Any) -> str:
+    try:
+        return str(inspect.signature(value))
+    except (TypeError, ValueError):
+        return ""
+
+
+def _described(tool: Tool) -> inspect.Signature:
+    """Read the first line of a description, `ns.op(*, id: int, page: int = 1) -> Item`."""
+    head = (tool.__doc__ or "").partition("\n")[0].removeprefix(tool_path(tool))
+    try:
+        tree: Any = ast.parse(f"def f{head}: ...")
+    except (SyntaxError, ValueError):
+        message = f"no signature found for {tool!r}: it is a namespace, or help({tool_path(tool)}) says what it takes"
+        raise ValueError(message) from None
+    takes = tree.body[0].args
+    defaults = zip(takes.kwonlyargs, takes.kw_defaults, strict=True)
+    parameters = [
+        inspect.Parameter(
+            each.arg,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if default is None else _value(default),
+            annotation=ast.unparse(each.annotation) if each.annotation else inspect.Parameter.empty,
+        )
+        for each, default in defaults
+    ]
+    gives = tree.body[0].returns
+    return inspect.Signature(parameters, return_annotation=ast.unparse(gives) if gives else inspect.Signature.empty)
+
+
+def _value(node: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return ...

@@ -1,0 +1,62 @@
+"""Where code of a program waits, and for which of its variables: what a deadlock is told by."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import greenlet
+
+from sandbox.guest.language.compilation import FILENAME
+
+if TYPE_CHECKING:
+    from asyncio import Task
+    from collections.abc import Iterable, Iterator
+    from types import FrameType
+
+
+def place_of(waiter: greenlet.greenlet | None) -> str:
+    """Return ` (lock, line 4)` for code that blocks: the variable that it waits for, and the line; "" if unknown."""
+    frame = sys._getframe() if waiter is greenlet.getcurrent() else getattr(waiter, "gr_frame", None)
+    return _place(_frames(frame))
+
+
+def waiting_task(task: Task[Any]) -> str:
+    """Return `Lock (lock, line 4)` for a task that awaits; "" for one that awaits nothing."""
+    frames: list[FrameType] = []
+    step: Any = task.get_coro()
+    while getattr(step, "cr_await", None) is not None:
+        frames.insert(0, step.cr_frame)
+        step = step.cr_await
+    owners = (frame.f_locals["self"] for frame in frames if "self" in frame.f_locals and not _is_own(frame))
+    what = next((type(owner).__name__ for owner in owners), "")
+    place = _place(frames)
+    return f"{what or 'await'}{place}" if place else what
+
+
+def _frames(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _is_own(frame: FrameType) -> bool:
+    return frame.f_code.co_filename == FILENAME
+
+
+def _place(frames: Iterable[FrameType]) -> str:
+    """Find the innermost frame of the program, and its name for the object whose method it called last."""
+    owner: Any = None
+    for frame in frames:
+        if _is_own(frame):
+            name = None if owner is None else next((name for name, value in _names(frame) if value is owner), None)
+            return f" ({name}, line {frame.f_lineno})" if name else f" (line {frame.f_lineno})"
+        owner = frame.f_locals.get("self", owner)
+    return ""
+
+
+def _names(frame: FrameType) -> Iterator[tuple[str, Any]]:
+    yield from frame.f_locals.items()
+    yield from frame.f_globals.items()
+    of = getattr(frame.f_locals.get("self"), "__dict__", {})
+    yield from ((f"self.{name}", value) for name, value in of.items())
