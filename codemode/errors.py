@@ -164,6 +164,16 @@ class LeaseLost(ExecutionError):
     code = "execution_lost"
 
 
+class TooSlow(ExecutionError):
+    """Who follows an execution reads its events more slowly than they come, and asks again from the last one on."""
+
+    code = "events_too_slow"
+
+    def __init__(self, execution: str, after: int) -> None:
+        message = f"events came faster than they were read; ask again for those after {after} (Last-Event-ID)"
+        super().__init__(message, execution=execution)
+
+
 class RequestRepeated(ExecutionError):
     """The caller has made this request before: `execution` is what came of it."""
 

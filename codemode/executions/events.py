@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ _OF_START = ("tool", "arguments", "effect", "decision", "rule")
 _OF_END = ("tool", "state", "duration_s", "size_bytes", "preview", "message", "reused")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ExecutionEvent:
     """One thing that happened.
 
@@ -31,6 +33,11 @@ class ExecutionEvent:
     def to_json(self) -> dict[str, Any]:
         """The event as JSON data."""
         return {"sequence": self.sequence, "type": self.type, **self.data}
+
+    @cached_property
+    def text(self) -> str:
+        """The event as JSON text: one for all who follow the execution."""
+        return json.dumps(self.to_json())
 
 
 def events_of(entries: Iterable[JournalEntry]) -> Iterator[ExecutionEvent]:

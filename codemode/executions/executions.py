@@ -58,7 +58,16 @@ from codemode.gateway.caller import CALLER, Caller
 from codemode.parameters import COUNT, MESSAGES, SECONDS, SECRETS, TEXT, instance, one_of, takes
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+    from collections.abc import (
+        AsyncGenerator,
+        AsyncIterator,
+        Awaitable,
+        Callable,
+        Collection,
+        Coroutine,
+        Mapping,
+        Sequence,
+    )
 
     from codemode.executions.events import ExecutionEvent
     from codemode.executions.execution import ExecutionOutcome
@@ -389,9 +398,14 @@ class Executions:
     def events(self, execution: str, caller: Caller, after: int = 0) -> AsyncIterator[ExecutionEvent]:
         """What happens to it, from the entry with the number `after` on, until it ends or pauses.
 
-        Raises ExecutionNotFound.
+        Raises ExecutionNotFound, TooSlow.
         """
         return self._watching.events(execution, caller, after)
+
+    @takes(execution=TEXT, caller=CALLER, after=COUNT)
+    def batches(self, execution: str, caller: Caller, after: int = 0) -> AsyncGenerator[tuple[ExecutionEvent, ...]]:
+        """The same events, as many at a time as are there and fit into one piece of an answer."""
+        return self._watching.batches(execution, caller, after)
 
     @takes(execution=TEXT, caller=CALLER)
     async def cancel(self, execution: str, caller: Caller) -> StoredExecution:

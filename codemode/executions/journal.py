@@ -282,8 +282,13 @@ class Journal(Protocol):
         """
         ...
 
-    async def read(self, execution: str, *, after: int = 0, values: bool = True) -> tuple[JournalEntry, ...]:
-        """The entries with a sequence number above `after`, in order. Without `values` each `value` is None."""
+    async def read(
+        self, execution: str, *, after: int = 0, values: bool = True, most: int | None = None
+    ) -> tuple[JournalEntry, ...]:
+        """The entries with a sequence number above `after`, in order, the first `most` of them.
+
+        Without `values` each `value` is None.
+        """
         ...
 
     async def pause(self, lease: Lease, pending: Sequence[PendingCall], outcome: Any) -> None:

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING
 
-from codemode.errors import CallerNotLetIn
-from codemode.executions.events import ExecutionEvent, events_of
+from codemode.errors import CallerNotLetIn, TooSlow
+from codemode.executions.events import ExecutionEvent
+from codemode.executions.feed import GOES_ON, LOOK_AGAIN_S, Feed
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 
     from codemode.executions.attempts import Attempt
     from codemode.executions.journal import Journal, StoredExecution
     from codemode.gateway.caller import Caller
-
-#: How often whoever waits looks, where the execution runs on another server.
-_LOOK_AGAIN_S = 0.5
-
-#: While an execution has one of these, more is to come.
-_GOES_ON = ("queued", "running")
 
 
 class Watching:
@@ -35,6 +31,7 @@ class Watching:
         self._journal = journal
         self._attempts = attempts
         self._seen = seen
+        self._feeds: dict[str, Feed] = {}
 
     async def wait(self, execution: str, caller: Caller, timeout_s: float) -> StoredExecution:
         """See `Executions.wait`."""
@@ -44,30 +41,53 @@ class Watching:
             if not caller.is_still_good():
                 raise CallerNotLetIn
             left = deadline - time.monotonic()
-            if stored.status not in _GOES_ON or left <= 0:
+            if stored.status not in GOES_ON or left <= 0:
                 return stored
             attempt = self._attempts.get(execution)
             if attempt is None:
-                await asyncio.sleep(min(left, _LOOK_AGAIN_S))
+                await asyncio.sleep(min(left, LOOK_AGAIN_S))
             else:
                 await asyncio.wait((attempt.task,), timeout=left)
 
     async def events(self, execution: str, caller: Caller, after: int) -> AsyncIterator[ExecutionEvent]:
         """See `Executions.events`."""
-        bell = asyncio.Event()
-        while True:
-            bell.clear()
-            attempt = self._attempts.get(execution)
-            if attempt is not None:
-                attempt.bells.add(bell)
-            stored = await self._seen(execution, caller)
-            for event in events_of(await self._journal.read(execution, after=after, values=False)):
-                after = event.sequence
-                yield event
-            if stored.status not in _GOES_ON:
-                yield ExecutionEvent(after, "status", {"status": stored.status})
-                return
-            if attempt is None:
-                await asyncio.sleep(_LOOK_AGAIN_S)
-            else:
-                await bell.wait()
+        async with aclosing(self.batches(execution, caller, after)) as batches:
+            async for batch in batches:
+                for event in batch:
+                    yield event
+
+    async def batches(self, execution: str, caller: Caller, after: int) -> AsyncGenerator[tuple[ExecutionEvent, ...]]:
+        """See `Executions.batches`."""
+        stored = await self._seen(execution, caller)
+        with self._followed(execution, after) as feed:
+            while True:
+                status = feed.status  # before the journal is read: what ends meanwhile may have told more
+                batch = feed.after(after) if feed.has(after) else await feed.before(after)
+                if batch:
+                    after = batch[-1].sequence
+                    is_with_it = feed.has(after)
+                    yield batch
+                    if is_with_it and not feed.has(after):
+                        raise TooSlow(execution, after)
+                elif status:
+                    yield (ExecutionEvent(after, "status", {"status": status}),)
+                    return
+                else:
+                    await feed.read_on()
+                if stored.given.owner != caller.id:
+                    await self._seen(execution, caller)  # who is an approver no more sees no more
+
+    @contextmanager
+    def _followed(self, execution: str, after: int) -> Iterator[Feed]:
+        feed = self._feeds.get(execution)
+        if feed is None or feed.status:
+            feed = self._feeds[execution] = Feed(self._journal, self._attempts, execution, after)
+        feed.followers += 1
+        try:
+            yield feed
+        finally:
+            feed.followers -= 1
+            if not feed.followers:
+                feed.close()
+                if self._feeds.get(execution) is feed:
+                    del self._feeds[execution]

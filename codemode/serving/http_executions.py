@@ -18,7 +18,7 @@ from fastapi import Header, Query, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from codemode.errors import CallerNotLetIn, CodeModeError, RequestRepeated
+from codemode.errors import CallerNotLetIn, CodeModeError, RequestRepeated, TooSlow
 from codemode.executions.journal import Decision, ExecutionStatus, Verdict
 from codemode.executions.programs import Request as ExecutionRequest
 from codemode.serving.executions import BEYOND_S, brief, gone_on, pending_json, whole
@@ -26,7 +26,7 @@ from codemode.serving.outgoing import DataResponse
 from codemode.serving.problems import problem
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
 
     from fastapi import FastAPI
 
@@ -38,13 +38,6 @@ T = TypeVar("T")
 
 #: Seconds after which a stream of events that has nothing to tell says that it is still there.
 KEEP_ALIVE_S = 15.0
-
-#: The last event of a stream that has outlived the rights of its caller.
-_CLOSED = {
-    "type": "closed",
-    "code": CallerNotLetIn.code,
-    "message": str(CallerNotLetIn()),
-}
 
 #: The number of an event: beyond what a store counts with there is none.
 Sequence = Annotated[int, Field(ge=0, lt=2**32)]
@@ -198,11 +191,11 @@ def _add_looking(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
     ) -> StreamingResponse:
         """What happens, as server-sent events, until it ends or pauses; who was cut off gives `Last-Event-ID`.
 
-        Where the key is revoked or expires meanwhile, `closed` is the last event.
+        Where the key is revoked or expires meanwhile, or the client reads too slowly, `closed` is the last event.
         """
         await service.executions.get(execution, request.state.caller)  # 404 before the stream begins
         begin = after if last_event_id is None else last_event_id
-        told = service.executions.events(execution, request.state.caller, begin)
+        told = service.executions.batches(execution, request.state.caller, begin)
         return StreamingResponse(
             _sent(told, request.state.caller), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
         )
@@ -314,26 +307,35 @@ async def _over(service: CodeMode, execution: str, caller: Caller) -> None:
         await service.executions.wait(execution, caller, _LONGEST_WAIT_S)
 
 
-async def _sent(told: AsyncIterator[ExecutionEvent], caller: Caller) -> AsyncIterator[str]:
+async def _sent(told: AsyncGenerator[tuple[ExecutionEvent, ...]], caller: Caller) -> AsyncIterator[str]:
     """Events as text/event-stream (HTML Living Standard, 9.2); where there is nothing to tell for long, a comment."""
     coming = asyncio.ensure_future(anext(told, None))
     try:
         while True:
             await asyncio.wait((coming,), timeout=KEEP_ALIVE_S)
             if not caller.is_still_good():
-                yield f"event: closed\ndata: {json.dumps(_CLOSED)}\n\n"
+                yield _closed(CallerNotLetIn())
                 return
             if not coming.done():
                 yield ": nothing new\n\n"
                 continue
-            event = coming.result()
-            if event is None:
+            batch = coming.result()
+            if batch is None:
                 return
-            yield f"id: {event.sequence}\nevent: {event.type}\ndata: {json.dumps(event.to_json())}\n\n"
+            yield "".join(f"id: {event.sequence}\nevent: {event.type}\ndata: {event.text}\n\n" for event in batch)
             coming = asyncio.ensure_future(anext(told, None))
+    except TooSlow as slow:
+        yield _closed(slow)
     finally:
         coming.cancel()
         await asyncio.gather(coming, return_exceptions=True)
+        await told.aclose()
+
+
+def _closed(reason: CodeModeError) -> str:
+    """The last event of a stream that ends before its execution does."""
+    said = {"type": "closed", "code": reason.code, "message": str(reason)}
+    return f"event: closed\ndata: {json.dumps(said)}\n\n"
 
 
 async def until_disconnect(request: Request, work: Awaitable[T]) -> T | None:

@@ -89,9 +89,11 @@ class SqlJournal(ABC):
         """See `Journal.renew`."""
         return await self._write(transactions.renew(executions, self.server, self._lease_s))
 
-    async def read(self, execution: str, *, after: int = 0, values: bool = True) -> tuple[JournalEntry, ...]:
+    async def read(
+        self, execution: str, *, after: int = 0, values: bool = True, most: int | None = None
+    ) -> tuple[JournalEntry, ...]:
         """See `Journal.read`."""
-        return await self._read(transactions.read(self._seals, execution, after, values=values))
+        return await self._read(transactions.read(self._seals, execution, after, values=values, most=most))
 
     async def pause(self, lease: Lease, pending: Sequence[PendingCall], outcome: Any) -> None:
         """See `Journal.pause`."""

@@ -233,13 +233,17 @@ def append(seals: Seals, writes: Sequence[Write]) -> Transaction[list[int | Leas
     return results
 
 
-def read(seals: Seals, execution: str, after: int, *, values: bool) -> Transaction[tuple[JournalEntry, ...]]:
+def read(
+    seals: Seals, execution: str, after: int, *, values: bool, most: int | None
+) -> Transaction[tuple[JournalEntry, ...]]:
     """See `Journal.read`. With values, and from the first on, each entry is compared with its seal."""
     value = "COALESCE(entries.value, blobs.value)" if values else "NULL"
     join = " LEFT JOIN blobs USING (place)" if values else ""
+    limit = "" if most is None else f" LIMIT {most:d}"
     found = yield Statement(
         f"SELECT place - (number << 32), kind, at_us, content, {value}, entries.seal, number FROM executions"
-        f" JOIN entries ON {_MINE}{join} WHERE id = $1 AND project = $3 AND place > (number << 32) + $2 ORDER BY place",
+        f" JOIN entries ON {_MINE}{join} WHERE id = $1 AND project = $3 AND place > (number << 32) + $2 ORDER BY place"
+        + limit,
         (execution, after, seals.project),
     )
     if found and values and not after and found[0][-1] > seals.sealed_from:

@@ -260,7 +260,7 @@ async def test_a_stream_of_events_ends_with_the_rights_of_its_caller(
     transport = httpx2.ASGITransport(app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", headers=AGENT) as client:
         events = await told(client, f"/v1/executions/{execution}")
-    assert [event["type"] for event in events] == ([] if expires else ["call_started"]) + ["closed"]
+    assert [event["type"] for event in events] == ([] if expires else ["call_started", "call_ended"]) + ["closed"]
     assert events[-1]["code"] == "caller_not_let_in"
 
 
