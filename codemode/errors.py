@@ -245,7 +245,7 @@ class JournalUnavailable(ExecutionError):
 
     def for_model(self) -> str:
         """The message without the place."""
-        return "what this execution does cannot be recorded now, so nothing was sent; try again later"
+        return "what this execution does cannot be recorded now; nothing was sent, try again later"
 
 
 class CallError(CodeModeError):

@@ -64,7 +64,7 @@ def readable(what: str, execution: str) -> Iterator[None]:
     try:
         yield
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
-        message = f"{what} of {execution} in the journal is damaged ({type(error).__name__}: {error}); nothing was done"
+        message = f"{what} of {execution} in the journal is damaged ({type(error).__name__}: {error})"
         raise JournalDamaged(message, execution=execution) from None
 
 

@@ -166,6 +166,10 @@ class Ledger:
         """The calls that wait for a person."""
         return tuple(entry for entry in self._entries.values() if entry.state is CallState.PENDING or entry.question)
 
+    def has_sent(self) -> bool:
+        """Whether a call was done, or may have been."""
+        return any(entry.state in (CallState.COMMITTED, CallState.UNKNOWN) for entry in self._entries.values())
+
     def close(self, *, is_asked: bool = False) -> tuple[LedgerEntry, ...]:
         """All entries; those still under way end here, and whether they were done is unknown.
 

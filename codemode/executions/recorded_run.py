@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -400,7 +401,7 @@ class RecordedRun(Run):
             await self._journal.append(self._keeping.lease, entries, at_once=at_once)
         except CodeModeError as error:  # it is full, or away, or another server has the execution
             self.broken = error
-            raise ProgramStopped(Failure(type(error).__name__, error.for_model())) from error
+            raise ProgramStopped(_stopped(error, has_sent=self.ledger.has_sent())) from error
         self._keeping.appended()
 
     def _restore(self, recorded: RecordedCall) -> None:
@@ -430,6 +431,15 @@ class RecordedRun(Run):
 
     def _masked(self, secret: object) -> str:
         return f"[secret {self._journal.digest(secret)[:_DIGITS]}]"
+
+
+def _stopped(error: CodeModeError, *, has_sent: bool) -> Failure:
+    """Why a program that cannot be recorded any more was stopped: what it had sent before is not called unsent."""
+    said = error.for_model()
+    if has_sent:
+        said = re.split(r"; nothing was (?:sent|recorded)", said)[0]
+        said += "; the program was stopped there, and nothing more is sent: `calls` tells what was sent before"
+    return Failure(type(error).__name__, said)
 
 
 async def _after_doubt(send: Send, judged: JudgedCall) -> ToolOutcome:

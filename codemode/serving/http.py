@@ -224,7 +224,7 @@ def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(JournalUnavailable)
     async def unrecorded(_: Request, error: JournalUnavailable) -> JSONResponse:
         log.error("%s", error)  # it names folders and hosts
-        detail = "executions cannot be recorded or read now; nothing was done; try again later"
+        detail = "executions cannot be recorded or read now; try again later, and look first what was done"
         return problem(STATUS[JournalUnavailable], error.code, detail)
 
     @app.exception_handler(SandboxError)

@@ -12,7 +12,7 @@ import httpx2
 from codemode.executions import health
 from codemode.serving.callers import Callers
 from codemode.serving.http import create_app
-from tests.codemode.executions.upstream import place
+from tests.codemode.executions.upstream import OWNER, place
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,3 +40,22 @@ async def test_the_server_says_that_the_journal_cannot_be_written(
             async with asyncio.timeout(30):
                 while (await client.get("/readyz")).json() != {"status": "ok"}:
                     pass
+
+
+async def test_over_what_was_done_it_is_not_said_that_nothing_was_sent(tmp_path: Path) -> None:
+    async with place(tmp_path) as here, here.service() as service:
+        hold = here.upstream.hold("/get")
+        running = asyncio.create_task(service.execute("up.x.post(n=1)\nup.x.get()\nup.x.post(n=2)", caller=OWNER))
+        await here.upstream.wait_for(2)
+        with closing(sqlite3.connect(tmp_path / "state" / "journal.sqlite3", isolation_level=None)) as file:
+            file.execute("BEGIN IMMEDIATE")
+            hold.set()
+            outcome = await running
+            file.execute("ROLLBACK")
+    assert outcome.failure is not None
+    assert outcome.failure.message == (
+        "what this execution does cannot be recorded now; the program was stopped there, and nothing more is sent: "
+        "`calls` tells what was sent before"
+    )
+    assert [call.state for call in outcome.calls] == ["committed", "committed"]
+    assert here.upstream.seen == ["POST /post?n=1", "GET /get"]

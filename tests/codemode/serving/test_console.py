@@ -72,7 +72,7 @@ def failed_with(excerpt: str, calls: int = 1) -> ExecutionOutcome:
     return ExecutionOutcome(
         id="ex_1",
         status="failed",
-        value=None,
+        result=None,
         has_value=False,
         output="",
         output_truncated=False,
