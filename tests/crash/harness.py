@@ -283,13 +283,17 @@ def _config(folder: Path, port: int, url: str) -> dict[str, Any]:
     }
     document = {"openapi": "3.1.0", "info": {"title": "Things", "version": "1"}, "paths": {"/things": operations}}
     (folder / "things.json").write_text(json.dumps(document), encoding="utf-8")
+    secret = folder / "journal.secret"
+    secret.write_text("the key of a harness", encoding="utf-8")
+    lease_s = 2 if url else 15  # nobody else knows that a server is dead
+    journal = {"url": url or None, "key": {"file": str(secret)}, "lease_s": lease_s}
     source = {"location": "things.json", "base_url": f"http://127.0.0.1:{port}", "credentials": [{"kind": "none"}]}
     return {
         "sources": {"plain": source, "keyed": {**source, "idempotency_header": "Idempotency-Key"}},
         "server": {"port": 0},
         "observe": {"log": "off"},
         "limits": {"wall_s": 120},
-        "journal": {"url": url or None, "lease_s": 2 if url else 15},  # nobody else knows that a server is dead
+        "journal": journal,
         "state_folder": str(folder / "state"),
         "cache_folder": str(folder / "cache"),
     }

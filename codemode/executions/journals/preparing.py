@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 
 from codemode.executions.journals.key import edited_key, wrong_key
 from codemode.executions.journals.migrations import Dialect, migrations, refuse_newer
+from codemode.executions.journals.space import measure_all
 from codemode.executions.journals.statements import Statement, now_us
 
 if TYPE_CHECKING:
     from codemode.executions.journals.seals import Seals
     from codemode.executions.journals.statements import Transaction
+
+#: The migration after which executions are measured.
+_MEASURES = 3
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +31,8 @@ def prepare(version: Transaction[int], dialect: Dialect, note: str, seals: Seals
     for number, statements in enumerate(steps[reached:], reached + 1):
         for statement in statements:
             yield Statement(statement)
+        if number == _MEASURES:
+            yield from measure_all()
         yield Statement(note.format(number))
     yield from _prepare_project(seals, store)
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 BATCH = 20
 BATCH_BYTES = 4 * 1024 * 1024
 
+_MEASURED_AT_ONCE = 5000
 _SECOND_US = 1_000_000
 _GIB = 1024**3
 
@@ -98,6 +99,28 @@ def _measured(number: int, execution: str) -> Transaction[int]:
         (*places(number), execution),
     )
     return int(parts[0][0])
+
+
+_MEASURE_SOME = """
+UPDATE executions SET bytes = 512
+  + coalesce((SELECT length(given) + coalesce(length(outcome), 0) FROM contents WHERE execution = executions.id), 0)
+  + coalesce((SELECT sum(64 + length(content) + coalesce(length(value), 0)) FROM entries
+    WHERE place BETWEEN number << 32 AND (number + 1) << 32), 0)
+  + coalesce((SELECT sum(length(value)) FROM blobs WHERE place BETWEEN number << 32 AND (number + 1) << 32), 0)
+WHERE number > $1 AND number <= $2
+"""
+_ADD_ALL = """
+INSERT INTO space SELECT project, owner, coalesce(sum(CASE WHEN ended_us = 0 THEN bytes END), 0),
+  coalesce(sum(CASE WHEN ended_us > 0 THEN bytes END), 0) FROM executions GROUP BY project, owner
+"""
+
+
+def measure_all() -> Transaction[None]:
+    """Measure what an earlier version recorded, in parts: one statement over all may take longer than it may."""
+    last = yield Statement("SELECT coalesce(max(number), 0) FROM executions")
+    for before in range(0, last[0][0], _MEASURED_AT_ONCE):
+        yield Statement(_MEASURE_SOME, (before, before + _MEASURED_AT_ONCE))
+    yield Statement(_ADD_ALL)
 
 
 def add(project: str, owner: str, opened: int, ended: int) -> Transaction[None]:
