@@ -82,6 +82,7 @@ NOT_OFFERED: dict[str, str] = {
     "marshal": _NO_CODE,
     "dis": _NO_CODE,
     "unittest": "write assert statements",
+    "doctest": "write assert statements",
     "pytest": "write assert statements",
     **dict.fromkeys(("email.mime", "email.message", "email.header", "email.encoders", "email.policy"), _NO_MESSAGES),
     "mimetypes": "write the type, such as 'application/pdf'",

@@ -37,11 +37,6 @@ def parameters(arguments: ast.arguments) -> list[ast.arg]:
     return found + [extra for extra in (arguments.vararg, arguments.kwarg) if extra is not None]
 
 
-def parameter_names(arguments: ast.arguments) -> frozenset[str]:
-    """Return their names."""
-    return frozenset(parameter.arg for parameter in parameters(arguments))
-
-
 def bound_names(nodes: Iterable[ast.AST]) -> Counter[str]:
     """Count the bindings of each name anywhere in the program: assignments, parameters, imports, definitions …"""
     return Counter(name for node in nodes if type(node) in BINDING for name in bindings(node))

@@ -275,6 +275,11 @@ class LanguagePolicy(RestrictingNodeTransformer):
         self._in_class, self._checked = False, ""
         node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
         self._visit_type_params(node)
+        for base in node.bases:
+            if isinstance(base, ast.Name) and base.id == "type" and "type" not in self._bound:
+                self.refusals.add(
+                    base, "class", "metaclasses are not available here", "use a class decorator or __init_subclass__"
+                )
         node.bases = [self.visit(base) for base in node.bases]
         node.keywords = [self.visit(keyword) for keyword in node.keywords]
         for keyword in node.keywords:

@@ -190,7 +190,7 @@ def test_text_in_annotations_reaches_only_what_the_program_could_name() -> None:
         ("int.__len__ = len", "cannot set '__len__' attribute of immutable type 'int'"),
         ("ValueError().__traceback__ = 5", "__traceback__ must be a traceback or None"),
         ("type(*('A', (), {}))", "type() makes no classes here: write a class statement"),
-        ("class M(type): pass", "metaclasses are not available here: use a class decorator"),
+        ("class M(*[type]): pass", "metaclasses are not available here: use a class decorator"),
         ("from abc import ABCMeta\nclass M(ABCMeta): pass", "metaclasses are not available here"),
         ("class A(metaclass=lambda *a: 1): pass", "metaclasses are not available here"),
     ],
@@ -200,3 +200,11 @@ def test_what_a_class_statement_may_not_do_a_call_may_not_do_either(code: str, s
 
     assert ended.status == "failed"
     assert says in ended.failure["message"]
+
+
+def test_a_metaclass_is_refused_before_anything_runs() -> None:
+    ended = run_guest("print(1)\nclass M(type): pass")
+
+    assert (ended.status, ended.output) == ("refused", "")
+    assert "metaclasses are not available here" in ended.message
+    assert "__init_subclass__" in ended.message
