@@ -223,9 +223,21 @@ def _list_as_dict(at: Situation) -> str:
     return _is_list(at.value(node.value), source(node.value))
 
 
+def _number_as_dict(at: Situation) -> str:
+    """`client["trainerId"]["name"]`, where the number of a record was taken for the record."""
+    if not (isinstance(at.node, ast.Subscript) and isinstance(at.node.slice, ast.Constant)):
+        return ""
+    is_key = isinstance(at.node.slice.value, str)
+    return f"{source(at.node.value)} is a number, not a record: an operation that takes it gives more" if is_key else ""
+
+
 def _text_as_dict(at: Situation) -> str:
     node = at.node
     text = source(node.value) if isinstance(node, ast.Subscript) else "it"
+    root = next((each for each in reversed(parts(node)) if isinstance(each, ast.Name)), None)
+    asked = _assigned(at, root) if root is not None else None
+    if isinstance(asked, ast.Call) and source(asked.func) in ("search", "describe") and "search" in at.names:
+        return f"{source(asked.func)} gives text to read, and no data: write print({source(root)})"
     owner = _key_of_loop(at, node.value, at.value(node.value)) if isinstance(node, ast.Subscript) else None
     if owner is not None:
         return owner
@@ -315,6 +327,7 @@ _TYPE_RULES: list[tuple[str, _Rule]] = [
     (r"'NoneType' object|argument of type 'NoneType'|cannot unpack non-iterable NoneType", _none_used),
     (r"list indices must be|tuple indices must be", _list_as_dict),
     (r"string indices must be", _text_as_dict),
+    (r"'int' object is not subscriptable", _number_as_dict),
     (r"is not JSON serializable", "json.dumps(value, default=str) writes dates and the like as text"),
     (r"unhashable type", _unhashable),
     (r"object is not callable", not_called),

@@ -86,15 +86,23 @@ def near_keys(key: Any, value: dict[Any, Any]) -> list[str]:
     if not isinstance(key, str):
         return []
     texts = [name for name in value if isinstance(name, str)]
-    inside = [name for name in texts if key.lower() in name.lower() or name.lower() in key.lower()]
+    inside = [name for name in texts if key.lower() in name.lower() or _is_inside(name, key)]
     words = {word for word in _words(key) if len(word) > 2}
     shared = [name for name in texts if words & _words(name)]
     stems = [name for name in texts if key[:4].lower() == name[:4].lower()]
     meant = set().union(*(alike for alike in _ALIKE if words & alike))
     same = [name for name in texts if meant & _words(name)]
     close = get_close_matches(key, texts, n=2, cutoff=0.75)
-    far = get_close_matches(key, texts, n=2)
+    far = get_close_matches(key, filter(lambda name: len(name) > _SHORT, texts), n=2)
     return list(dict.fromkeys([*close, *inside, *shared, *same, *far, *stems]))
+
+
+#: Names of so many letters are parts of other words by accident: `id` of `paid`.
+_SHORT = 2
+
+
+def _is_inside(name: str, key: str) -> bool:
+    return name.lower() in (_words(key) if len(name) <= _SHORT else key.lower())
 
 
 def _words(name: str) -> set[str]:

@@ -20,6 +20,7 @@ ANSWER = {
 TOOLS = {
     "ns.list": lambda **_: ANSWER,
     "ns.rows": lambda: [{"id": 1}],
+    "search": lambda **_: "ns.list(*, page: int) -> Page",
     "ns.gone": lambda: fails(CallFailed("it is gone", status=410)),
     "ns.wrong": lambda: fails(CallFailed("there is no parameter x", kind="arguments_invalid")),
 }
@@ -86,6 +87,9 @@ HINTS = {
     "await ns.list()['total']": ["write (await ns.list(...))['total']"],
     "async def f(): return {}\nawait f()['k']": ["write (await f())['k']"],
     "import asyncio\nt = asyncio.create_task(ns.list())\nt['k']": ["write (await t)['k']"],
+    "r = ns.list()['items'][0]\nr['stargazers_count']['name']": ["is a number, not a record"],
+    "r = 5\nr[0]": ["it is one number"],
+    "r = search('x')\nr[0]['name']": ["search gives text to read", "print(r)"],
     "import asyncio\nrs = asyncio.gather(ns.list())\n[r['k'] for r in rs]": ["write for r in await rs"],
     "import asyncio\nasync def f(): pass\nawait f()\nasyncio.run(f())": ["await main()"],
     "raise SystemExit(3)": ["exit() and SystemExit"],
@@ -206,6 +210,11 @@ HINTS = {
     "r = ns.list()\nr.content": ["leave .content out"],
     "r = ns.list()\nr.raise_for_status()": ["a failed call raises ToolError"],
 }
+
+
+def test_a_short_key_is_not_near_every_word_that_holds_its_letters() -> None:
+    assert "nearest" not in run_guest("r = ns.rows()[0]\nr['paid']", TOOLS, names=NAMES).message
+    assert "nearest: r['id']" in run_guest("r = ns.rows()[0]\nr['client_id']", TOOLS, names=NAMES).message
 
 
 @pytest.mark.parametrize(("code", "says"), HINTS.items(), ids=HINTS.keys())
