@@ -20,7 +20,7 @@ from codemode.serving.connection import HANG_UP
 from sandbox import JsonText
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -125,14 +125,44 @@ class DataResponse(Response):
     media_type = "application/json"
 
     def __init__(self, data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(encoded(data), status, headers)
+        self._pieces = tuple(_joined(_pieces(data)))
+        super().__init__(None, status, {**(headers or {}), "Content-Length": str(sum(map(len, self._pieces)))})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the pieces one after the other: a large one is never copied as a whole."""
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        for piece in self._pieces:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def encoded(data: Any) -> bytes:
     """Data as JSON; the `JsonText` of a large value, in it or in the `outcome` in it, is not looked into."""
+    return b"".join(_pieces(data))
+
+
+def _joined(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes, with small pieces put together."""
+    small: list[bytes] = []
+    for piece in pieces:
+        if len(piece) < PIECE:
+            small.append(piece)
+        else:
+            yield b"".join(small)
+            yield piece
+            small = []
+    yield b"".join(small)
+
+
+def _pieces(data: Any) -> Iterator[bytes]:
     if type(data) is JsonText:
-        return data.data
-    if type(data) is dict and any(type(part) in (JsonText, dict) for part in data.values()):
-        members = (json.dumps(name).encode() + b":" + encoded(part) for name, part in data.items())
-        return b"{" + b",".join(members) + b"}"
-    return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        yield data.data
+    elif type(data) is dict and any(type(part) in (JsonText, dict) for part in data.values()):
+        sign = b"{"
+        for name, part in data.items():
+            yield sign + json.dumps(name).encode() + b":"
+            yield from _pieces(part)
+            sign = b","
+        yield b"}"
+    else:
+        yield json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from email.message import Message
 from email.utils import parsedate_to_datetime
@@ -19,7 +20,7 @@ from codemode.errors import AnswerInvalid, UpstreamError
 from codemode.transports.content import Content
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from codemode.transports.content import ContentStore
 
@@ -62,8 +63,10 @@ _BETWEEN_LINES = re.compile(rb"[\n\r\x1e]")
 _LINE_END = re.compile("\r\n|\n|\r")
 #: From this many bytes on the faster parser reads an answer.
 _LARGE = 1 << 16
-#: Whole numbers beyond 64 bits, and -0.
-_READ_OTHERWISE = re.compile(rb"[0-9]{19}|-0(?![.0-9])")
+#: Whole numbers beyond 64 bits are found by their shape, which is no regular expression: that took a second.
+_DIGITS = bytes(ord("0") if chr(code) in "0123456789" else code if chr(code) == "-" else 32 for code in range(256))
+_BEYOND_64_BITS = (b"0" * 20, b"-" + b"0" * 19)
+_MINUS_ZERO = re.compile(rb"-0(?![.0-9])")
 _LONE_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -198,6 +201,8 @@ def _json(body: bytes, charset: str, status: int) -> Any:
 def loaded(text: str | bytes) -> Any:
     """The data of a JSON text, as far as programs may get it. Raises ValueError, RecursionError."""
     data = _parsed(text)
+    if _brackets(text) <= DEEPEST:
+        return data
     level = [data]
     for _ in range(DEEPEST + 1):
         level = [
@@ -217,10 +222,37 @@ def _parsed(text: str | bytes) -> Any:
     """The data of a text: by the faster parser where it is large, and holds nothing that the two read differently."""
     if len(text) >= _LARGE:
         encoded = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-        if not _READ_OTHERWISE.search(encoded):
-            with suppress(ValueError):  # the other parser takes NaN, and other Unicode, or says what is wrong
+        if not _is_read_otherwise(encoded):
+            with suppress(ValueError), _without_collection():  # the other parser takes NaN, or says what is wrong
                 return orjson.loads(encoded)
+        # Each number is read by Python code, so that other threads have their turns meanwhile.
+        return json.loads(text, parse_constant=_no_number, parse_float=_finite, parse_int=_whole)
     return json.loads(text, parse_constant=_no_number, parse_float=_finite)
+
+
+def _is_read_otherwise(encoded: bytes) -> bool:
+    shape = encoded.translate(_DIGITS)
+    return any(run in shape for run in _BEYOND_64_BITS) or _MINUS_ZERO.search(encoded) is not None
+
+
+def _brackets(text: str | bytes) -> int:
+    return text.count(b"[") + text.count(b"{") if isinstance(text, bytes) else text.count("[") + text.count("{")
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """What a parser makes holds no cycle: to look for one takes longer than to parse."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _whole(text: str) -> int:
+    return int(text)
 
 
 def _no_number(_: str) -> None:

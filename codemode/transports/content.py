@@ -9,6 +9,7 @@ import secrets
 from collections import OrderedDict
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any
 
 from codemode.catalog.content import INLINE_KEY, REFERENCE_KEY
@@ -49,17 +50,19 @@ class ContentStore:
         self._limit_bytes = limit_bytes
         self._kept: OrderedDict[str, tuple[str, Content]] = OrderedDict()
         self._size_bytes = 0
+        self._changing = Lock()
 
     def put(self, content: Content) -> dict[str, Any]:
         """Keep content; returns the JSON that a program gets for it."""
         if _MEDIA_TYPE.fullmatch(content.media_type) is None:
             content = replace(content, media_type=_ANY_BYTES)
         key = f"c_{secrets.token_hex(16)}"
-        self._kept[key] = (OWNER.get(), content)
-        self._size_bytes += _weight(content)
-        while self._size_bytes > self._limit_bytes and len(self._kept) > 1:
-            _, (_, dropped) = self._kept.popitem(last=False)
-            self._size_bytes -= _weight(dropped)
+        with self._changing:  # large answers are read in threads
+            self._kept[key] = (OWNER.get(), content)
+            self._size_bytes += _weight(content)
+            while self._size_bytes > self._limit_bytes and len(self._kept) > 1:
+                _, (_, dropped) = self._kept.popitem(last=False)
+                self._size_bytes -= _weight(dropped)
         reference: dict[str, Any] = {REFERENCE_KEY: key, "media_type": content.media_type}
         if content.name:
             reference["name"] = content.name
@@ -75,10 +78,11 @@ class ContentStore:
             except binascii.Error:
                 raise CallError("the value of '$base64' is not base64") from None
         key = value.get(REFERENCE_KEY) if isinstance(value, dict) else None
-        owner, content = self._kept.get(key, ("", None)) if isinstance(key, str) else ("", None)
-        if content is None or key is None or owner != OWNER.get():
-            raise CallError("this content is no longer kept (or never was): download it again before passing it on")
-        self._kept.move_to_end(key)
+        with self._changing:
+            owner, content = self._kept.get(key, ("", None)) if isinstance(key, str) else ("", None)
+            if content is None or key is None or owner != OWNER.get():
+                raise CallError("this content is no longer kept (or never was): download it again before passing it on")
+            self._kept.move_to_end(key)
         return content
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -44,6 +45,10 @@ _UNASKED = 'no credential was sent, for the document asks for none here: `scheme
 
 #: Connections beyond those of calls: for tokens.
 _SPARE_CONNECTIONS = 4
+
+
+#: From this many bytes on an answer is read in a thread: much of that lets the event loop have its turns.
+_LARGE = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +153,7 @@ class HttpTransport:
         while True:
             try:
                 answer = await self._attempt(request, chosen, caller, deadline)
-                data = self._data(tool, answer)
+                data = await self._data(tool, answer)
                 return self._redactor_for(caller).answer(data, answer.body), answer.headers
             except CallError as error:
                 self._redactor_for(caller).clean(error)
@@ -270,16 +275,18 @@ class HttpTransport:
         if not tokens <= self._redactor.secrets:
             self._redactor = self._lasting.extended(tokens)
 
-    def _data(self, tool: Tool, answer: Answer) -> Any:
+    async def _data(self, tool: Tool, answer: Answer) -> Any:
         invocation: HttpInvocation = tool.invocation
+        read = partial(
+            answers.decode,
+            answer.body,
+            answer.headers,
+            wants_json=invocation.is_json,
+            status=answer.status,
+            contents=self._contents,
+        )
         try:
-            return answers.decode(
-                answer.body,
-                answer.headers,
-                wants_json=invocation.is_json,
-                status=answer.status,
-                contents=self._contents,
-            )
+            return read() if len(answer.body) < _LARGE else await asyncio.to_thread(read)
         except AnswerInvalid as error:
             error.args = (f"{self._reach.source} {error}",)
             raise

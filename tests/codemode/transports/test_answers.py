@@ -13,7 +13,7 @@ import pytest
 
 from codemode.errors import AnswerInvalid, UpstreamError, UpstreamTimeout
 from codemode.sources.openapi import load_openapi
-from codemode.transports.answers import decode, error_of, events, filename_of, retry_after
+from codemode.transports.answers import decode, error_of, events, filename_of, loaded, retry_after
 from codemode.transports.content import ContentStore
 from codemode.transports.http import HttpTransport, Reach
 from codemode.transports.packing import PackedWrongly, Unpacker
@@ -335,3 +335,13 @@ def test_halves_of_surrogate_pairs_in_an_error_do_not_go_further() -> None:
     error = error_of(b'{"message": "no \\ud800", "\\udfff": [1]}', {}, 400, "api")
     assert error.body == {"message": "no \ufffd", "\ufffd": [1]}
     assert str(error) == "api answered 400 Bad Request: no \ufffd"
+
+
+@pytest.mark.parametrize(
+    "number", ["9" * 19, "-" + "9" * 18, "-" + "9" * 19, str(2**64 - 1), str(2**64), "-0", "1e308", "0." + "1" * 25]
+)
+def test_a_large_answer_has_the_same_numbers_as_a_small_one(number: str) -> None:
+    text = f"[{number}]"
+    large = b'["' + b"x" * 100_000 + b'",' + number.encode() + b"]"
+    (small,) = loaded(text)
+    assert repr(loaded(large)[1]) == repr(small)
