@@ -230,12 +230,12 @@ class Executions:
         *,
         begun: Callable[[], None] = nothing,
         watch: Callable[[LedgerEntry], None] = unwatched,
-    ) -> asyncio.Task[ExecutionOutcome]:
+    ) -> Attempt:
         bells: set[asyncio.Event] = set()
         keeping = replace(keeping, appended=lambda: ring(bells))
         work = self._attempted(keeping, caller, begun=begun, watch=watch)
-        self._attempts[keeping.given.id] = Attempt(task := asyncio.create_task(work), keeping.cancelled, bells)
-        return task
+        attempt = self._attempts[keeping.given.id] = Attempt(asyncio.create_task(work), keeping.cancelled, bells)
+        return attempt
 
     async def _attempted(
         self,
@@ -305,7 +305,7 @@ class Executions:
         credentials: Mapping[str, str],
         *,
         begun: Callable[[], None] = nothing,
-    ) -> asyncio.Task[ExecutionOutcome]:
+    ) -> Attempt:
         """Run it from its record, which is read again: it is ours from the claim on."""
         execution = stored.given.id
         record = await self._record(stored)
@@ -329,7 +329,7 @@ class Executions:
     async def _taken_over(
         self, stored: StoredExecution, lease: Lease, begun: Callable[[], None]
     ) -> asyncio.Task[ExecutionOutcome]:
-        return await self._take_up(stored, lease, self._owner(stored.given), {}, begun=begun)
+        return (await self._take_up(stored, lease, self._owner(stored.given), {}, begun=begun)).task
 
     async def orphans(self) -> tuple[str, ...]:
         """Ids of executions that are running for the record, and whose server has ended; the oldest first."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 KEYED: dict[str, Any] = {"source": {"idempotency_header": "Idempotency-Key"}}
 IN_PROGRESS = ("409 Conflict", {"title": "A request is outstanding for this Idempotency-Key"}, "Retry-After: 0\r\n")
 BROKEN = ("500 Broken", {"title": "the lock of the first request is gone"}, "")
-BUSY = ("503 Busy", {}, "")
+BUSY: tuple[str, Any, str] = ("503 Busy", {}, "")
 
 
 class Keyed(Upstream):
