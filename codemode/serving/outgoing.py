@@ -29,8 +29,9 @@ log = logging.getLogger(__name__)
 #: Bytes that are written at once.
 PIECE = 1 << 16
 
-#: Seconds in which a client must take a piece.
+#: Seconds in which a client must take a piece, and all pieces of one body.
 PIECE_S = 10.0
+BODY_S = 120.0
 
 #: Answers about executions that are read and sent at one time, each with 16 MiB at most by default.
 READS, READS_PER_KEY = 16, 4
@@ -66,9 +67,10 @@ class Places:
 class Outgoing:
     """ASGI middleware that sends bodies in pieces, and ends the connection of a client that does not take one."""
 
-    def __init__(self, app: ASGIApp, *, piece_s: float = PIECE_S) -> None:
+    def __init__(self, app: ASGIApp, *, piece_s: float = PIECE_S, body_s: float = BODY_S) -> None:
         self._app = app
         self._piece_s = piece_s
+        self._body_s = body_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on."""
@@ -78,25 +80,28 @@ class Outgoing:
 
         is_left = False
 
-        async def send_piece(message: Message) -> None:
+        async def send_piece(message: Message, until: float) -> None:
             nonlocal is_left
             try:
-                async with asyncio.timeout(self._piece_s):
+                async with asyncio.timeout_at(until):
                     await send(message)
             except TimeoutError:
-                log.info("a client did not read its answer within %g s, and was hung up on", self._piece_s)
+                log.info("a client did not read its answer in time, and was hung up on")
                 is_left = True
                 raise NotRead from None
 
         async def send_in_pieces(message: Message) -> None:
+            now = asyncio.get_running_loop().time
+            until = now() + self._body_s
             body = memoryview(message.get("body", b""))
             if len(body) <= PIECE:
-                await send_piece(message)
+                await send_piece(message, now() + self._piece_s)
                 return
             for start in range(0, len(body), PIECE):
                 end = start + PIECE
                 more = end < len(body) or message.get("more_body", False)
-                await send_piece({**message, "body": bytes(body[start:end]), "more_body": more})
+                piece = {**message, "body": bytes(body[start:end]), "more_body": more}
+                await send_piece(piece, min(until, now() + self._piece_s))
 
         try:
             await self._app(scope, receive, send_in_pieces)

@@ -29,6 +29,18 @@ async def test_a_client_that_does_not_read_is_hung_up_on() -> None:
     assert ended == ["now"]
 
 
+async def test_a_client_that_takes_each_piece_just_in_time_is_hung_up_on() -> None:
+    ended: list[str] = []
+    scope: dict[str, Any] = {"type": "http", "extensions": {HANG_UP: {"now": lambda: ended.append("now")}}}
+
+    async def slowly(_: Message) -> None:
+        await asyncio.sleep(0.02)
+
+    answer = DataResponse({"value": JsonText(b'"' + b"x" * PIECE * 1_000 + b'"')})
+    await Outgoing(answer, piece_s=10.0, body_s=0.1)(scope, nothing_comes, slowly)
+    assert ended == ["now"]
+
+
 async def test_a_large_answer_goes_in_pieces() -> None:
     sent: list[Message] = []
 
