@@ -267,3 +267,36 @@ def _is_zombie(process: int) -> bool:
     except OSError:
         return True
     return text.rpartition(")")[2].split()[0] == "Z"
+
+
+def resident_bytes(pid: int) -> int:
+    line = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS"))
+    return int(line.split()[1]) * 1024
+
+
+async def test_answers_that_nobody_reads_take_little_memory_and_delay_nobody(tmp_path: Path, gym: Gym) -> None:
+    size = 8 << 20
+    with serving(tmp_path, gym, sections=KEYS) as (url, pid):
+        async with httpx2.AsyncClient(base_url=url, headers=KEY, timeout=60) as client:
+            made = await client.post("/v1/execute", json={"code": f"'x' * {size}"})
+            path = f"/v1/executions/{made.json()['id']}"
+            assert len((await client.get(path)).content) > size
+            before = resident_bytes(pid)
+            host, _, port = url.removeprefix("http://").partition(":")
+            unread = []
+            for _ in range(40):
+                one = socket.socket()
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                one.connect((host, int(port)))
+                one.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer a-key\r\n\r\n".encode())
+                unread.append(one)
+            try:
+                refused = await client.get(path)
+                while refused.status_code == 200:
+                    refused = await client.get(path)
+                assert (refused.status_code, "Retry-After" in refused.headers) == (429, True)
+                assert [(await client.get("/livez")).status_code for _ in range(20)] == [200] * 20
+                assert resident_bytes(pid) - before < 10 * size  # four answers of a key, not forty
+            finally:
+                for one in unread:
+                    one.close()
