@@ -1,18 +1,29 @@
 """The longest turn of the event loop over the worst values: `python -m benchmarks.longest_turn`.
 
-Results cross from a real worker, and are written as every face writes them. Answers of services are read as the HTTP
-transport reads them, in a thread. Printed in milliseconds.
+Results and arguments of calls cross from a real worker. Results are written as every face writes them; recorded ones
+go through a journal in SQLite and are read again, as `GET /v1/executions/{id}` does. Answers of services are read as
+the HTTP transport reads them, in a thread. Printed in milliseconds.
 """
 
 from __future__ import annotations
 
 import asyncio
+import tempfile
 import time
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from codemode.gateway.caller import LOCAL
+from codemode.service import CodeMode
 from codemode.serving.outgoing import encoded
+from codemode.settings import Settings
 from codemode.transports.answers import decode
 from codemode.transports.content import ContentStore
 from sandbox import Limits, Sandbox
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
 
 #: Programs whose results are the worst for a parser, by what is bad about them; the first is benign.
 PROGRAMS = {
@@ -54,44 +65,71 @@ class Turns:
             before = now
 
 
-async def longest_turn_s(program: str, size: int) -> float:
-    """Seconds of the longest turn while the program runs, and its result is encoded. `size` is in bytes."""
-    limits = Limits(memory_bytes=1 << 30)
-    async with Sandbox(limits=limits, workers=1) as sandbox:
+@asynccontextmanager
+async def turns() -> AsyncIterator[Turns]:
+    """Turns that are measured meanwhile."""
+    measured = Turns()
+    watching = asyncio.create_task(measured.watch())
+    await asyncio.sleep(0.01)
+    yield measured
+    await asyncio.sleep(0.01)
+    watching.cancel()
+
+
+async def longest_turn_s(program: str) -> float:
+    """Seconds of the longest turn while a program runs, its calls are read, and its result is encoded."""
+
+    async def take(_: object) -> None:
+        return None
+
+    async with Sandbox(limits=Limits(memory_bytes=1 << 30), workers=1) as sandbox:
         await sandbox.run("1")
-        turns = Turns()
-        watching = asyncio.create_task(turns.watch())
-        await asyncio.sleep(0.01)
-        outcome = await sandbox.run(program.format(size=size))
-        encoded({"value": outcome.result})
-        await asyncio.sleep(0.01)
-        watching.cancel()
+        async with turns() as measured:
+            outcome = await sandbox.run(program, names=("ns",), call=take)
+            encoded({"value": outcome.result})
     if not outcome.ok:
         raise RuntimeError(str(outcome.failure))
-    return turns.longest_s
+    return measured.longest_s
+
+
+def nothing() -> None:
+    """Do nothing."""
+
+
+async def longest_turn_of_a_record_s(program: str) -> float:
+    """Seconds of the longest turn while an execution is recorded and read again."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings.model_validate({"state_folder": Path(folder)})
+        async with CodeMode.from_settings(settings, functions={"ns": [nothing]}) as service:
+            await service.execute("1")
+            async with turns() as measured:
+                outcome = await service.execute(program)
+                encoded((await service.executions.get(outcome.id, LOCAL)).outcome)
+    if outcome.status != "completed":
+        raise RuntimeError(str(outcome.failure))
+    return measured.longest_s
 
 
 async def longest_turn_of_an_answer_s(item: bytes, size: int) -> float:
     """Seconds of the longest turn while a list of `size` bytes is read."""
     body = b"[" + b",".join([item] * (size // (len(item) + 1))) + b"]"
-    turns = Turns()
-    watching = asyncio.create_task(turns.watch())
-    await asyncio.sleep(0.01)
     headers = {"content-type": "application/json"}
-    await asyncio.to_thread(decode, body, headers, wants_json=True, status=200, contents=ContentStore())
-    await asyncio.sleep(0.01)
-    watching.cancel()
-    return turns.longest_s
+    async with turns() as measured:
+        await asyncio.to_thread(decode, body, headers, wants_json=True, status=200, contents=ContentStore())
+    return measured.longest_s
 
 
 async def main() -> None:
     """Print the tables."""
-    print("answers of services, read")
+    print("answers of services of 15 MB, read")
     for name, item in ITEMS.items():
         print(f"{name:24}{1000 * await longest_turn_of_an_answer_s(item, 15_000_000):8.1f} ms")
-    print("results")
+    print(f"{'values of programs':24}{'results, 15 MB':>16}{'recorded, 15 MB':>18}{'arguments, 3 MB':>18}")
     for name, program in PROGRAMS.items():
-        print(f"{name:24}{1000 * await longest_turn_s(program, 15_000_000):8.1f} ms")
+        large = program.format(size=15_000_000)
+        result, record = await longest_turn_s(large), await longest_turn_of_a_record_s(large)
+        call = await longest_turn_s(f"ns.take(value={program.format(size=3_000_000)})\nNone")
+        print(f"{name:24}{1000 * result:13.1f} ms{1000 * record:15.1f} ms{1000 * call:15.1f} ms")
 
 
 if __name__ == "__main__":
