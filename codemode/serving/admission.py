@@ -145,7 +145,7 @@ class Admission:
         callers = len({caller, *self._running, *self._queues})
         if callers > 1:
             return max(1, running // callers)
-        return max(1, running - max(1, running // KEPT_FREE))
+        return running - running // KEPT_FREE
 
     def _admit(self, turn: Turn) -> None:
         self._total += 1

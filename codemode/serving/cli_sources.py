@@ -52,6 +52,9 @@ SHOWN = 20
 #: Seconds that a URL has to answer as an MCP server where it gives no document.
 MCP_ASKED_S = 15.0
 
+#: Exit code where a source cannot be read.
+_UNREAD = 3
+
 
 @app.command("add")
 def add(
@@ -175,7 +178,10 @@ def check(
     names: Annotated[list[str] | None, typer.Argument(help="Sources to check; none: all of them.")] = None,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """What could not be read of each source, where, and which descriptions are empty, vague or repeated."""
+    """What could not be read of each source, where, and which descriptions are empty, vague or repeated.
+
+    The exit code is 3 where a source cannot be read at all.
+    """
 
     async def work(service: CodeMode) -> int:
         if as_json:
@@ -183,7 +189,7 @@ def check(
         else:
             for name, found in service.sources.items():
                 _report(name, found)
-        return 0
+        return _UNREAD if service.catalog.unavailable else 0
 
     with_service(surface, work, only=names or ())
 

@@ -89,7 +89,10 @@ HISTORIES: list[tuple[Any, type[Exception], str]] = [
 
 #: What is said of a function, and what carries described tools out.
 OF_DECORATOR: list[tuple[dict[str, Any], str]] = [
-    ({"effect": "raed"}, "effect is 'read' or 'write' or 'destructive', not 'raed' (str); did you mean 'read'?"),
+    (
+        {"effect": "raed"},
+        "effect is 'read' or 'write' or 'destructive' or None, not 'raed' (str); did you mean 'read'?",
+    ),
     ({"tags": "orders"}, "tags is a list of texts, not 'orders' (str); put it into a list"),
     ({"examples": None}, "examples is a list of texts, not None (NoneType); leave it out for none"),
     ({"revert": 3}, "revert is a str, not 3 (int)"),

@@ -155,10 +155,12 @@ def test_the_token_never_shows(gym: Gym) -> None:
     assert "hunter2" not in ended.stdout + ended.stderr
 
 
-def test_a_missing_secret_is_exit_code_2(gym: Gym) -> None:
-    ended = codemode("run", "-", *on(gym), stdin="1")
-    assert ended.returncode == 2
+def test_a_missing_secret_is_named_when_a_call_needs_it(gym: Gym) -> None:
+    assert codemode("run", "-", *on(gym), stdin="1").returncode == 0
+    ended = codemode("run", "-", *on(gym), stdin="gym.core.get_gym_info()")
+    assert ended.returncode == 1
     assert "GYM_TOKEN" in ended.stderr
+    assert "GYM_TOKEN" not in ended.stdout
 
 
 @pytest.mark.parametrize(

@@ -200,7 +200,7 @@ PREDICTED = {
     "components": {"securitySchemes": {"key": {"type": "apiKey", "in": "header", "name": "X-Key"}}},
     "paths": {
         "/items": {"get": {"operationId": "listItems", "security": [{"key": []}]}},
-        "/items/reset": {"post": {"operationId": "resetItems", "summary": "Reset all items", "security": []}},
+        "/items/reset": {"post": {"operationId": "resetItems", "summary": "Reset the database", "security": []}},
     },
 }
 
@@ -215,6 +215,7 @@ sources:
     location: api.json
     base_url: http://127.0.0.1:1
     credentials: [{kind: api_key, name: X-Other, value: {env: KEY}}]
+    effect: {items.reset_items: write}
 """,
         encoding="utf-8",
     )
