@@ -29,7 +29,7 @@ from codemode.executions.journals.statements import Now, Statement, Statements
 from codemode.transports.certificates import distrusted
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+    from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 
     from codemode.executions.journal import JournalEntry, Lease
     from codemode.executions.journals.group import Write, Written
@@ -152,27 +152,33 @@ class PostgresJournal(SqlJournal):
     async def _append(self, writes: Sequence[Write]) -> Written:
         sealed: dict[Lease, tuple[int, bytes]] = {}
         async with self._writing:
+            confirmed = {write.lease: (await self._last(write.lease) or (0, b""))[0] for write in writes}
             while True:
                 try:
-                    return await self._appended_all(writes, sealed)
+                    return await self._appended_all(writes, sealed, confirmed)
                 except JournalUnavailable as error:
                     if not self._is_waited_for(error):
                         raise
                 await asyncio.sleep(_RETRY_S)
 
-    async def _appended_all(self, writes: Sequence[Write], sealed: dict[Lease, tuple[int, bytes]]) -> Written:
+    async def _appended_all(
+        self, writes: Sequence[Write], sealed: dict[Lease, tuple[int, bytes]], confirmed: Mapping[Lease, int]
+    ) -> Written:
         """Append what an earlier attempt has not; its connection may have broken after the commit.
 
         `sealed` is where each execution stood after the earlier attempt, if it was committed: a chain of seals tells.
+        `confirmed` is where it stood before all attempts. A database that has less has lost entries.
         """
         ended = {lease for lease, end in sealed.items() if await self._last(lease) == end}
         if ended:
             rest = [write for write in writes if write.lease not in ended]
-            numbers = iter(await self._appended_all(rest, {}) if rest else ())
+            numbers = iter(await self._appended_all(rest, {}, confirmed) if rest else ())
             return [sealed[write.lease][0] if write.lease in ended else next(numbers) for write in writes]
-        written = await self._appended(writes, sealed)
+        written = await self._appended(writes, sealed, confirmed)
         late = [write for write, one in zip(writes, written, strict=True) if one is None]
-        again = iter(await self._appended(late, sealed) if late else ())  # what was remembered of them was not so
+        again = iter(
+            await self._appended(late, sealed, confirmed) if late else ()
+        )  # what was remembered of them was not so
         results = [next(again) if one is None else one for one in written]
         found = [one for one in results if one is not None]
         if len(found) < len(writes):
@@ -181,13 +187,13 @@ class PostgresJournal(SqlJournal):
         return found
 
     async def _appended(
-        self, writes: Sequence[Write], sealed: dict[Lease, tuple[int, bytes]]
+        self, writes: Sequence[Write], sealed: dict[Lease, tuple[int, bytes]], confirmed: Mapping[Lease, int]
     ) -> Sequence[int | LeaseLost | None]:
         """The numbers of the last lines; None for what was not written, since its execution has other entries."""
         leases = list(dict.fromkeys(write.lease for write in writes))
         lasts = {lease: await self._last(lease) for lease in leases}
         places = {lease: place for place, lease in enumerate(leases, 1)}
-        heads = {lease: last or (0, b"") for lease, last in lasts.items()}
+        heads = {lease: max(last or (0, b""), (confirmed[lease], b"")) for lease, last in lasts.items()}
         after = [heads[lease][0] for lease in leases]
         lines = []
         numbers = []

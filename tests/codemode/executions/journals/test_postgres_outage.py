@@ -91,6 +91,24 @@ async def test_what_the_database_lost_is_no_ground_to_go_on(cluster: Cluster, jo
     assert [entry.path for entry in await journal.read("ex_1")] == ["1"]
 
 
+async def test_what_the_database_lost_is_noticed_by_an_append_under_way(
+    cluster: Cluster, journal: PostgresJournal
+) -> None:
+    lease = await journal.create(new("ex_1"))
+    await journal.append(lease, [started("1")])
+    await journal.append(lease, [started("2", effect="read")])
+    holder = await asyncpg.connect(cluster.url)
+    await holder.execute("BEGIN")
+    await holder.execute("SELECT 1 FROM executions FOR UPDATE")
+    writing = asyncio.create_task(journal.append(lease, [started("3")]))
+    while not await holder.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):  # noqa: ASYNC110 -- it has no event
+        await asyncio.sleep(0)
+    await restart(cluster, "immediate")
+    with pytest.raises(LeaseLost, match="has lost entries of ex_1"):
+        await writing
+    assert [entry.path for entry in await journal.read("ex_1")] == ["1"]
+
+
 async def test_a_restart_is_waited_for(cluster: Cluster, journal: PostgresJournal) -> None:
     lease = await journal.create(new("ex_1"))
     await journal.append(lease, [started("1", effect="read")])
