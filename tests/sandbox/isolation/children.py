@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,6 @@ except ImportError:  # the group of tests has it; a bare installation does not
     Coverage = None  # type: ignore[assignment,misc]
 
 from sandbox.isolation.descriptors import CHANNEL
-from sandbox.isolation.kernel import fork
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,7 @@ def in_child(work: Callable[[], Any]) -> Any:
     """
     coverage = Coverage.current() if Coverage is not None else None
     reading, writing = os.pipe()
-    process = fork()  # pytest may have threads, of which os.fork warns
+    process = _fork()
     if not process:
         os.dup2(writing, CHANNEL)
         _be_child(work, is_measured=coverage is not None)
@@ -54,6 +54,13 @@ def in_child(work: Callable[[], Any]) -> Any:
         raise OSError(answer["errno"], answer["error"])
     assert not answer["error"], answer["error"]
     return answer["result"]
+
+
+def _fork() -> int:
+    """Fork with Python's hooks: pytest has threads, and one may hold the interpreter's own locks at this moment."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
 
 
 def _be_child(work: Callable[[], Any], *, is_measured: bool) -> None:
