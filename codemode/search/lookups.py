@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codemode.catalog.tool import Effect
-from codemode.search import text, wordlists
+from codemode.search.analysis import text, wordlists
 from codemode.search.query import Query
 
 if TYPE_CHECKING:

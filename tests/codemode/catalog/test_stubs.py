@@ -12,8 +12,8 @@ from codemode.catalog import stubs
 from codemode.catalog.schema import Schema
 from codemode.catalog.tokens import estimate
 from codemode.catalog.tool import Effect, Location, Parameter, Tool
-from codemode.sources.documents import parse_document
-from codemode.sources.openapi import load_openapi
+from codemode.sources.documents.parse import parse_document
+from codemode.sources.openapi.document import load_openapi
 
 if TYPE_CHECKING:
     from collections.abc import Callable
