@@ -142,7 +142,7 @@ async def test_a_model_names_categories_and_nothing_else(make_selector: Made) ->
     [
         (Say("I do not know"), "the router's model named no categories"),
         (Say(calls=[("choose_categories", "{")]), "the router's model named no categories"),
-        (Say(calls=[("choose_categories", {"categories": ["boats"]})]), "named what is no category ('boats')"),
+        (Say(calls=[("choose_categories", {"categories": ["boats"]})]), "named an unknown category ('boats')"),
     ],
 )
 async def test_a_model_that_names_nothing_is_done_without(make_selector: Made, say: Say, note: str) -> None:
@@ -179,5 +179,5 @@ async def test_a_model_has_only_so_much_time(make_selector: Made) -> None:
 
 
 def test_a_router_by_model_needs_one(make_selector: Made) -> None:
-    with pytest.raises(ConfigurationError, match=r"menu.router.model: say which model is asked"):
+    with pytest.raises(ConfigurationError, match=r"menu.router.model: name the model"):
         make_selector(TOOLS, {"router": "model"})

@@ -70,13 +70,13 @@ async def test_nothing_is_added_where_there_is_nothing_new(make_selector: Made) 
         assert answer is not None
         texts.append(answer.text)
     assert texts == [
-        "No new tools added: they are at hand already.",
+        "No new tools added: they are loaded already.",
         "No new tools added: there is no category 'post'; there are: files, mail, rooms",
         "No new tools added: name the categories; there are: files, mail, rooms",
         "No new tools added: the arguments are not JSON: Expecting property name enclosed in double quotes: "
         "line 1 column 2 (char 1)",
         "Loaded 2 tools: app-files-do_000, app-files-do_001.",
-        "No new tools added: they are at hand already.",
+        "No new tools added: they are loaded already.",
     ]
 
 
@@ -99,7 +99,7 @@ async def test_a_tool_is_loaded_by_name_or_by_what_it_does(make_selector: Made) 
     assert answer.loaded[0] == "app.rooms.do_000"
     answer = await session.handle(name="request_tool", arguments={"name_or_description": "xyzzy"})
     assert answer is not None
-    assert answer.text == "No new tools added: no tool is called so, or does that."
+    assert answer.text == "No new tools added: no tool has that name or purpose."
 
 
 async def test_other_calls_are_none_of_its_business_and_every_tool_is_known(make_selector: Made) -> None:
@@ -186,7 +186,7 @@ async def test_the_prompt_has_the_note_and_the_skills_of_what_is_loaded(make_sel
     selector = make_selector(tools_in({"mail": 1, "files": 1}), {"categories": categories, "namespaces": True})
     session = session_over(selector)
     note = (
-        "Only tools that seem to be needed are at hand. If one is missing, call request_more_tools with the categories "
+        "Only the tools that seem needed are loaded. If one is missing, call request_more_tools with the categories "
         "that have it, or call request_tool with its name or what it should do; then go on."
     )
     directory = "Categories of tools:\n- mail (1 tool)\n- files (1 tool): Papers"
