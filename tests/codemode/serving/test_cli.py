@@ -1,28 +1,24 @@
-"""The command as a person types it: real processes."""
+"""The commands, run in this process; where the process itself is tested, the console script is run."""
 
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
-import sys
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
 
 from tests.codemode.search.embeddings_service import EmbeddingsService
+from tests.command_line import SCRIPT, codemode, script, script_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.conftest import Gym
-
-pytestmark = pytest.mark.slow
-COMMAND = str(Path(sys.executable).parent / "codemode")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -31,13 +27,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         yield
-
-
-def codemode(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    inherited = {name: os.environ[name] for name in ("PATH", "HOME")} | {"COLUMNS": "200"}  # noqa: TID251
-    return subprocess.run(
-        [COMMAND, *arguments], input=stdin, env=inherited | environment, capture_output=True, text=True
-    )
 
 
 def on(gym: Gym) -> list[str]:
@@ -57,7 +46,7 @@ def test_search_for_nothing_known_says_so_with_exit_code_1(gym: Gym) -> None:
 
 
 def test_an_argument_that_is_no_text_is_searched_for_as_far_as_it_is(gym: Gym) -> None:
-    ended = codemode("search", "freeze a membership \udcff", "--source", str(gym.document))  # the byte FF
+    ended = script("search", "freeze a membership \udcff", "--source", str(gym.document))  # the byte FF
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.startswith("gym.memberships.freeze_membership(")
 
@@ -112,7 +101,7 @@ def test_embeddings_are_made_on_demand_and_used_from_then_on(
 
 
 def test_run_reads_a_program_from_standard_input(gym: Gym) -> None:
-    ended = codemode(
+    ended = script(
         "run", "-", "--json", *on(gym), stdin="gym.core.get_gym_info()['name']", GYM_TOKEN="a-token-for-tests"
     )
     assert ended.returncode == 0, ended.stderr
@@ -157,7 +146,7 @@ def test_the_token_never_shows(gym: Gym) -> None:
 
 def test_a_missing_secret_is_named_when_a_call_needs_it(gym: Gym) -> None:
     assert codemode("run", "-", *on(gym), stdin="1").returncode == 0
-    ended = codemode("run", "-", *on(gym), stdin="gym.core.get_gym_info()")
+    ended = script("run", "-", *on(gym), stdin="gym.core.get_gym_info()")
     assert ended.returncode == 1
     assert "GYM_TOKEN" in ended.stderr
     assert "GYM_TOKEN" not in ended.stdout
@@ -184,11 +173,11 @@ def test_an_unreachable_document_is_exit_code_3() -> None:
 
 
 def test_the_version_is_printed() -> None:
-    assert codemode("--version").stdout == f"codemode {version('codemode')}\n"
+    assert script("--version").stdout == f"codemode {version('codemode')}\n"
 
 
 def test_a_missing_configuration_is_exit_code_2(tmp_path: Path) -> None:
-    ended = codemode("tools", "--config", str(tmp_path / "codemode.yaml"))
+    ended = script("tools", "--config", str(tmp_path / "codemode.yaml"))
     assert ended.returncode == 2
     assert "cannot be read" in ended.stderr
 
@@ -228,9 +217,8 @@ def test_search_is_measured_on_labelled_queries(gym: Gym) -> None:
 
 
 def test_serve_answers_reads_anew_and_ends_as_it_is_told(gym: Gym) -> None:
-    command = [COMMAND, "serve", "--port", "0", *on(gym)]
-    inherited = {name: os.environ[name] for name in ("PATH", "HOME")}  # noqa: TID251
-    environment = inherited | {"GYM_TOKEN": "a-token-for-tests", "CODEMODE_API_KEY": "a-key"}
+    command = [SCRIPT, "serve", "--port", "0", *on(gym)]
+    environment = script_environment() | {"GYM_TOKEN": "a-token-for-tests", "CODEMODE_API_KEY": "a-key"}
     with subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, text=True) as process:
         assert process.stderr is not None
         line = process.stderr.readline()
@@ -250,7 +238,7 @@ def test_serve_answers_reads_anew_and_ends_as_it_is_told(gym: Gym) -> None:
 
 
 def test_the_demo_runs_six_programs_and_each_ends_as_it_is_meant_to() -> None:
-    ended = codemode("demo")
+    ended = script("demo")
     assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr
     assert ended.stdout.count("─ completed ") == 5
     assert ended.stdout.count("─ refused ") == 1
@@ -259,7 +247,7 @@ def test_the_demo_runs_six_programs_and_each_ends_as_it_is_meant_to() -> None:
 def test_a_terminal_that_cannot_show_a_character_gets_its_number(gym: Gym, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text("'caf\u00e9'", encoding="utf-8-sig")
-    ended = codemode("run", str(program), "--json", "--source", str(gym.document), PYTHONIOENCODING="ascii")
+    ended = script("run", str(program), "--json", "--source", str(gym.document), PYTHONIOENCODING="ascii")
     assert ended.returncode == 0, ended.stderr
     assert "caf\\xe9" in ended.stdout
 

@@ -1,4 +1,4 @@
-"""`codemode auth` as a command, against a real authorization server."""
+"""`codemode auth`, against a real authorization server. A login is a process of its own: a person visits a page."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 from codemode.service import CodeMode
 from codemode.settings import load_settings
 from tests.codemode.transports.authorization_server import AuthorizationServer, running
+from tests.command_line import SCRIPT, codemode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,20 +41,24 @@ def _configured(folder: Path, server: AuthorizationServer, **credential: Any) ->
     return file
 
 
-async def _codemode(*arguments: str | Path, visit: bool = False) -> tuple[int, str, str]:
+async def _codemode(*arguments: str | Path) -> tuple[int, str, str]:
+    ended = await asyncio.to_thread(codemode, *map(str, arguments))
+    return ended.returncode, ended.stdout, ended.stderr
+
+
+async def _logged_in(config: Path) -> tuple[int | None, str, str]:
+    """Run a login, and visit the page that it names."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", "from codemode.serving.cli import main; main()", *map(str, arguments)),
+        *(SCRIPT, "auth", "login", "api", "--no-browser", "--config", str(config)),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
     assert process.stderr is not None
-    first = b""
-    if visit:
-        first = await process.stderr.readline()
-        async with httpx2.AsyncClient(follow_redirects=True, trust_env=False) as client:
-            await client.get(first.decode().removeprefix("open ").strip())
+    first = await process.stderr.readline()
+    async with httpx2.AsyncClient(follow_redirects=True, trust_env=False) as client:
+        await client.get(first.decode().removeprefix("open ").strip())
     output, errors = await process.communicate()
-    return process.returncode or 0, output.decode(), (first + errors).decode()
+    return process.returncode, output.decode(), errors.decode()
 
 
 async def test_log_in_call_look_and_log_out(tmp_path: Path) -> None:
@@ -62,7 +67,7 @@ async def test_log_in_call_look_and_log_out(tmp_path: Path) -> None:
         code, output, _ = await _codemode("auth", "status", "--config", config)
         assert (code, output) == (1, "api  oauth2 (authorization_code)  logged out  run: codemode auth login api\n")
 
-        code, output, errors = await _codemode("auth", "login", "api", "--no-browser", "--config", config, visit=True)
+        code, output, errors = await _logged_in(config)
         assert (code, output) == (0, "")
         assert errors.endswith("logged in at api\n")
 
@@ -88,7 +93,7 @@ async def test_log_in_call_look_and_log_out(tmp_path: Path) -> None:
 async def test_a_log_out_of_which_the_service_is_not_told_says_so(tmp_path: Path, status: int, reason: str) -> None:
     async with running(AuthorizationServer(revokes=status)) as server:
         config = _configured(tmp_path, server)
-        await _codemode("auth", "login", "api", "--no-browser", "--config", config, visit=True)
+        await _logged_in(config)
         code, _, errors = await _codemode("auth", "logout", "api", "--config", config)
         assert (code, errors.startswith("logged out of api: its tokens are forgotten here, not revoked: ")) == (0, True)
         assert reason in errors

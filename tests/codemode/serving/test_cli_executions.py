@@ -1,25 +1,27 @@
-"""Executions and approvals as a person types them: each command is a process of its own."""
+"""`codemode executions` and `codemode approvals`."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from codemode import CodeMode
 from codemode.gateway.caller import Caller
 from codemode.serving.keys import KeyFile
+from tests.command_line import SCRIPT, Ended, codemode, script_environment
 
-pytestmark = pytest.mark.slow
-COMMAND = str(Path(sys.executable).parent / "codemode")
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from codemode.executions.execution import ExecutionOutcome
 
 BANK = '''
 from pathlib import Path
@@ -69,24 +71,19 @@ class Desk:
         (folder / "codemode.yaml").write_text(CONFIG, encoding="utf-8")
 
     def start(self, *arguments: str, stdin: str) -> subprocess.Popen[str]:
-        env = self.environment("200")
+        """Start the console script, which writes its standard error to the file `told`."""
+        environment = script_environment(self.folder)
         with (self.folder / "told").open("w") as told:
             process = subprocess.Popen(
-                [COMMAND, *arguments], cwd=self.folder, env=env, stdin=subprocess.PIPE, stderr=told, text=True
+                [SCRIPT, *arguments], cwd=self.folder, env=environment, stdin=subprocess.PIPE, stderr=told, text=True
             )
         assert process.stdin is not None
         process.stdin.write(stdin)
         process.stdin.close()
         return process
 
-    def environment(self, columns: str) -> dict[str, str]:
-        return {"PATH": os.environ["PATH"], "HOME": str(self.folder), "COLUMNS": columns}  # noqa: TID251
-
-    def type(self, *arguments: str, stdin: str = "", columns: str = "200") -> subprocess.CompletedProcess[str]:
-        env = self.environment(columns)
-        return subprocess.run(
-            [COMMAND, *arguments], cwd=self.folder, input=stdin, env=env, capture_output=True, text=True
-        )
+    def type(self, *arguments: str, stdin: str = "", columns: str = "200") -> Ended:
+        return codemode(*arguments, folder=self.folder, stdin=stdin, COLUMNS=columns)
 
     def json(self, *arguments: str, stdin: str = "") -> Any:
         ended = self.type(*arguments, "--json", stdin=stdin)
@@ -181,16 +178,20 @@ def test_an_execution_is_taken_back_under_its_role_while_there_is_one(desk: Desk
     assert desk.book == ["ann 1"]
 
 
-async def test_of_a_revoked_key_the_operator_lets_nothing_go_on_but_a_rollback(desk: Desk) -> None:
+def test_of_a_revoked_key_the_operator_lets_nothing_go_on_but_a_rollback(desk: Desk) -> None:
     (desk.folder / "codemode.yaml").write_text(CONFIG.replace("tools: bank.pay", "tools: bank.*"), encoding="utf-8")
     keys = KeyFile(desk.folder / "state" / "keys.json")
     key, _ = keys.create(role="default")
     owner = Caller(f"key:{key.id}")
-    async with CodeMode.from_config(desk.folder / "codemode.yaml") as service:
-        waits = await service.execute("bank.take_back(to='bob')", caller=owner)
-        paid = await service.execute("bank.pay(to='ann', amount=1)", caller=owner)
-        policy = service.settings.policy
-        assert (waits.status, paid.status, policy.approvers) == ("paused", "completed", ("approver",))
+
+    async def executed() -> tuple[ExecutionOutcome, ExecutionOutcome]:
+        async with CodeMode.from_config(desk.folder / "codemode.yaml") as service:
+            assert service.settings.policy.approvers == ("approver",)
+            waits = await service.execute("bank.take_back(to='bob')", caller=owner)
+            return waits, await service.execute("bank.pay(to='ann', amount=1)", caller=owner)
+
+    waits, paid = asyncio.run(executed())
+    assert (waits.status, paid.status) == ("paused", "completed")
     keys.revoke(key.id)
     (question,) = desk.json("approvals", "list")
     refused = desk.json("approvals", "approve", question["id"])["executions"][waits.id]

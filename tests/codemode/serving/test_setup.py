@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import socket
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,19 +14,10 @@ import yaml
 
 from codemode.serving.first_configuration import documents_below
 from codemode.settings import load_settings
+from tests.command_line import SCRIPT, codemode, script_environment
 
 if TYPE_CHECKING:
     from tests.conftest import Gym
-
-COMMAND = str(Path(sys.executable).parent / "codemode")
-
-
-def codemode(*arguments: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    variables = {"PATH": os.environ["PATH"], "HOME": str(folder), "COLUMNS": "200"}  # noqa: TID251
-    variables |= {"PYTHONPATH": os.environ.get("PYTHONPATH", "")} | environment  # noqa: TID251
-    return subprocess.run(
-        [COMMAND, *arguments], cwd=folder, env=variables, capture_output=True, text=True, stdin=subprocess.DEVNULL
-    )
 
 
 def findings(*arguments: str, folder: Path, **environment: str) -> dict[str, Any]:
@@ -148,8 +137,8 @@ def test_doctor_counts_the_keys_that_were_made(folder: Path) -> None:
 
 def test_doctor_sees_a_full_disk(folder: Path) -> None:
     codemode("init", folder=folder)
-    limited = ["prlimit", f"--fsize={4096}", COMMAND, "doctor", "--json"]
-    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}  # noqa: TID251
+    limited = ["prlimit", f"--fsize={4096}", SCRIPT, "doctor", "--json"]
+    environment = script_environment(folder) | {"PYTHONDONTWRITEBYTECODE": "1"}
     ended = subprocess.run(limited, cwd=folder, env=environment, capture_output=True, text=True)
     states = {one["subject"]: one for one in json.loads(ended.stdout) if one["area"] == "folders"}
     assert (ended.returncode, states["state"]["state"]) == (1, "failure")
