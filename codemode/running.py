@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from codemode.executions.executor import new_execution
 from codemode.executions.used import changes, environment, moved
 from codemode.gateway.caller import Caller
-from codemode.observing.observer import Observers, Started
+from codemode.observing.observer import Started
+from codemode.observing.observers import Observers
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping

@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from codemode.executions.ledger import LedgerEntry
     from codemode.menus.menu import Menu
     from codemode.menus.selection import Selector
-    from codemode.observing.observer import Observers
+    from codemode.observing.observers import Observers
     from codemode.search.meanings import Progress
     from codemode.sources.load import LoadedSource
     from codemode.sources.place import Place

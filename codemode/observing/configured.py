@@ -10,7 +10,7 @@ from codemode.errors import ConfigurationError
 from codemode.observing.audit import AuditFile
 from codemode.observing.logs import LogObserver
 from codemode.observing.metrics import MetricsObserver
-from codemode.observing.observer import Observers
+from codemode.observing.observers import Observers
 from codemode.observing.traces import TraceObserver, export_traces
 
 if TYPE_CHECKING:

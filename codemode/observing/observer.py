@@ -1,22 +1,15 @@
-"""Whoever looks on while programs run, and all of them together."""
+"""The interface of an observer: it is told of each execution while programs run."""
 
 from __future__ import annotations
 
 import hashlib
-import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from codemode.observing.metrics import MetricsObserver
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.ledger import LedgerEntry
     from codemode.gateway.caller import Caller
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,38 +40,3 @@ class Observer(Protocol):
 
     def close(self) -> None:
         """Nothing more comes."""
-
-
-class Observers:
-    """Passes everything on to each of them. A disk that is full must not end a program: failures are only logged."""
-
-    def __init__(self, observers: Sequence[Observer] = ()) -> None:
-        self._observers = tuple(observers)
-
-    def started(self, execution: Started) -> None:
-        """Pass it on."""
-        self._each(lambda observer: observer.started(execution))
-
-    def called(self, execution: Started, entry: LedgerEntry) -> None:
-        """Pass it on."""
-        self._each(lambda observer: observer.called(execution, entry))
-
-    def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
-        """Pass it on."""
-        self._each(lambda observer: observer.ended(execution, outcome))
-
-    def close(self) -> None:
-        """Pass it on."""
-        self._each(lambda observer: observer.close())
-
-    @property
-    def metrics(self) -> MetricsObserver | None:
-        """The one that counts for Prometheus, if there is one."""
-        return next((observer for observer in self._observers if isinstance(observer, MetricsObserver)), None)
-
-    def _each(self, tell: Callable[[Observer], None]) -> None:
-        for observer in self._observers:
-            try:
-                tell(observer)
-            except Exception:
-                log.exception("%s could not be told", type(observer).__name__)

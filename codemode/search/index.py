@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from codemode.catalog.tool import Tool
-    from codemode.search.lookups import LookUp
     from codemode.search.meanings import Meanings
     from codemode.search.postings import Postings
     from codemode.search.profile import Profile
+    from codemode.search.query import LookUp
     from codemode.search.segment import Segment
 
 _CANDIDATES = 200  # hits of one search that can be paged through

@@ -16,7 +16,7 @@ from codemode.settings import (
     OAuth2Credential,
 )
 from codemode.transports.credentials import Credential, Place
-from codemode.transports.oauth import Grant
+from codemode.transports.grant import Grant
 from codemode.transports.security import ALWAYS, Authentication, CallerSupply, Configured, SchemeKind
 from codemode.transports.token_store import TokenStore
 

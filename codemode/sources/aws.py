@@ -12,10 +12,9 @@ from botocore import xform_name
 from botocore.exceptions import BotoCoreError
 
 from codemode.catalog.names import parameter_names, plain_ids
-from codemode.catalog.paging import Paging
 from codemode.catalog.prose import first_sentence
 from codemode.catalog.schema import Schema
-from codemode.catalog.tool import Details, Effect, Tool
+from codemode.catalog.tool import Details, Effect, Paging, Tool
 from codemode.errors import ConfigurationError, EnvironmentIncomplete
 from codemode.nearest import did_you_mean
 from codemode.settings import AwsCredential

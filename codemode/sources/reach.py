@@ -14,9 +14,10 @@ from codemode.transports.credentials import Credential
 from codemode.transports.deferred import DeferredTransport
 from codemode.transports.exchange import Exchange
 from codemode.transports.fetch import BehindLogin, fetch_text
+from codemode.transports.grant import Grant
 from codemode.transports.http import HttpTransport, Reach
 from codemode.transports.network import open_pool
-from codemode.transports.oauth import Grant, TokenSource
+from codemode.transports.oauth import TokenSource
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -21,9 +21,10 @@ from codemode.transports.credentials import NOBODY, CallerCredentials, Credentia
 from codemode.transports.departure import DEPARTURE
 from codemode.transports.doubt import in_doubt, is_in_progress, leaves_doubt
 from codemode.transports.exchange import Answer, Exchange
+from codemode.transports.grant import Grant
 from codemode.transports.idempotency import IDEMPOTENCY_KEY
 from codemode.transports.network import open_pool, resolve
-from codemode.transports.oauth import Grant, TokenSource
+from codemode.transports.oauth import TokenSource
 from codemode.transports.pace import Pace, wait_before_retry
 from codemode.transports.redaction import Redactor
 from codemode.transports.request import HttpRequest, RequestPlan

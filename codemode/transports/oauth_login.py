@@ -29,7 +29,7 @@ from codemode.transports.token_store import Tokens
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
-    from codemode.transports.oauth import Grant
+    from codemode.transports.grant import Grant
 
 #: Seconds that a person has to log in.
 PATIENCE_S = 300.0

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from codemode.errors import LeaseLost
     from codemode.executions.journal import JournalEntry, Lease
-    from codemode.executions.journals.transactions import Line
+    from codemode.executions.journals.rows import Line
 
     Written = Sequence[int | LeaseLost]
 

@@ -18,7 +18,8 @@ from codemode import CodeMode, ConfigurationError, tool
 from codemode.gateway.caller import Caller
 from codemode.observing.audit import AuditFile
 from codemode.observing.logs import JsonFormatter, TextFormatter
-from codemode.observing.observer import Observers, Started
+from codemode.observing.observer import Started
+from codemode.observing.observers import Observers
 from codemode.observing.traces import TraceObserver
 from codemode.settings import Settings
 

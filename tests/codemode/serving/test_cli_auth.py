@@ -46,7 +46,7 @@ async def _codemode(*arguments: str | Path) -> tuple[int, str, str]:
     return ended.returncode, ended.stdout, ended.stderr
 
 
-async def _logged_in(config: Path) -> tuple[int | None, str, str]:
+async def _logged_in(config: Path) -> tuple[int, str, str]:
     """Run a login, and visit the page that it names."""
     process = await asyncio.create_subprocess_exec(
         *(SCRIPT, "auth", "login", "api", "--no-browser", "--config", str(config)),
@@ -58,7 +58,7 @@ async def _logged_in(config: Path) -> tuple[int | None, str, str]:
     async with httpx2.AsyncClient(follow_redirects=True, trust_env=False) as client:
         await client.get(first.decode().removeprefix("open ").strip())
     output, errors = await process.communicate()
-    return process.returncode, output.decode(), errors.decode()
+    return process.returncode or 0, output.decode(), errors.decode()
 
 
 async def test_log_in_call_look_and_log_out(tmp_path: Path) -> None:

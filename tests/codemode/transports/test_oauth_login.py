@@ -16,8 +16,8 @@ import pytest
 
 from codemode.errors import AddressNotAllowed, ConfigurationError, CredentialsMissing, UpstreamError, UpstreamTimeout
 from codemode.sources.openapi import load_openapi
+from codemode.transports.grant import Grant
 from codemode.transports.http import HttpTransport, Reach
-from codemode.transports.oauth import Grant
 from codemode.transports.oauth_login import Login, log_in_by_browser, log_in_by_device
 from codemode.transports.security import Authentication, Configured, SchemeKind
 from codemode.transports.token_store import Tokens, TokenStore

@@ -13,8 +13,8 @@ from codemode.errors import ConfigurationError, UpstreamError, UpstreamTimeout
 from codemode.sources.openapi import load_openapi
 from codemode.transports.departure import DEPARTURE, Departure
 from codemode.transports.exchange import Interrupted
+from codemode.transports.grant import Grant
 from codemode.transports.http import HttpTransport, Reach
-from codemode.transports.oauth import Grant
 from codemode.transports.pace import Pace, wait_before_retry
 from codemode.transports.request import HttpRequest
 from codemode.transports.security import Authentication, Configured, SchemeKind

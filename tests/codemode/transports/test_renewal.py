@@ -13,8 +13,8 @@ import pytest
 
 from codemode.errors import UpstreamError, UpstreamUnreachable
 from codemode.sources.openapi import load_openapi
+from codemode.transports.grant import Grant
 from codemode.transports.http import HttpTransport, Reach
-from codemode.transports.oauth import Grant
 from codemode.transports.security import Authentication, Configured, SchemeKind
 from codemode.transports.token_store import Tokens, TokenStore
 from tests.codemode.transports.sockets import listening
