@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import lzma
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,8 +11,7 @@ from codemode.catalog import stubs
 from codemode.catalog.schema import Schema
 from codemode.catalog.tokens import estimate
 from codemode.catalog.tool import Effect, Location, Parameter, Tool
-from codemode.sources.documents import parse_document
-from codemode.sources.openapi import load_openapi
+from tests.documents import SMALL, as_definition, check_stubs, published
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,7 +134,7 @@ ODD_DEFAULTS = {
 
 def test_odd_defaults_are_python() -> None:
     text = stubs.signature(_tool({name: {"default": value} for name, value in ODD_DEFAULTS.items()}))
-    parsed = ast.parse(_as_definition("gym.clients.list", text)).body[0]
+    parsed = ast.parse(as_definition("gym.clients.list", text)).body[0]
     assert isinstance(parsed, ast.FunctionDef)
     shown = {
         argument.arg: ast.literal_eval(default)
@@ -146,30 +144,8 @@ def test_odd_defaults_are_python() -> None:
     assert shown == {**ODD_DEFAULTS, "list": None, "long": None}
 
 
-def _as_definition(name: str, text: str) -> str:
-    """A stub as Python that can be parsed: `def` before it, and a body before its comment."""
-    first, *others = (line for line in text.splitlines() if not line.startswith(("#", "  ")))
-    assert first.startswith(f"{name}(")
-    head, mark, comment = first.removeprefix(name).partition("  # ")
-    return "\n".join([f"def f{head}: ...{mark}{comment}", *others])
-
-
-def test_every_stub_of_published_documents_is_python_within_its_budget(shared_data: Callable[[str], Path]) -> None:
-    checked = 0
-    for name in (
-        "discord.json",
-        "docker-engine.yaml",
-        "notion.json",
-        "prefect-3.8.8.json",
-        "slack.json",
-        "stripe.yaml",
-    ):
-        text = lzma.decompress((shared_data("specs") / f"{name}.xz").read_bytes()).decode()
-        tools = load_openapi(parse_document(text, location=name), name="api").tools
-        for tool in tools[:: max(1, len(tools) // 50)]:
-            for stub, budget in ((stubs.stub, stubs.STUB_TOKENS), (stubs.full, stubs.FULL_TOKENS)):
-                written = stub(tool)
-                ast.parse(_as_definition(tool.id, written))
-                assert estimate(written) <= budget
-                checked += 1
-    assert checked > 400
+@pytest.mark.parametrize("name", SMALL)
+def test_every_stub_of_a_published_document_is_python_within_its_budget(
+    name: str, shared_data: Callable[[str], Path]
+) -> None:
+    check_stubs(published(shared_data, name), name)

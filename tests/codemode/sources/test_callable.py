@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import lzma
 import random
 from typing import TYPE_CHECKING, Any
 
@@ -13,39 +12,17 @@ from codemode.errors import CallError
 from codemode.sources.documents import parse_document
 from codemode.sources.openapi import load_openapi
 from codemode.transports.http import HttpTransport, Reach
-from tests.callable.measure import measure, recorder
+from tests.callable.measure import recorder
+from tests.documents import SMALL, check_is_callable, published
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "most"),
-    [
-        ("notion.json", 24),
-        ("prefect-3.8.8.json", 187),
-        ("discord.json", 120),
-        ("digitalocean.json", 100),
-        ("docker-engine.yaml", 106),
-        ("slack.json", 80),
-        ("stripe.yaml", 100),
-        ("kubernetes.json", 100),
-        ("cloudflare.json", 100),
-        ("github.json", 100),
-        ("openai.yaml", 100),
-        ("msgraph-v1.json", 100),
-    ],
-)
-async def test_operations_are_callable_as_their_document_says(
-    name: str, most: int, shared_data: Callable[[str], Path]
-) -> None:
-    text = lzma.decompress((shared_data("specs") / f"{name}.xz").read_bytes()).decode()
-    report = await measure(parse_document(text), most=most, seed=name)
-    assert report.failures == []
-    assert report.callable == report.tried
-    assert report.untyped <= report.parameters * 0.05
+@pytest.mark.parametrize("name", SMALL)
+async def test_operations_are_callable_as_their_document_says(name: str, shared_data: Callable[[str], Path]) -> None:
+    await check_is_callable(published(shared_data, name), name, most=120)
 
 
 _JUNK: tuple[Any, ...] = (
@@ -61,7 +38,7 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 async def test_no_malformed_part_of_a_document_stops_the_rest(shared_data: Callable[[str], Path]) -> None:
-    text = lzma.decompress((shared_data("specs") / "notion.json.xz").read_bytes()).decode()
+    text = published(shared_data, "notion.json")
     chance = random.Random(7)  # noqa: S311 -- a sample, no secret
     async with recorder() as server:
         transport = HttpTransport(Reach("api", server.url))

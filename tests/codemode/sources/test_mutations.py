@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import lzma
 from typing import TYPE_CHECKING
 
 import pytest
 
 from codemode.sources.documents import parse_document
+from tests.documents import published
 from tests.fuzz.documents import mutate
 
 if TYPE_CHECKING:
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "rounds"), [("notion.json", 150), ("docker-engine.yaml", 50), ("slack.json", 20)])
 def test_a_broken_part_costs_no_other(name: str, rounds: int, shared_data: Callable[[str], Path]) -> None:
-    text = lzma.decompress((shared_data("specs") / f"{name}.xz").read_bytes()).decode()
+    text = published(shared_data, name)
     mutate(parse_document(text), rounds, name)

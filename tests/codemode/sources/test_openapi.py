@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import lzma
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from codemode.catalog import stubs
 from codemode.catalog.catalog import Catalog
-from codemode.catalog.shapes import Shapes
 from codemode.catalog.tool import Effect, Location
 from codemode.errors import SourceError
 from codemode.sources.documents import parse_document
 from codemode.sources.openapi import load_openapi
+from tests.documents import SMALL, check_loads_whole, published
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -284,34 +283,14 @@ def test_swagger_2_0_is_read_too() -> None:
     ]
 
 
-_COUNTS = {
-    "cloudflare.json": 1533, "digitalocean.json": 659, "discord.json": 242, "docker-engine.yaml": 106,
-    "github.json": 1223, "kubernetes.json": 1063, "notion.json": 24, "openai.yaml": 288, "prefect-3.8.8.json": 187,
-    "slack.json": 174, "stripe.yaml": 468,
-}  # fmt: skip
-
-
-_QUICK = ("notion.json", "slack.json", "discord.json")
-
-
-@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in _QUICK else pytest.mark.slow) for n in _COUNTS])
+@pytest.mark.parametrize("name", SMALL)
 def test_real_documents_load_whole(name: str, shared_data: Callable[[str], Path]) -> None:
-    text = lzma.decompress((shared_data("specs") / f"{name}.xz").read_bytes()).decode()
-    surface = load_openapi(parse_document(text, location=name), name="api")
-    catalog = Catalog(surface.tools)
-    assert len(catalog) == _COUNTS[name]
-    assert surface.warnings == ()
-    assert max(len(tool.id) for tool in catalog) <= 64
-    parameters = [parameter for tool in catalog for parameter in tool.parameters]
-    untyped = [parameter for parameter in parameters if Shapes(naming=False).text(parameter.schema) == "Any"]
-    assert len(untyped) <= len(parameters) * 0.05
+    check_loads_whole(published(shared_data, name), name, SMALL[name])
 
 
-@pytest.mark.slow
 def test_ids_are_those_that_programs_are_written_for(shared_data: Callable[[str], Path]) -> None:
     lines = (shared_data("programs") / "programs.jsonl").read_text(encoding="utf-8").splitlines()
     called = {name for line in lines for name in json.loads(line)["operations"] if name.startswith("github.")}
-    text = lzma.decompress((shared_data("specs") / "github.json.xz").read_bytes()).decode()
-    catalog = Catalog(load_openapi(parse_document(text), name="github").tools)
+    catalog = Catalog(load_openapi(parse_document(published(shared_data, "github.json")), name="github").tools)
     assert len(called) > 50
     assert all(catalog.get(name) for name in called)  # raises ToolNotFound for a name that is no exact one

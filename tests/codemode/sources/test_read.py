@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import lzma
-import tarfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from codemode.catalog import stubs
-from codemode.catalog.catalog import Catalog
 from codemode.errors import SourceError
 from codemode.sources.cache import CatalogCache
-from codemode.sources.documents import parse_document
 from codemode.sources.given import GivenIds
-from codemode.sources.openapi import load_openapi
 from codemode.sources.read import read_surface
 from codemode.sources.tree import fetch_tree
 
@@ -210,16 +206,3 @@ async def test_an_id_that_was_given_is_kept_when_the_document_grows(tmp_path: Pa
     assert await ids({"/people": operation("list")}) == {"GET /people": "api.users.get_people"}
     (tmp_path / "state" / "api.ids.json").write_text("nonsense", encoding="utf-8")
     assert await ids(before) == {"GET /users": "api.users.list"}
-
-
-@pytest.mark.slow
-async def test_a_published_tree_of_2907_files_gives_what_its_bundle_gives(
-    tmp_path: Path, shared_data: Callable[[str], Path]
-) -> None:
-    with tarfile.open(shared_data("specs") / "digitalocean-multifile.tar.xz") as archive:
-        archive.extractall(tmp_path, filter="data")
-    entry = tmp_path / "digitalocean" / "specification" / "DigitalOcean-public.v2.yaml"
-    tree = Catalog((await read_surface("do", str(entry))).tools)
-    text = lzma.decompress((shared_data("specs") / "digitalocean.json.xz").read_bytes()).decode()
-    bundle = Catalog(load_openapi(parse_document(text), name="do").tools)
-    assert [(tool.id, tool.parameter_names) for tool in tree] == [(t.id, t.parameter_names) for t in bundle]
