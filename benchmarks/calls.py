@@ -23,10 +23,10 @@ import httpx2
 from codemode.catalog.catalog import Catalog
 from codemode.gateway.call import CallState, ToolCall
 from codemode.gateway.gateway import Gateway
-from codemode.sources.openapi import load_openapi
-from codemode.transports.credentials import Credential
-from codemode.transports.http import HttpTransport, Reach
-from codemode.transports.security import Authentication, Configured, SchemeKind
+from codemode.sources.openapi.document import load_openapi
+from codemode.transports.auth.credentials import Credential
+from codemode.transports.auth.requirements import Authentication, Configured, SchemeKind
+from codemode.transports.http.transport import HttpTransport, Reach
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -16,18 +16,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.retrieval import labelled, read_rows, sets, tools_of
-from codemode.search.embeddings import make_embedder
-from codemode.search.evaluation import TOP, Metrics, evaluate, mean
-from codemode.search.index import Index
-from codemode.search.meanings import Meanings
+from codemode.search.index.index import Index
 from codemode.search.query import Query
-from codemode.search.query_vectors import QueryVectors
-from codemode.search.vectors import VectorCache
+from codemode.search.ranking.evaluation import TOP, Metrics, evaluate, mean
+from codemode.search.semantic.embeddings import make_embedder
+from codemode.search.semantic.query_vectors import QueryVectors
+from codemode.search.semantic.similarity import Meanings
+from codemode.search.semantic.vectors import VectorCache
 from codemode.settings import LocalEmbeddings
 
 if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
-    from codemode.search.evaluation import LabelledQuery
+    from codemode.search.ranking.evaluation import LabelledQuery
 
 PATIENCE_S = 3 * 60 * 60
 

@@ -25,9 +25,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from codemode.executions.journal import Journal, JournalEntry, Lease, NewExecution
-from codemode.executions.journals.key import DigestKey
-from codemode.executions.journals.sqlite import SqliteJournal
+from codemode.executions.journal.base import Journal, JournalEntry, Lease, NewExecution
+from codemode.executions.journal.key import DigestKey
+from codemode.executions.journal.sqlite import SqliteJournal
 from codemode.service import CodeMode
 from codemode.settings import Settings
 from tests.postgres import cluster, programs
@@ -111,7 +111,7 @@ def stores(folder: Path, stack: ExitStack) -> dict[str, Journal]:
         "SQLite, power": SqliteJournal(folder / "power.sqlite3", KEY, lease_s=3600, durability="power"),
     }
     if programs() is not None:
-        from codemode.executions.journals.postgres import PostgresJournal
+        from codemode.executions.journal.postgres import PostgresJournal
 
         url = stack.enter_context(cluster(fsync=True))
         found["PostgreSQL, process"] = PostgresJournal(url, KEY, lease_s=3600)

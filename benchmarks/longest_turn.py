@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 from codemode.gateway.caller import LOCAL
 from codemode.service import CodeMode
-from codemode.serving.outgoing import encoded
+from codemode.serving.http.outgoing import encoded
 from codemode.settings import Settings
-from codemode.transports.answers import decode
 from codemode.transports.content import ContentStore
+from codemode.transports.http.answers import decode
 from sandbox import Limits, Sandbox
 
 if TYPE_CHECKING:

@@ -17,11 +17,11 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from codemode.executions.journal import Decision
+from codemode.executions.journal.base import Decision
 from codemode.gateway.caller import Caller
 from codemode.service import CodeMode
 from codemode.settings import Settings
-from codemode.sources.callables import tool
+from codemode.sources.functions.callables import tool
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

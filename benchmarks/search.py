@@ -23,9 +23,9 @@ from benchmarks.retrieval import Row, labelled, read_rows, sets, tools_of
 from benchmarks.search_ablation import ablate
 from benchmarks.search_rankers import PEERS, Ours, Ranker
 from codemode.catalog.catalog import Catalog
-from codemode.search.evaluation import LabelledQuery, evaluate, read_labelled, with_typos
-from codemode.sources.documents import parse_document
-from codemode.sources.openapi import load_openapi
+from codemode.search.ranking.evaluation import LabelledQuery, evaluate, read_labelled, with_typos
+from codemode.sources.documents.parse import parse_document
+from codemode.sources.openapi.document import load_openapi
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -13,25 +13,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.search_rankers import reweighed
-from codemode.search import (
-    acronyms,
-    clauses,
-    documents,
-    groups,
-    index,
-    profile,
-    ranking,
-    salience,
-    segment,
-    text,
-    vocabulary,
-    wordlists,
-)
-from codemode.search.documents import Field
-from codemode.search.evaluation import TOP, LabelledQuery, Metrics, evaluate, mean, with_typos
-from codemode.search.index import Index
+from codemode.search.analysis import acronyms, clauses, text, vocabulary, wordlists
+from codemode.search.analysis import expansion as groups
+from codemode.search.analysis import term_weights as salience
+from codemode.search.index import documents, index, profile, segment
+from codemode.search.index.documents import Field
+from codemode.search.index.index import Index
 from codemode.search.query import Query
-from codemode.search.weights import RANKING, Weights
+from codemode.search.ranking import ranking
+from codemode.search.ranking.evaluation import TOP, LabelledQuery, Metrics, evaluate, mean, with_typos
+from codemode.search.ranking.weights import RANKING, Weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -8,16 +8,16 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from codemode.search.evaluation import TOP
-from codemode.search.index import Index
-from codemode.search.postings import build_postings
+from codemode.search.index.index import Index
+from codemode.search.index.postings import build_postings
 from codemode.search.query import Query
+from codemode.search.ranking.evaluation import TOP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codemode.catalog.tool import Tool
-    from codemode.search.weights import Weights
+    from codemode.search.ranking.weights import Weights
 
 
 class Ranker(Protocol):

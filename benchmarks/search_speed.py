@@ -26,8 +26,8 @@ import numpy as np
 
 from benchmarks.retrieval import labelled, read_rows, sets, tools_of
 from codemode.catalog.catalog import Catalog
-from codemode.search import storage
-from codemode.search.index import Index
+from codemode.search.index import storage
+from codemode.search.index.index import Index
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

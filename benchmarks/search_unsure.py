@@ -25,18 +25,18 @@ from numpy.typing import NDArray
 from benchmarks.retrieval import labelled, read_rows, sets, tools_of
 from benchmarks.search import gym
 from benchmarks.search_ablation import changed
-from codemode.search import ranking
-from codemode.search.confidence import COEFFICIENTS
-from codemode.search.index import Index
-from codemode.search.postings import build_postings
-from codemode.search.segment import join
+from codemode.search.index.index import Index
+from codemode.search.index.postings import build_postings
+from codemode.search.index.segment import join
+from codemode.search.ranking import ranking
+from codemode.search.ranking.confidence import COEFFICIENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from codemode.catalog.tool import Tool
-    from codemode.search.evaluation import LabelledQuery
-    from codemode.search.vocabulary import Vocabulary
+    from codemode.search.analysis.vocabulary import Vocabulary
+    from codemode.search.ranking.evaluation import LabelledQuery
 
     Given = tuple[list[Tool], list[LabelledQuery]]  # a set
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemode import CodeMode
 from codemode.settings import settings_for_document
-from codemode.sources.documents import parse_document
+from codemode.sources.documents.parse import parse_document
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from codemode.executions.execution import ExecutionOutcome
     from codemode.service import CodeMode
     from codemode.settings import Settings
-    from codemode.sources.callables import tool
-    from codemode.sources.toolkit import bind
+    from codemode.sources.functions.callables import tool
+    from codemode.sources.toolkits.source import bind
 
 __all__ = [
     "CodeMode",
@@ -37,8 +37,8 @@ _HOME = {
     "CodeMode": "codemode.service",
     "ExecutionOutcome": "codemode.executions.execution",
     "Settings": "codemode.settings",
-    "bind": "codemode.sources.toolkit",
-    "tool": "codemode.sources.callables",
+    "bind": "codemode.sources.toolkits.source",
+    "tool": "codemode.sources.functions.callables",
 }
 
 

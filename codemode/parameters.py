@@ -12,7 +12,7 @@ from types import NoneType
 from typing import Any, TypeVar, cast
 
 from codemode.errors import WrongArgument
-from codemode.nearest import did_you_mean
+from codemode.text.nearest import did_you_mean
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

@@ -21,13 +21,14 @@ from codemode.catalog.tokens import local_tokenizer
 from codemode.errors import CallError, ConfigurationError
 from codemode.executions.executions import Executions
 from codemode.executions.executor import Executor, nothing
-from codemode.executions.journals.configured import journal_of
+from codemode.executions.journal.configured import journal_of
 from codemode.executions.ledger import unwatched
 from codemode.executions.programs import Request
 from codemode.executions.repetition import Repetition
-from codemode.found import SearchAnswer, unavailable_line, wholly_unavailable
+from codemode.executions.runner import Running
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import CALLER, LOCAL, Caller
+from codemode.gateway.caller_view import View, Views
 from codemode.gateway.lint import require_known_tools
 from codemode.gateway.policy import AccessPolicy
 from codemode.menus.menus import Menus, require_known_names
@@ -52,22 +53,21 @@ from codemode.parameters import (
     one_of,
     takes,
 )
-from codemode.reading import Reader, bound_functions, catalog_of, close_after, require_sources, to_retry
-from codemode.retries import Retries
-from codemode.running import Running
-from codemode.search.answer import Detail, render
-from codemode.search.description import describe
-from codemode.search.enrichment import enriched
-from codemode.search.evaluation import Metrics, evaluate, read_labelled
+from codemode.search.describe import describe
 from codemode.search.finder import Finder
+from codemode.search.index.enrichment import enriched
 from codemode.search.query import DEFAULT_LIMIT, Query
-from codemode.search.tuning import Proposal, propose
+from codemode.search.ranking.evaluation import Metrics, evaluate, read_labelled
+from codemode.search.ranking.tuning import Proposal, propose
+from codemode.search.render import Detail, render
+from codemode.search.result import SearchAnswer, unavailable_line, wholly_unavailable
 from codemode.search.usage import UsageLog
 from codemode.settings import DEFAULT_FILE, Secrets, Settings, load_settings, tokenizer_folder
-from codemode.sources.load import with_definitions
-from codemode.sources.place import place_of
+from codemode.sources.destination import place_of
+from codemode.sources.factory import with_definitions
+from codemode.sources.loader import Reader, bound_functions, catalog_of, close_after, require_sources, to_retry
+from codemode.sources.reconnection import Retries
 from codemode.transports.content import ContentStore
-from codemode.views import View, Views
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
@@ -77,13 +77,13 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Effect, Tool
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.observer import Observers
     from codemode.menus.menu import Menu
     from codemode.menus.selection import Selector
-    from codemode.observing.observers import Observers
-    from codemode.search.meanings import Progress
-    from codemode.sources.load import LoadedSource
-    from codemode.sources.place import Place
-    from codemode.transports.mcp import Definitions
+    from codemode.search.semantic.similarity import Progress
+    from codemode.sources.destination import Place
+    from codemode.sources.factory import LoadedSource
+    from codemode.transports.mcp.transport import Definitions
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from codemode.serving.cli import app
+from codemode.serving.cli.main import app
 
 #: The console script that the installation made.
 SCRIPT = str(Path(sys.executable).parent / "codemode")

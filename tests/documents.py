@@ -10,8 +10,8 @@ from codemode.catalog import stubs
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.shapes import Shapes
 from codemode.catalog.tokens import estimate
-from codemode.sources.documents import parse_document
-from codemode.sources.openapi import load_openapi
+from codemode.sources.documents.parse import parse_document
+from codemode.sources.openapi.document import load_openapi
 from tests.callable.measure import measure
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from codemode.catalog.checks import quick_check
-from codemode.catalog.extent import MOST_VALUES, holds_too_many
-from codemode.catalog.prose import shorten
 from codemode.catalog.shapes import Direction, Shapes
 from codemode.catalog.tool import Location, Parameter
 from codemode.catalog.validation import Missing, first_error
+from codemode.catalog.value_count import MOST_VALUES, holds_too_many
 from codemode.errors import ArgumentsInvalid
-from codemode.nearest import did_you_mean, nearest
+from codemode.text.nearest import did_you_mean, nearest
+from codemode.text.prose import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

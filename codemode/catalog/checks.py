@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from codemode.catalog.patterns import compile_pattern
+from codemode.text.ecma_patterns import compile_pattern
 
 if TYPE_CHECKING:
     from codemode.catalog.schema import Schema

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.tokens import estimate
-from codemode.catalog.visible import visible, visible_data
+from codemode.text.visible import visible, visible_data
 
 if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog

@@ -29,9 +29,9 @@ from codemode.catalog.effect_table import (
     UNSPACED,
 )
 from codemode.catalog.names import snake
-from codemode.catalog.prose import plain
 from codemode.catalog.tool import Effect
-from codemode.normal_form import normalized
+from codemode.text.normal_form import normalized
+from codemode.text.prose import plain
 
 #: Letters that Unicode does not take apart.
 _LETTERS = str.maketrans({"\u0142": "l", "\u00f8": "o", "\u0131": "i", "\u2019": "'"})

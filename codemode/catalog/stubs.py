@@ -15,11 +15,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.paging import paging_of
-from codemode.catalog.prose import first_sentence, plain, shorten
 from codemode.catalog.shapes import Direction, Shapes, literals
 from codemode.catalog.tokens import estimate
 from codemode.catalog.tool import Effect
-from codemode.catalog.visible import visible
+from codemode.text.prose import first_sentence, plain, shorten
+from codemode.text.visible import visible
 
 if TYPE_CHECKING:
     from codemode.catalog.schema import Schema

@@ -25,8 +25,8 @@ from jsonschema.exceptions import UndefinedTypeCheck, ValidationError, best_matc
 from jsonschema.validators import create
 
 from codemode.catalog.content import is_content
-from codemode.catalog.patterns import compile_pattern, matches
 from codemode.catalog.schema import Schema
+from codemode.text.ecma_patterns import compile_pattern, matches
 
 if TYPE_CHECKING:
     from codemode.catalog.schema import Graph

@@ -11,7 +11,7 @@ from codemode.errors import ApprovalForbidden, ApprovalRefused, JournalDamaged
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from codemode.executions.journal import Decision, Journal, PendingCall
+    from codemode.executions.journal.base import Decision, Journal, PendingCall
     from codemode.gateway.caller import Caller
 
 

@@ -10,14 +10,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError, JournalDamaged, JournalUnavailable, LeaseLost
-from codemode.executions.journal import Lease
+from codemode.executions.journal.base import Lease
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
     from typing import Any
 
     from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal import Journal
+    from codemode.executions.journal.base import Journal
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from codemode.executions.journal import JournalEntry
+    from codemode.executions.journal.base import JournalEntry
 
 #: What is told of a call that was sent, and of one that has ended.
 _OF_START = ("tool", "arguments", "effect", "decision", "rule")

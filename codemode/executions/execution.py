@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from codemode.executions.journal import PendingCall
+from codemode.executions.journal.base import PendingCall
 from codemode.executions.ledger import LedgerEntry
 from codemode.gateway.call import CallState
 from sandbox import Failure, Refusal, Usage, value_of
@@ -13,7 +13,7 @@ from sandbox import Failure, Refusal, Usage, value_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from codemode.executions.journal import ExecutionStatus
+    from codemode.executions.journal.base import ExecutionStatus
 
 
 @dataclass(frozen=True, slots=True)

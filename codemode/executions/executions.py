@@ -37,7 +37,7 @@ from codemode.executions.attempts import (
 from codemode.executions.execution import unasked
 from codemode.executions.executor import may_be_execution, new_execution, new_seed, nothing
 from codemode.executions.health import JournalHealth
-from codemode.executions.journal import (
+from codemode.executions.journal.base import (
     FRESH_READS,
     GOOD_UNTIL,
     OPEN,
@@ -48,10 +48,10 @@ from codemode.executions.journal import (
 )
 from codemode.executions.ledger import unwatched
 from codemode.executions.programs import Request
-from codemode.executions.record import Record
-from codemode.executions.recorded_run import Keeping
-from codemode.executions.recovery import Recovery
-from codemode.executions.reuse import Reuse
+from codemode.executions.replay.record import Record
+from codemode.executions.replay.recorded_run import Keeping
+from codemode.executions.replay.recovery import Recovery
+from codemode.executions.replay.reuse import Reuse
 from codemode.executions.rollback import Rollback, plan
 from codemode.executions.watching import Watching
 from codemode.gateway.caller import CALLER, Caller
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 
     from codemode.executions.events import ExecutionEvent
     from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal import (
+    from codemode.executions.journal.base import (
         Decision,
         Journal,
         Lease,

@@ -14,23 +14,23 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import ValidationError
 
-from codemode.catalog.visible import visible
 from codemode.errors import CallerNotLetIn, CodeModeError
 from codemode.executions.advice import advised
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.ledger import Ledger, unwatched
 from codemode.executions.preflight import check
-from codemode.executions.recorded_run import RecordedRun
+from codemode.executions.replay.recorded_run import RecordedRun
 from codemode.executions.run import Run
 from codemode.gateway.caller import LOCAL
+from codemode.text.visible import visible
 from sandbox import CallFailed, Failure, Limits, Outcome, Sandbox, Status, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from codemode.executions.journal import ExecutionStatus
+    from codemode.executions.journal.base import ExecutionStatus
     from codemode.executions.ledger import LedgerEntry
-    from codemode.executions.recorded_run import Keeping
+    from codemode.executions.replay.recorded_run import Keeping
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway
     from codemode.settings import LimitSettings, SandboxSettings

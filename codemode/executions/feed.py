@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from codemode.executions.attempts import Attempt
-    from codemode.executions.journal import Journal
+    from codemode.executions.journal.base import Journal
 
 #: While an execution has one of these, more is to come.
 GOES_ON = ("queued", "running")

@@ -11,7 +11,7 @@ from codemode.errors import CodeModeError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from codemode.executions.journal import Journal
+    from codemode.executions.journal.base import Journal
 
 #: Seconds for which an answer holds: whoever asks more often costs the store nothing.
 FRESH_S = 1.0

@@ -12,7 +12,7 @@ from codemode.catalog.arguments import accepts, missing
 from codemode.catalog.paging import paging_of
 from codemode.errors import SourceUnavailable, ToolNotFound
 from codemode.executions.paging import whole_list
-from codemode.nearest import nearest
+from codemode.text.nearest import nearest
 from sandbox import ProgramRefused, Refusal
 
 if TYPE_CHECKING:

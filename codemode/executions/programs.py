@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.errors import CodeModeError
     from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal import NewExecution
+    from codemode.executions.journal.base import NewExecution
     from codemode.executions.ledger import LedgerEntry
-    from codemode.executions.record import Record
-    from codemode.executions.recorded_run import Keeping
+    from codemode.executions.replay.record import Record
+    from codemode.executions.replay.recorded_run import Keeping
     from codemode.gateway.caller import Caller
 
 

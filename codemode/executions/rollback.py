@@ -13,8 +13,8 @@ from codemode.gateway.call import CallState
 
 if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
-    from codemode.executions.journal import NewExecution
-    from codemode.executions.record import Record, RecordedCall
+    from codemode.executions.journal.base import NewExecution
+    from codemode.executions.replay.record import Record, RecordedCall
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from codemode.executions.paging import collect, whole_list
 from codemode.gateway.call import CallState, ToolCall
 from codemode.gateway.policy import Tally
 from codemode.transports.departure import DEPARTURE, Departure
-from codemode.transports.idempotency import IDEMPOTENCY_KEY, key_of
+from codemode.transports.http.idempotency import IDEMPOTENCY_KEY, key_of
 from codemode.transports.progress import PROGRESS
 from sandbox import CallFailed, Failure, ProgramStopped, room
 

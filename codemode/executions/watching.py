@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 
     from codemode.executions.attempts import Attempt
-    from codemode.executions.journal import Journal, StoredExecution
+    from codemode.executions.journal.base import Journal, StoredExecution
     from codemode.gateway.caller import Caller
 
 

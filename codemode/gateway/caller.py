@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from codemode.parameters import instance
 from codemode.settings import DEFAULT_ROLE
-from codemode.transports.credentials import NOBODY, CallerCredentials
+from codemode.transports.auth.credentials import NOBODY, CallerCredentials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

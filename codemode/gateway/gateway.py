@@ -24,7 +24,7 @@ from codemode.errors import (
 )
 from codemode.gateway.call import CallState, JudgedCall, ToolOutcome
 from codemode.gateway.policy import AccessPolicy, AccessRequest, Decision, Ruling
-from codemode.sources.place import HERE
+from codemode.sources.destination import HERE
 from codemode.transports.content import OWNER
 from codemode.transports.departure import DEPARTURE
 
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from codemode.gateway.call import ToolCall
     from codemode.gateway.caller import Caller
     from codemode.gateway.policy import Tally
-    from codemode.sources.place import Place
-    from codemode.transports.transport import Transport
+    from codemode.sources.destination import Place
+    from codemode.transports.base import Transport
 
     Send = Callable[[Transport, Tool, Mapping[str, Any]], Awaitable[Any]]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from codemode.errors import ConfigurationError
 from codemode.gateway.policy import Globs
-from codemode.nearest import did_you_mean
+from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -20,8 +20,8 @@ from typing import Any
 from urllib.parse import unquote
 
 from codemode.catalog.content import INLINE_KEY, REFERENCE_KEY
-from codemode.catalog.prose import unescape
-from codemode.normal_form import normalized
+from codemode.text.normal_form import normalized
+from codemode.text.prose import unescape
 
 ANYTHING = ("*", "**")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from codemode.catalog.extent import MOST_VALUES, holds_too_many
+from codemode.catalog.value_count import MOST_VALUES, holds_too_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

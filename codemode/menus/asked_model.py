@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
-from codemode.transports.network import pinned_client
+from codemode.transports.http.network import pinned_client
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,8 +6,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
-from codemode.normal_form import normalized
-from codemode.search.text import without_accents
+from codemode.search.analysis.text import without_accents
+from codemode.text.normal_form import normalized
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

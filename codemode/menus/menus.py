@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from codemode.errors import ConfigurationError
 from codemode.menus.categories import categories_of
 from codemode.menus.selection import Selector
-from codemode.nearest import did_you_mean
 from codemode.settings import RoleMenuSettings
+from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

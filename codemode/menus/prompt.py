@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codemode.catalog.tokens import estimate
-from codemode.catalog.visible import visible
 from codemode.menus.meta_tools import REQUEST_MORE_TOOLS, REQUEST_TOOL
+from codemode.text.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,8 +8,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from codemode.menus.meta_tools import META_TOOLS
+from codemode.search.analysis.text import terms
 from codemode.search.query import Query
-from codemode.search.text import terms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

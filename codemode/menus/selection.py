@@ -26,7 +26,7 @@ from codemode.menus.prompt import prompt_of
 from codemode.menus.retrieval import HITS, CommonWords, hits_of, query_of
 from codemode.menus.routers import Router
 from codemode.menus.slots import balanced, proportional
-from codemode.search.text import terms
+from codemode.search.analysis.text import terms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

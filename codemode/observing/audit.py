@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.ledger import LedgerEntry
-    from codemode.observing.observer import Started
+    from codemode.executions.observer import Started
 
 
 class AuditFile:

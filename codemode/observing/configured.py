@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from opentelemetry import trace
 
 from codemode.errors import ConfigurationError
+from codemode.executions.observer import Observers
 from codemode.observing.audit import AuditFile
 from codemode.observing.logs import LogObserver
 from codemode.observing.metrics import MetricsObserver
-from codemode.observing.observers import Observers
 from codemode.observing.traces import TraceObserver, export_traces
 
 if TYPE_CHECKING:
-    from codemode.observing.observer import Observer
+    from codemode.executions.observer import Observer
     from codemode.settings import ObserveSettings
 
 

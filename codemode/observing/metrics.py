@@ -11,7 +11,7 @@ from codemode.gateway.call import CallState
 if TYPE_CHECKING:
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.ledger import LedgerEntry
-    from codemode.observing.observer import Started
+    from codemode.executions.observer import Started
 
 #: Upper bounds of the histograms' buckets in seconds: from a program without calls to the usual wall limit.
 _BUCKETS_S = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)

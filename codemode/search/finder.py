@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 
 from codemode.catalog.catalog import Catalog
 from codemode.errors import ConfigurationError
-from codemode.search.cache import IndexCache
-from codemode.search.embeddings import PACKAGED_MODEL, make_embedder
-from codemode.search.index import Index
-from codemode.search.meanings import Meanings
-from codemode.search.query_vectors import QueryVectors
-from codemode.search.vectors import VectorCache
-from codemode.search.weights import RANKING, Weights
+from codemode.search.index.cache import IndexCache
+from codemode.search.index.index import Index
+from codemode.search.ranking.weights import RANKING, Weights
+from codemode.search.semantic.embeddings import PACKAGED_MODEL, make_embedder
+from codemode.search.semantic.query_vectors import QueryVectors
+from codemode.search.semantic.similarity import Meanings
+from codemode.search.semantic.vectors import VectorCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from codemode.search.embeddings import Embedder, Vectors
-    from codemode.search.meanings import Progress
     from codemode.search.query import Hits, Query
+    from codemode.search.semantic.embeddings import Embedder, Vectors
+    from codemode.search.semantic.similarity import Progress
     from codemode.settings import SearchSettings
 
 _TOGETHER = 64  # queries in one request

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from codemode.catalog.tool import Effect
-from codemode.search import text, wordlists
+from codemode.search.analysis import text, wordlists
 from codemode.search.query import LookUp, Query
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from codemode.executions.ledger import unwatched
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from codemode.executions.journal import PendingCall, StoredExecution
+    from codemode.executions.journal.base import PendingCall, StoredExecution
     from codemode.executions.ledger import LedgerEntry
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode

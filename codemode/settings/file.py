@@ -18,7 +18,7 @@ from codemode.settings.project import project_of, project_of_file
 from codemode.settings.section import expanded
 from codemode.settings.sections import Settings
 from codemode.settings.sources import is_url
-from codemode.yaml_text import YamlLoader
+from codemode.text.yaml import YamlLoader
 
 if TYPE_CHECKING:
     from codemode.settings.secrets import SecretReference

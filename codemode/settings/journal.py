@@ -27,7 +27,7 @@ def _without_password(url: str) -> str:
 
 
 class JournalSettings(Section):
-    """Where executions are recorded, and for how long; see `codemode.executions.journal`.
+    """Where executions are recorded, and for how long; see `codemode.executions.journal.base`.
 
     `enabled` by itself means: where there is a configuration file or a named state folder. `url` is that of a
     PostgreSQL database, else there is a SQLite file in the state folder; `key` is the secret for its digests, else the

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from codemode.nearest import did_you_mean
 from codemode.settings.sections import Settings
+from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

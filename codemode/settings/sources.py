@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from codemode.nearest import did_you_mean
 from codemode.settings.credentials import ClientCertificate, CredentialSettings
 from codemode.settings.secrets import SecretReference
 from codemode.settings.section import HomePath, Section, expanded
+from codemode.text.nearest import did_you_mean
 
 #: How the location of an importable module begins.
 PYTHON = "python:"

@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError
-from codemode.nearest import did_you_mean
 from codemode.settings import (
     ApiKeyCredential,
     AwsCredential,
@@ -15,17 +14,18 @@ from codemode.settings import (
     NoCredential,
     OAuth2Credential,
 )
-from codemode.transports.credentials import Credential, Place
-from codemode.transports.grant import Grant
-from codemode.transports.security import ALWAYS, Authentication, CallerSupply, Configured, SchemeKind
-from codemode.transports.token_store import TokenStore
+from codemode.text.nearest import did_you_mean
+from codemode.transports.auth.credentials import Credential, Place
+from codemode.transports.auth.grant import Grant
+from codemode.transports.auth.requirements import ALWAYS, Authentication, CallerSupply, Configured, SchemeKind
+from codemode.transports.auth.token_store import TokenStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from codemode.settings import CallerReference, CredentialSettings, Secrets, SourceSettings
-    from codemode.transports.security import SecurityScheme
+    from codemode.transports.auth.requirements import SecurityScheme
 
 
 def authentication_of(name: str, settings: SourceSettings, secrets: Secrets, *, tokens: Path) -> Authentication:

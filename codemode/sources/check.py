@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codemode.catalog.paging import paging_of
-from codemode.catalog.prose import plain
 from codemode.catalog.shapes import Shapes
 from codemode.sources.loaded import Warned
-from codemode.transports.security import in_words
+from codemode.text.prose import plain
+from codemode.transports.auth.requirements import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.schema import Dialect
-from codemode.sources.bodies import is_form
 from codemode.sources.loaded import Warned
+from codemode.sources.openapi.bodies import is_form
 
 if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
-    from codemode.sources.operations import Operation
+    from codemode.sources.openapi.operations import Operation
 
 _PLACES = ("path", "query", "header", "cookie")
 

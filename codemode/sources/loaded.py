@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
     from codemode.catalog.toolkit import Toolkit
-    from codemode.transports.security import SecurityScheme
+    from codemode.transports.auth.requirements import SecurityScheme
 
 
 class Warned(NamedTuple):

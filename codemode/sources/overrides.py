@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from codemode.catalog.inverse import Inverse, InverseInvalid
 from codemode.catalog.names import identifier
 from codemode.errors import ConfigurationError
-from codemode.nearest import did_you_mean
+from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from codemode.settings import Secrets, Settings
-from codemode.sources.known import Documents
+from codemode.sources.documents.last_known import Documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from codemode.catalog.tool import Tool
     from codemode.settings import SourceSettings
-    from codemode.sources.cache import CatalogCache
-    from codemode.sources.given import GivenIds
-    from codemode.sources.known import KnownDocuments
+    from codemode.sources.documents.cache import CatalogCache
+    from codemode.sources.documents.last_known import KnownDocuments
     from codemode.sources.loaded import Surface
+    from codemode.sources.stable_ids import GivenIds
+    from codemode.transports.base import Transport
     from codemode.transports.content import ContentStore
-    from codemode.transports.transport import Transport
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Effect, Location, Parameter, Tool
-from codemode.transports.credentials import NOBODY, CallerCredentials
+from codemode.transports.auth.credentials import NOBODY, CallerCredentials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

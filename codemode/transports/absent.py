@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from codemode.errors import UpstreamUnreachable
-from codemode.transports.credentials import NOBODY
+from codemode.transports.auth.credentials import NOBODY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from codemode.catalog.tool import Tool
-    from codemode.transports.credentials import CallerCredentials
+    from codemode.transports.auth.credentials import CallerCredentials
 
 
 class AbsentTransport:

@@ -27,15 +27,15 @@ from codemode.errors import (
     UpstreamTimeout,
     UpstreamUnreachable,
 )
+from codemode.transports.auth.credentials import NOBODY
+from codemode.transports.base import Page
 from codemode.transports.content import Content, ContentStore
-from codemode.transports.credentials import NOBODY
-from codemode.transports.pace import Pace
+from codemode.transports.rate_limit import Pace
 from codemode.transports.redaction import Redactor
-from codemode.transports.transport import Page
 
 if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
-    from codemode.transports.credentials import CallerCredentials
+    from codemode.transports.auth.credentials import CallerCredentials
 
 _MISSING = (
     exceptions.NoCredentialsError,

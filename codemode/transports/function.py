@@ -11,8 +11,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from codemode.errors import AnswerInvalid, ArgumentsInvalid, CallError, UpstreamError, UpstreamTimeout
-from codemode.transports.credentials import NOBODY, CallerCredentials
-from codemode.transports.pace import Pace
+from codemode.transports.auth.credentials import NOBODY, CallerCredentials
+from codemode.transports.rate_limit import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -17,15 +17,15 @@ from codemode.catalog.paging import items_of, next_arguments, paging_of
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Location, Parameter, Tool
 from codemode.errors import AnswerInvalid, ArgumentsInvalid, CallError, UpstreamError
-from codemode.transports.credentials import NOBODY
-from codemode.transports.invocation import BodyKind, BodyPlan, HttpInvocation
-from codemode.transports.transport import Page
+from codemode.transports.auth.credentials import NOBODY
+from codemode.transports.base import Page
+from codemode.transports.http.invocation import BodyKind, BodyPlan, HttpInvocation
 
 if TYPE_CHECKING:
     from graphql import GraphQLSchema
 
-    from codemode.transports.credentials import CallerCredentials
-    from codemode.transports.deferred import DeferredTransport
+    from codemode.transports.auth.credentials import CallerCredentials
+    from codemode.transports.http.deferred import DeferredTransport
 
 #: Items of a page where the program does not say how many: services may insist on a number.
 PAGE_SIZE = 50

@@ -18,8 +18,8 @@ from codemode.catalog.arguments import validate
 from codemode.catalog.shapes import Direction, Shapes
 from codemode.catalog.tool import Location
 from codemode.errors import CallError
-from codemode.sources.openapi import load_openapi
-from codemode.transports.http import HttpTransport, Reach
+from codemode.sources.openapi.document import load_openapi
+from codemode.transports.http.transport import HttpTransport, Reach
 from tests.callable.examples import example
 from tests.callable.judge import Judge
 from tests.callable.second_opinion import Request, SecondOpinion

@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from codemode.sources.documents import parse_document
+from codemode.sources.documents.parse import parse_document
 from tests.callable.measure import Report, measure
 
 FEWEST_CALLABLE = 0.999

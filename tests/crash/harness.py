@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codemode.executions.journal import Decision
-from codemode.executions.journals.configured import journal_of
-from codemode.executions.record import Record, RecordedCall
+from codemode.executions.journal.base import Decision
+from codemode.executions.journal.configured import journal_of
+from codemode.executions.replay.record import Record, RecordedCall
 from codemode.gateway.call import CallState
 from codemode.settings import Secrets, load_settings
 from tests.crash.programs import PROGRAMS, Program
@@ -25,7 +25,7 @@ from tests.crash.programs import PROGRAMS, Program
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from codemode.executions.journal import Journal, PendingCall, StoredExecution, Verdict
+    from codemode.executions.journal.base import Journal, PendingCall, StoredExecution, Verdict
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError
 from codemode.serving.agent import ModelUnreachable
-from codemode.serving.http import STATUS
+from codemode.serving.http.app import STATUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

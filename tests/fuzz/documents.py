@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from codemode.catalog.shapes import Shapes
 from codemode.errors import SourceError
 from codemode.sources.check import check_surface
-from codemode.sources.documents import parse_document
-from codemode.sources.openapi import load_openapi
+from codemode.sources.documents.parse import parse_document
+from codemode.sources.openapi.document import load_openapi
 
 if TYPE_CHECKING:
     from codemode.catalog.tool import Tool

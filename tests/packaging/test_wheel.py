@@ -53,7 +53,7 @@ def test_it_holds_the_packages_and_nothing_of_the_rest(wheel: Path) -> None:
 def test_the_demo_runs_from_it(installed: Path) -> None:
     where = run(installed, "-c", "import codemode, sandbox, api_specs; print(codemode.__file__)")
     assert where.stdout.startswith(str(installed)), where.stderr
-    ended = run(installed, "-c", "from codemode.serving.cli import main; main()", "demo")
+    ended = run(installed, "-c", "from codemode.serving.cli.main import main; main()", "demo")
     assert ended.returncode == 0, ended.stdout[-2000:] + ended.stderr
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from codemode.errors import ConfigurationError
 from codemode.serving.agent.agent import Agent
 from codemode.serving.model_text import failure_text
-from codemode.yaml_text import YamlLoader
+from codemode.text.yaml import YamlLoader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

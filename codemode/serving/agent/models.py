@@ -17,7 +17,7 @@ from codemode.serving.agent.transcript import (
     UserMessage,
     chat_messages,
 )
-from codemode.transports.network import pinned_client
+from codemode.transports.http.network import pinned_client
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence

@@ -18,8 +18,8 @@ from codemode.errors import (
     LeaseHeld,
 )
 from codemode.executions.execution import ExecutionOutcome
-from codemode.executions.journal import Decision, Retention
-from codemode.executions.journals.configured import journal_of
+from codemode.executions.journal.base import Decision, Retention
+from codemode.executions.journal.configured import journal_of
 from codemode.settings import Secrets
 from tests.codemode.executions.upstream import APPROVER, OTHER, OWNER, Place, place
 from tests.sandbox.host.test_cancellation import GivenUp
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from codemode.executions.journal import StoredExecution, Verdict
+    from codemode.executions.journal.base import StoredExecution, Verdict
     from codemode.service import CodeMode
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import httpx2
 
 from codemode.executions import health
-from codemode.serving.callers import Callers
-from codemode.serving.http import create_app
+from codemode.serving.auth.callers import Callers
+from codemode.serving.http.app import create_app
 from tests.codemode.executions.upstream import OWNER, place
 
 if TYPE_CHECKING:

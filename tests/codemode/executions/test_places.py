@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codemode.errors import ExecutionChanged
-from codemode.executions.journal import Decision
+from codemode.executions.journal.base import Decision
 from codemode.serving.executions import gone_on
 from tests.codemode.executions.upstream import APPROVER, OWNER, Place, Upstream, place
 from tests.codemode.transports.sockets import listening

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.errors import ConfigurationError, ExecutionNotFound
-from codemode.executions.journal import Decision
+from codemode.executions.journal.base import Decision
 from codemode.executions.rollback import Left
-from codemode.sources.callables import tool
+from codemode.sources.functions.callables import tool
 from tests.codemode.executions.upstream import APPROVER, OTHER, OWNER, Place, place
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ import pytest
 
 from codemode.errors import TooSlow
 from codemode.executions.feed import KEPT, PAGE
-from codemode.executions.journal import JournalEntry
+from codemode.executions.journal.base import JournalEntry
 from codemode.executions.watching import Watching
 from tests.codemode.executions.upstream import OWNER
 
 if TYPE_CHECKING:
-    from codemode.executions.journal import Journal
+    from codemode.executions.journal.base import Journal
 
 ID = "exec_1"
 MANY = 50

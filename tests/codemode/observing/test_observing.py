@@ -15,11 +15,11 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from codemode import CodeMode, ConfigurationError, tool
+from codemode.executions.observer import Observers, Started
 from codemode.gateway.caller import Caller
 from codemode.observing.audit import AuditFile
 from codemode.observing.logs import JsonFormatter, TextFormatter
-from codemode.observing.observer import Started
-from codemode.observing.observers import Observers
+from codemode.observing.metrics import MetricsObserver
 from codemode.observing.traces import TraceObserver
 from codemode.settings import Settings
 
@@ -131,8 +131,9 @@ async def test_spans_of_calls_stand_under_that_of_their_execution(tmp_path: Path
 
 async def test_metrics_count_executions_and_calls(tmp_path: Path) -> None:
     service = await run(tmp_path, metrics=True)
-    assert service.observers.metrics is not None
-    text = service.observers.metrics.text()[0].decode()
+    metrics = service.observers.find(MetricsObserver)
+    assert metrics is not None
+    text = metrics.text()[0].decode()
     for line in (
         'codemode_executions_total{status="paused"} 1.0',
         'codemode_calls_total{source="shop",state="committed"} 1.0',
@@ -146,7 +147,7 @@ async def test_metrics_count_executions_and_calls(tmp_path: Path) -> None:
 
 async def test_nothing_is_counted_or_collected_unless_it_is_asked_for(tmp_path: Path) -> None:
     service = await run(tmp_path)
-    assert service.observers.metrics is None
+    assert service.observers.find(MetricsObserver) is None
 
 
 async def test_a_line_of_log_has_facts_and_no_payloads(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

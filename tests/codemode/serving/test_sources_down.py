@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codemode import CodeMode, ConfigurationError, Settings, SourceError
-from codemode.reading import source_states
-from codemode.retries import Retries
-from codemode.sources.load import bind_functions
+from codemode.sources.factory import bind_functions
+from codemode.sources.loader import source_states
+from codemode.sources.reconnection import Retries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

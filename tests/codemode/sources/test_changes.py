@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from codemode.sources.changes import Changes, LastSeen
-from codemode.sources.openapi import load_openapi
+from codemode.sources.openapi.document import load_openapi
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from codemode.errors import SourceError
-from codemode.sources.documents import parse_document
+from codemode.sources.documents.parse import parse_document
 from codemode.sources.loaded import Warned
-from codemode.sources.openapi import load_openapi
+from codemode.sources.openapi.document import load_openapi
 
 
 def _warnings(operation: dict[str, Any], *, path: str = "/x", item: dict[str, Any] | None = None) -> list[Warned]:

@@ -11,7 +11,7 @@ from codemode.catalog.catalog import Catalog
 from codemode.catalog.tool import Effect
 from codemode.errors import ConfigurationError
 from codemode.sources.check import check_surface
-from codemode.sources.openapi import load_openapi
+from codemode.sources.openapi.document import load_openapi
 from codemode.sources.overrides import Overrides, apply_overrides
 
 DOCUMENT: dict[str, Any] = {

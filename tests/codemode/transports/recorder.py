@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import h11
 
-from codemode.transports.security import ALWAYS, Authentication, Configured, SchemeKind
+from codemode.transports.auth.requirements import ALWAYS, Authentication, Configured, SchemeKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from codemode.transports.credentials import Credential
+    from codemode.transports.auth.credentials import Credential
 
 
 @dataclass(frozen=True)

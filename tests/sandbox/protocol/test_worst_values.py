@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from codemode.transports.answers import decode
 from codemode.transports.content import ContentStore
+from codemode.transports.http.answers import decode
 from sandbox.protocol.large_results import check_result
 from sandbox.protocol.strict_json import InvalidJson, loads, loads_result
 

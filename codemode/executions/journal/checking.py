@@ -1,0 +1,52 @@
+"""Looking through a whole journal: its structure, and the seals of every execution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from codemode.errors import ExecutionNotFound, JournalDamaged
+from codemode.executions.replay.record import Record
+
+if TYPE_CHECKING:
+    from codemode.executions.journal.base import Journal
+
+_PAGE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """How many executions were looked at, and what is damaged: of the store, and of executions by their ids."""
+
+    executions: int
+    structure: tuple[str, ...]
+    damaged: dict[str, str]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is damaged."""
+        return not self.structure and not self.damaged
+
+
+async def check(journal: Journal) -> Checked:
+    """Look at everything that an open journal has of its project. Raises JournalUnavailable."""
+    structure = await journal.damages()
+    damaged: dict[str, str] = {}
+    count, before = 0, ""
+    while page := await journal.list(limit=_PAGE, before=before):
+        for one in page:
+            try:
+                await _require_whole(journal, one.given.id)
+            except JournalDamaged as error:
+                damaged[one.given.id] = str(error)
+            except ExecutionNotFound:
+                continue  # retention was faster
+            count += 1
+        before = page[-1].given.id
+    return Checked(count, structure, damaged)
+
+
+async def _require_whole(journal: Journal, execution: str) -> None:
+    stored = await journal.get(execution)
+    Record(execution, await journal.read(execution)).complete(stored)
+    await journal.pending(execution=execution, unanswered=False)

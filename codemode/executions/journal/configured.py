@@ -1,0 +1,72 @@
+"""The journal that the configuration asks for."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from codemode.errors import ConfigurationError
+from codemode.executions.journal.key import DigestKey
+from codemode.executions.journal.space import Bounds
+from codemode.executions.journal.sqlite import SqliteJournal
+
+if TYPE_CHECKING:
+    from codemode.executions.journal.base import Journal
+    from codemode.settings import Secrets, Settings
+
+_NO_KEY = (
+    "journal.url names a database, and `journal.key` is missing: each server would make a key of its own. Make one with"
+    " `python -c 'import secrets; print(secrets.token_hex(32))'`, keep it where secrets are kept, and name the place on"
+    " all servers of the database: `journal: {key: {env: CODEMODE_JOURNAL_KEY}}`"
+)
+
+log = logging.getLogger(__name__)
+
+#: The journal in the state folder.
+JOURNAL_FILE = "journal.sqlite3"
+
+
+def journal_of(settings: Settings, secrets: Secrets) -> Journal | None:
+    """The journal of these settings, not yet open; None where they want none.
+
+    Raises ConfigurationError where a secret is missing, the key's file cannot be used, or the extra is not installed.
+    """
+    if not settings.keeps_journal:
+        return None
+    wanted = settings.journal
+    left_behind = settings.left_behind(JOURNAL_FILE) if wanted.url is None else ""
+    if left_behind:
+        log.warning("%s", left_behind)
+    key = _key(settings, secrets)
+    options: Any = {
+        "lease_s": wanted.lease_s,
+        "durability": wanted.durability,
+        "project": settings.project,
+        "bounds": Bounds(wanted.keep_bytes, wanted.keep_bytes_per_key),
+    }
+    if wanted.url is None:
+        return SqliteJournal(settings.state() / JOURNAL_FILE, key, **options)
+    if settings.name is None:
+        log.warning(
+            "the journal is shared, and this configuration has no name: its executions are those of %s; give"
+            " `name:`, the same on all servers of this project and another for each other project",
+            settings.project,
+        )
+    url = wanted.url if isinstance(wanted.url, str) else secrets.text(wanted.url)
+    try:
+        from codemode.executions.journal.postgres import PostgresJournal
+    except ModuleNotFoundError:
+        message = "journal.url names a PostgreSQL database, which takes asyncpg: pip install codemode[postgres]"
+        raise ConfigurationError(message) from None
+    return PostgresJournal(url, key, **options)
+
+
+def _key(settings: Settings, secrets: Secrets) -> DigestKey:
+    """The key that is configured, else that of the state folder. Several servers cannot each make their own."""
+    text = secrets.text(settings.journal.key)
+    if text:
+        return DigestKey(text.encode())
+    file = settings.state() / "journal.key"
+    if settings.journal.url is not None and not file.exists():
+        raise ConfigurationError(_NO_KEY)
+    return DigestKey.of_file(file)

@@ -1,0 +1,134 @@
+"""Group commit: what is appended in one turn of the event loop, or while a write is under way, is written together."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from codemode.executions.journal import rows
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from codemode.errors import LeaseLost
+    from codemode.executions.journal.base import JournalEntry, Lease
+    from codemode.executions.journal.rows import Line
+
+    Written = Sequence[int | LeaseLost]
+
+
+class Write(NamedTuple):
+    """Lines of one execution. `starts_unkeyed_write` asks a store to flush them before it answers."""
+
+    lease: Lease
+    lines: Sequence[Line]
+    starts_unkeyed_write: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """What one caller writes, and where it waits for that."""
+
+    write: Write
+    done: asyncio.Future[int]
+
+
+class GroupCommit:
+    """Writes in the order in which they came, one group after the other.
+
+    `at_once` writes a group here and now, or answers None where that would take long; `in_time` takes its time.
+    Both answer for each write with its sequence number or with the error of its lease; what they raise is for all.
+    """
+
+    def __init__(
+        self,
+        at_once: Callable[[Sequence[Write]], Written | None],
+        in_time: Callable[[Sequence[Write]], Awaitable[Written]],
+    ) -> None:
+        self._at_once = at_once
+        self._in_time = in_time
+        self._waiting: list[_Waiting] = []
+        self._is_due = False
+        self._task: asyncio.Task[None] | None = None
+
+    async def add(self, lease: Lease, entries: Sequence[JournalEntry], *, at_once: bool) -> int:
+        """Write the first of a turn here and now, and what comes after it in the same turn together at its end.
+
+        Who is cancelled before that has written nothing. What is `at_once` is no reason to look for others.
+        """
+        flush = any(entry.starts_unkeyed_write for entry in entries)
+        write = Write(lease, [rows.line(entry) for entry in entries], flush)
+        if not self._is_due:
+            if not at_once:
+                self._await_end_of_turn()
+            written = self._at_once((write,))
+            if written is not None:
+                return _result(written[0])
+            self._await_end_of_turn()
+        done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Waiting(write, done))
+        return await done
+
+    async def drain(self) -> None:
+        """Wait until all is written."""
+        while self._is_due:
+            await (self._task or asyncio.sleep(0))
+
+    def _await_end_of_turn(self) -> None:
+        if not self._is_due:
+            self._is_due = True
+            asyncio.get_running_loop().call_soon(self._write)
+
+    def _write(self) -> None:
+        waiting = self._taken()
+        if not waiting:
+            self._is_due = False
+            return
+        try:
+            written = self._at_once([one.write for one in waiting])
+        except Exception as error:  # noqa: BLE001 -- each who waits is told, whatever it is
+            _fail(waiting, error)
+        else:
+            if written is None:
+                self._task = asyncio.create_task(self._write_in_time(waiting))
+                return
+            _settle(waiting, written)
+        self._is_due = False
+
+    async def _write_in_time(self, waiting: Sequence[_Waiting]) -> None:
+        while waiting:
+            try:
+                _settle(waiting, await self._in_time([one.write for one in waiting]))
+            except Exception as error:  # noqa: BLE001 -- each who waits is told, whatever it is
+                _fail(waiting, error)
+            waiting = self._taken()
+        self._is_due = False
+        self._task = None
+
+    def _taken(self) -> Sequence[_Waiting]:
+        waiting = [one for one in self._waiting if not one.done.cancelled()]
+        self._waiting.clear()
+        return waiting
+
+
+def _result(written: int | LeaseLost) -> int:
+    if isinstance(written, int):
+        return written
+    raise written
+
+
+def _settle(waiting: Sequence[_Waiting], written: Written) -> None:
+    for one, result in zip(waiting, written, strict=True):
+        if one.done.cancelled():
+            continue
+        if isinstance(result, int):
+            one.done.set_result(result)
+        else:
+            one.done.set_exception(result)
+
+
+def _fail(waiting: Sequence[_Waiting], error: Exception) -> None:
+    for one in waiting:
+        if not one.done.cancelled():
+            one.done.set_exception(error)

@@ -1,0 +1,182 @@
+"""How what the journal holds is written in rows: ASCII JSON in text columns, which no database objects to."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from types import NoneType
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from codemode.errors import JournalDamaged
+from codemode.executions.journal.base import (
+    JournalEntry,
+    NewExecution,
+    PendingCall,
+    StoredExecution,
+    check_types,
+    readable,
+)
+from sandbox import JsonText
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codemode.executions.journal.base import Decision
+    from codemode.executions.journal.seals import Seals
+
+from codemode.executions.journal.seals import NOT_AS_WRITTEN
+
+#: From this many characters on the value of an outcome is not parsed.
+_LARGE = 1 << 16
+
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+#: The kind, the content and the value of an entry.
+Line = tuple[str, str, bytes | None]
+
+encode = json.JSONEncoder(separators=(",", ":")).encode
+
+
+def given_text(execution: NewExecution) -> str:
+    """What never changes of an execution."""
+    return encode({**asdict(execution), "seed": execution.seed.hex()})
+
+
+_GIVEN: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("id", "owner", "role", "code", "seed", "resume_from", "request_key", "request_digest"), str),
+    **dict.fromkeys(("settings", "digests"), dict),
+    "start_us": int,
+    "credentials": list,
+}
+
+
+def stored(row: Sequence[Any], seals: Seals, *, has_outcome: bool = True) -> StoredExecution:
+    """From (id, given, status, server, lease_until_us, created_us, updated_us, ended_us, outcome) and its seals.
+
+    These are (seal, number, project, owner, request_key, request_digest, outcome_seal, sealed_to, seal of the last
+    entry). Raises JournalDamaged.
+    """
+    execution, given, status, server, lease_until_us, created_us, updated_us, ended_us, outcome, *sealed = row
+    with readable("what was given", execution):
+        is_sealed = seals.is_sealed(sealed[1], status)
+        if is_sealed:
+            seals.require_given((*sealed[:6], given))
+        data = json.loads(given)
+        check_types({"given": data}, {"given": dict})
+        check_types(data, _GIVEN)
+        data |= {"seed": bytes.fromhex(data["seed"]), "credentials": tuple(data["credentials"])}
+        if data["id"] != execution:
+            raise ValueError("it is that of another execution")
+        whole = NewExecution(**data)
+    with readable("the outcome", execution):
+        if is_sealed and has_outcome:
+            outcome_seal, sealed_to, last = sealed[6:]
+            seals.require_outcome(status, outcome, (outcome_seal, execution, sealed_to, last))
+        ended = None if outcome is None else _outcome(outcome)
+        check_types({"outcome": ended}, {"outcome": (dict, NoneType)})
+    return StoredExecution(whole, status, server, lease_until_us, created_us, updated_us, ended_us, ended)
+
+
+def outcome_text(outcome: Any) -> str:
+    """An outcome as it is written: a large value in it stays the text that it is, which is not ASCII alone."""
+    value = outcome.get("value") if type(outcome) is dict else None
+    if type(value) is not JsonText:
+        return encode(outcome)
+    rest = {name: part for name, part in outcome.items() if name != "value"}
+    return f'{encode(rest)[:-1]},"value":{value.data.decode()}}}'
+
+
+def _outcome(text: str) -> Any:
+    """An outcome as it was written, a large value in it as text. Raises ValueError."""
+    if len(text) < _LARGE:
+        return json.loads(text)
+    try:
+        parts = _members(text.encode())
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    return {
+        name: JsonText(bytes(part)) if name == "value" and len(part) >= _LARGE else json.loads(bytes(part))
+        for name, part in ((name, memoryview(raw)) for name, raw in parts.items())
+    }
+
+
+def listed(row: Sequence[Any], seals: Seals) -> StoredExecution:
+    """From an owner and what `stored` takes, without the outcome; what is damaged is said in it."""
+    owner, *rest = row
+    try:
+        return stored(rest, seals, has_outcome=False)
+    except JournalDamaged as error:
+        execution, _, status, server, lease_until_us, created_us, updated_us, ended_us, *_ = rest
+        known = NewExecution(execution, owner, role="", code="", seed=b"", start_us=created_us)
+        times = (lease_until_us, created_us, updated_us, ended_us)
+        return StoredExecution(known, status, server, *times, damage=str(error))
+
+
+def line(entry: JournalEntry) -> Line:
+    """Return an entry as it is written. Raises TypeError where its data is not JSON."""
+    return entry.kind, encode((entry.path, entry.data)), entry.value
+
+
+def entry(row: Sequence[Any], execution: str) -> JournalEntry:
+    """From (sequence, kind, at_us, content, value). Raises JournalDamaged."""
+    sequence, kind, at_us, content, value = row
+    with readable(f"entry {sequence}", execution):
+        path, data = json.loads(content)
+        check_types({"path": path, "data": data}, {"path": str, "data": dict})
+    return JournalEntry(kind, path, data, value, sequence, at_us)
+
+
+def require_chain(found: Sequence[Sequence[Any]], seals: Seals, before: bytes, execution: str) -> None:
+    """Compare rows of `entry`, each with its seal behind it, with their seals. Raises JournalDamaged."""
+    for sequence, kind, _, content, value, seal, *_ in found:
+        with readable(f"entry {sequence}", execution):
+            if not seals.holds(seal, b"entry", before, sequence, kind, content, value):
+                raise ValueError(NOT_AS_WRITTEN)
+        before = bytes(seal)
+
+
+def asked_text(call: PendingCall) -> str:
+    """The question, as a person sees it."""
+    asked = {"path": call.path, "tool": call.tool, "arguments": dict(call.arguments), "reason": call.reason}
+    return encode(asked | {"host": call.host})
+
+
+def answer_text(decision: Decision) -> str:
+    """The answer, besides its verdict."""
+    return encode({"by": decision.by, "note": decision.note, "value": decision.value})
+
+
+def pending_call(row: Sequence[Any], seals: Seals) -> PendingCall:
+    """From (id, execution, asked_us, digest, kind, asked, verdict, answer, decided_us) and its seals.
+
+    These are (seal, verdict_seal, number of the execution, its status). Raises JournalDamaged.
+    """
+    identity, execution, asked_us, digest, kind, asked, verdict, answer, decided_us, *sealed = row
+    seal, verdict_seal, number, status = sealed
+    with readable(f"question {identity}", execution):
+        if seals.is_sealed(number, status):
+            seals.require(seal, b"question", *row[:6])
+            if verdict:
+                seals.require(verdict_seal, b"verdict", identity, seal, verdict, answer, decided_us)
+        return PendingCall(
+            id=identity,
+            execution=execution,
+            digest=digest,
+            kind=kind,
+            asked_us=asked_us,
+            verdict=verdict or None,
+            decided_us=decided_us,
+            **json.loads(asked),
+            **json.loads(answer),
+        )
+
+
+def listed_call(row: Sequence[Any], seals: Seals) -> PendingCall:
+    """From what `pending_call` takes; what is damaged is said in it."""
+    try:
+        return pending_call(row, seals)
+    except JournalDamaged as error:
+        identity, execution, asked_us, digest, kind, *_ = row
+        return PendingCall(identity, execution, "", "", {}, digest, "", kind, asked_us, damage=str(error))

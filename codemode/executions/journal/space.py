@@ -1,0 +1,229 @@
+"""The space that executions take in a journal, and the removal of those that have ended.
+
+The table `space` has the bytes of each owner: those of open executions, which are never removed, and those of ended
+ones. An execution is measured when it pauses or ends; what still runs is counted as of its last pause.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from codemode.errors import JournalFull
+from codemode.executions.journal.statements import Statement, Statements, Transaction, now_us
+
+if TYPE_CHECKING:
+    from codemode.executions.journal.base import Retention
+
+#: Executions, and bytes of them, that one transaction removes at most: others must not wait long for their turn.
+BATCH = 20
+BATCH_BYTES = 4 * 1024 * 1024
+
+_MEASURED_AT_ONCE = 5000
+_SECOND_US = 1_000_000
+_GIB = 1024**3
+
+#: An execution by its end. The number tells those apart that ended in the same microsecond.
+End = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Bytes that a project may keep, and each owner of its executions."""
+
+    all: int = 1 << 62
+    per_key: int = 1 << 62
+
+
+def places(number: int) -> tuple[int, int]:
+    """The first and the last place that an entry of an execution may have."""
+    return number << 32, (number + 1) << 32
+
+
+def require_room(project: str, owner: str, bounds: Bounds) -> Transaction[None]:
+    """Raise JournalFull where what may not be removed exceeds a bound."""
+    found = yield Statement(
+        "SELECT coalesce(sum(open_bytes), 0), coalesce(sum(CASE WHEN owner = $2 THEN open_bytes END), 0)"
+        " FROM space WHERE project = $1",
+        (project, owner),
+    )
+    of_all, of_owner = (int(one) for one in found[0])
+    if of_owner >= bounds.per_key:
+        whose = f"the open executions of the key {owner!r}"
+        raise _full(whose, of_owner, "keep_bytes_per_key", bounds.per_key)
+    if of_all >= bounds.all:
+        raise _full("the open executions of all keys", of_all, "keep_bytes", bounds.all)
+
+
+def _full(whose: str, taken: int, setting: str, bound: int) -> JournalFull:
+    return JournalFull(
+        f"the journal is full: {whose} take {_shown(taken)}, and journal.{setting} is {_shown(bound)}; decide or"
+        " cancel paused executions (`codemode approvals list`, `codemode executions list --status paused`), or raise"
+        f" journal.{setting}; nothing was run"
+    )
+
+
+def _shown(size: int) -> str:
+    return f"{size / _GIB:.1f} GiB" if size >= _GIB else f"{size} bytes"
+
+
+def settle(project: str, execution: str, bounds: Bounds) -> Transaction[None]:
+    """Measure an execution that has paused or ended, and make room where that exceeds a bound.
+
+    Its row is locked by who calls this. At most `BATCH` others are removed; the next one that ends removes more.
+    """
+    (row,) = yield Statement("SELECT number, owner, bytes, ended_us FROM executions WHERE id = $1", (execution,))
+    number, owner, before, ended_us = row
+    taken = yield from _measured(number, execution)
+    yield Statement("UPDATE executions SET bytes = $1 WHERE id = $2", (taken, execution))
+    opened, ended = (-before, taken) if ended_us else (taken - before, 0)
+    yield from add(project, owner, opened, ended)
+    found = yield Statement(
+        "SELECT coalesce(sum(open_bytes + ended_bytes), 0),"
+        " coalesce(sum(CASE WHEN owner = $2 THEN open_bytes + ended_bytes END), 0) FROM space WHERE project = $1",
+        (project, owner),
+    )
+    of_all, of_owner = (int(one) for one in found[0])
+    if of_owner > bounds.per_key:
+        yield from _remove_oldest(project, of_owner - bounds.per_key, number, owner)
+    elif of_all > bounds.all:
+        yield from _remove_oldest(project, of_all - bounds.all, number)
+
+
+def _measured(number: int, execution: str) -> Transaction[int]:
+    parts = yield Statement(
+        "SELECT 512 + coalesce((SELECT length(given) + coalesce(length(outcome), 0) FROM contents"
+        " WHERE execution = $3), 0) + coalesce((SELECT sum(64 + length(content) + coalesce(length(value), 0))"
+        " FROM entries WHERE place BETWEEN $1 AND $2), 0)"
+        " + coalesce((SELECT sum(length(value)) FROM blobs WHERE place BETWEEN $1 AND $2), 0)",
+        (*places(number), execution),
+    )
+    return int(parts[0][0])
+
+
+_MEASURE_SOME = """
+UPDATE executions SET bytes = 512
+  + coalesce((SELECT length(given) + coalesce(length(outcome), 0) FROM contents WHERE execution = executions.id), 0)
+  + coalesce((SELECT sum(64 + length(content) + coalesce(length(value), 0)) FROM entries
+    WHERE place BETWEEN number << 32 AND (number + 1) << 32), 0)
+  + coalesce((SELECT sum(length(value)) FROM blobs WHERE place BETWEEN number << 32 AND (number + 1) << 32), 0)
+WHERE number > $1 AND number <= $2
+"""
+_ADD_ALL = """
+INSERT INTO space SELECT project, owner, coalesce(sum(CASE WHEN ended_us = 0 THEN bytes END), 0),
+  coalesce(sum(CASE WHEN ended_us > 0 THEN bytes END), 0) FROM executions GROUP BY project, owner
+"""
+
+
+def measure_all() -> Transaction[None]:
+    """Measure what an earlier version recorded, in parts: one statement over all may take longer than it may."""
+    last = yield Statement("SELECT coalesce(max(number), 0) FROM executions")
+    for before in range(0, last[0][0], _MEASURED_AT_ONCE):
+        yield Statement(_MEASURE_SOME, (before, before + _MEASURED_AT_ONCE))
+    yield Statement(_ADD_ALL)
+
+
+def add(project: str, owner: str, opened: int, ended: int) -> Transaction[None]:
+    """Add bytes, or take them away, of an owner's open executions and of the ended ones."""
+    yield Statement(
+        "INSERT INTO space (project, owner, open_bytes, ended_bytes) VALUES ($1, $2, $3, $4)"
+        " ON CONFLICT (project, owner) DO UPDATE SET open_bytes = space.open_bytes + excluded.open_bytes,"
+        " ended_bytes = space.ended_bytes + excluded.ended_bytes",
+        (project, owner, opened, ended),
+    )
+
+
+def _remove_oldest(project: str, excess: int, but: int, owner: str = "") -> Transaction[None]:
+    """Remove the oldest ended executions, but for one, until the excess is gone; at most `BATCH` of them."""
+    mine = " AND owner = $4" if owner else ""
+    oldest = yield Statement(
+        "SELECT number, bytes FROM executions WHERE project = $1 AND ended_us > 0 AND number <> $2"
+        f"{mine} ORDER BY ended_us, number LIMIT $3",
+        (project, but, BATCH, *((owner,) if owner else ())),
+    )
+    doomed = []
+    for number, taken in oldest:
+        if excess <= 0:
+            break
+        doomed.append(number)
+        excess -= taken
+    yield from _delete(project, doomed)
+
+
+def watermark(project: str, retention: Retention, bounds: Bounds) -> Transaction[End]:
+    """The end up to which ended executions are too old, too many, or take too much space together."""
+    now = yield from now_us()
+    last = (now - int(retention.age_s * _SECOND_US), 1 << 62)
+    many = yield Statement(
+        "SELECT ended_us, number FROM executions WHERE project = $1 AND ended_us > 0"
+        " ORDER BY ended_us DESC, number DESC LIMIT 1 OFFSET $2",
+        (project, retention.count),
+    )
+    found = yield Statement(
+        "SELECT coalesce(sum(open_bytes + ended_bytes), 0), coalesce(sum(ended_bytes), 0) FROM space"
+        " WHERE project = $1",
+        (project,),
+    )
+    taken, ended = (int(one) for one in found[0])
+    large: list[End] = []
+    if taken > bounds.all and ended:
+        large = yield from _until_freed(project, taken - bounds.all)
+    return max([last, *((int(row[0]), int(row[1])) for row in (*many, *large))])
+
+
+def _until_freed(project: str, excess: int) -> Transaction[list[End]]:
+    """The end up to which the oldest take these bytes; it looks at a thousand of them, and the next time at more."""
+    oldest = yield Statement(
+        "SELECT ended_us, number, bytes FROM executions WHERE project = $1 AND ended_us > 0"
+        " ORDER BY ended_us, number LIMIT 1000",
+        (project,),
+    )
+    found: list[End] = []
+    for ended_us, number, taken in oldest:
+        if excess <= 0:
+            break
+        found = [(ended_us, number)]
+        excess -= taken
+    return found
+
+
+def remove(project: str, until: End) -> Transaction[int]:
+    """Remove some executions that ended up to a watermark, the oldest first; returns how many were found."""
+    oldest = yield Statement(
+        "SELECT number, bytes FROM executions WHERE project = $1 AND ended_us > 0 AND (ended_us, number) <= ($2, $3)"
+        " ORDER BY ended_us, number LIMIT $4",
+        (project, *until, BATCH),
+    )
+    doomed: list[int] = []
+    size = 0
+    for number, taken in oldest:
+        if doomed and size + taken > BATCH_BYTES:
+            break
+        doomed.append(number)
+        size += taken
+    yield from _delete(project, doomed)
+    return len(doomed)
+
+
+def _delete(project: str, numbers: list[int]) -> Transaction[None]:
+    """Remove these executions with all that they own. Of several servers at once one does it."""
+    removed: list[tuple[int, str]] = []
+    freed: dict[str, int] = {}
+    for number in numbers:
+        gone = yield Statement(
+            "DELETE FROM executions WHERE number = $1 AND ended_us > 0 RETURNING id, owner, bytes", (number,)
+        )
+        for execution, owner, taken in gone:
+            removed.append((number, execution))
+            freed[owner] = freed.get(owner, 0) + taken
+    if not removed:
+        return
+    ranges = tuple(places(number) for number, _ in removed)
+    ids = tuple((execution,) for _, execution in removed)
+    yield Statements("DELETE FROM entries WHERE place BETWEEN $1 AND $2", ranges)
+    yield Statements("DELETE FROM blobs WHERE place BETWEEN $1 AND $2", ranges)
+    yield Statements("DELETE FROM questions WHERE execution = $1", ids)
+    yield Statements("DELETE FROM contents WHERE execution = $1", ids)
+    for owner in sorted(freed):
+        yield from add(project, owner, 0, -freed[owner])
+    yield Statement("DELETE FROM space WHERE project = $1 AND open_bytes = 0 AND ended_bytes = 0", (project,))

@@ -1,0 +1,150 @@
+"""What the stores in SQL have in common: each method of a journal is one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from codemode.executions.journal import space, transactions
+from codemode.executions.journal.base import Pruned
+from codemode.executions.journal.seals import Seals
+from codemode.executions.journal.space import Bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from codemode.executions.journal.base import (
+        Decision,
+        ExecutionStatus,
+        JournalEntry,
+        Lease,
+        NewExecution,
+        PendingCall,
+        Retention,
+        StoredExecution,
+    )
+    from codemode.executions.journal.key import DigestKey
+    from codemode.executions.journal.statements import Result, Transaction
+
+
+#: How much longer than a step of pruning the pause behind it is.
+_PAUSE = 4.0
+
+#: The pause between steps that give space back.
+_PAUSE_S = 0.02
+
+
+class SqlJournal(ABC):
+    """`codemode.executions.journal.base.Journal` but for opening, closing and appending: these each does its way."""
+
+    def __init__(self, key: DigestKey, server: str, lease_s: float, project: str, bounds: Bounds | None) -> None:
+        self.server = server
+        self._key = key
+        self._seals = Seals(key, project)
+        self._lease_s = lease_s
+        self._bounds = bounds or Bounds()
+
+    @abstractmethod
+    async def _write(self, transaction: Transaction[Result]) -> Result:
+        """Carry out a transaction. Raises JournalUnavailable, and what the transaction raises."""
+
+    @abstractmethod
+    async def _read(self, transaction: Transaction[Result]) -> Result:
+        """Carry out a transaction that changes nothing, likewise."""
+
+    def _is_dead(self, server: str) -> bool:
+        """Whether a server is known to have ended, before its lease has run out."""
+        return False
+
+    def digest(self, value: Any) -> str:
+        """See `Journal.digest`."""
+        return self._key.digest(value)
+
+    async def create(self, execution: NewExecution) -> Lease:
+        """See `Journal.create`."""
+        return await self._write(transactions.create(self._seals, execution, self.server, self._lease_s, self._bounds))
+
+    async def get(self, execution: str) -> StoredExecution:
+        """See `Journal.get`."""
+        return await self._read(transactions.get(self._seals, execution))
+
+    async def list(
+        self, *, owner: str | None = None, status: ExecutionStatus | None = None, limit: int = 50, before: str = ""
+    ) -> tuple[StoredExecution, ...]:
+        """See `Journal.list`."""
+        return await self._read(transactions.list_executions(self._seals, owner or "", status or "", limit, before))
+
+    async def claim(self, execution: str) -> Lease:
+        """See `Journal.claim`."""
+        claim = transactions.claim(self._seals.project, execution, self.server, self._lease_s, self._is_dead)
+        return await self._write(claim)
+
+    async def orphans(self) -> tuple[str, ...]:
+        """See `Journal.orphans`."""
+        return await self._read(transactions.orphans(self._seals.project, self._is_dead))
+
+    async def renew(self, executions: Collection[str]) -> frozenset[str]:
+        """See `Journal.renew`."""
+        return await self._write(transactions.renew(executions, self.server, self._lease_s))
+
+    async def read(
+        self, execution: str, *, after: int = 0, values: bool = True, most: int | None = None
+    ) -> tuple[JournalEntry, ...]:
+        """See `Journal.read`."""
+        return await self._read(transactions.read(self._seals, execution, after, values=values, most=most))
+
+    async def pause(self, lease: Lease, pending: Sequence[PendingCall], outcome: Any) -> None:
+        """See `Journal.pause`."""
+        await self._write(transactions.pause(self._seals, lease, pending, outcome, self._bounds))
+
+    async def finish(self, lease: Lease, status: ExecutionStatus, outcome: Any) -> None:
+        """See `Journal.finish`."""
+        await self._write(transactions.finish(self._seals, lease, status, outcome, self._bounds))
+
+    async def pending(self, *, execution: str = "", unanswered: bool = True) -> tuple[PendingCall, ...]:
+        """See `Journal.pending`."""
+        return await self._read(transactions.pending(self._seals, execution, unanswered=unanswered))
+
+    async def decide(self, decisions: Sequence[Decision]) -> tuple[PendingCall, ...]:
+        """See `Journal.decide`."""
+        return await self._write(transactions.decide(self._seals, decisions))
+
+    async def prune(self, retention: Retention) -> Pruned:
+        """See `Journal.prune`."""
+        expired: list[str] = []
+        removed = 0
+        while some := await self._paced(transactions.expire(self._seals, retention)):
+            expired.extend(some)
+        while count := await self._pruned(retention):
+            removed += count
+        is_more = True
+        while is_more:
+            is_more = await self._space_given_back()
+            await asyncio.sleep(_PAUSE_S)
+        return Pruned(tuple(expired), removed)
+
+    async def damages(self) -> tuple[str, ...]:
+        """See `Journal.damages`. A database server has tools of its own for that."""
+        return ()
+
+    async def _pruned(self, retention: Retention) -> int:
+        """Remove what was beyond retention at one time; returns how many."""
+        project = self._seals.project
+        until = await self._read(space.watermark(project, retention, self._bounds))
+        removed = 0
+        while count := await self._paced(space.remove(project, until)):
+            removed += count
+        return removed
+
+    async def _paced(self, transaction: Transaction[Result]) -> Result:
+        """Carry out one of many transactions, and leave the store to others for longer than it took."""
+        begun = time.monotonic()
+        result = await self._write(transaction)
+        await asyncio.sleep(_PAUSE * (time.monotonic() - begun))
+        return result
+
+    async def _space_given_back(self) -> bool:
+        """Return some free space to the file system, where the store does not by itself; whether there is more."""
+        return False

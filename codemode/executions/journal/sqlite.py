@@ -1,0 +1,296 @@
+"""The journal in one SQLite file, for any number of processes of one machine.
+
+Appends run on the event loop: a transaction takes less time than handing it to a thread. Only where the file is locked
+by another process, where there is much to write, or where each write is to survive a power cut, a thread takes its time
+over it, and what comes meanwhile is written next. Everything else runs in a thread, on a connection of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from codemode.errors import JournalUnavailable
+from codemode.executions.journal import transactions
+from codemode.executions.journal.group import GroupCommit
+from codemode.executions.journal.preparing import prepare
+from codemode.executions.journal.presence import Presence
+from codemode.executions.journal.sql import SqlJournal
+from codemode.executions.journal.statements import Now, Statement, Statements
+from codemode.executions.journal.structure import damages, identity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codemode.executions.journal.base import JournalEntry, Lease, Pruned, Retention
+    from codemode.executions.journal.group import Write, Written
+    from codemode.executions.journal.key import DigestKey
+    from codemode.executions.journal.space import Bounds
+    from codemode.executions.journal.statements import Result, Transaction
+    from codemode.executions.journal.structure import Depth
+    from codemode.settings.journal import Durability
+
+log = logging.getLogger(__name__)
+
+#: How long a write waits for other processes. Theirs take milliseconds; what holds the file longer is no server.
+PATIENCE_S = 10.0
+
+#: Bytes that are written on the event loop at most: as much as takes about a millisecond.
+AT_ONCE_BYTES = 256 * 1024
+
+
+#: Free pages that stay in the file for what comes next, and how many are cut off in one step.
+SPARE_PAGES = 1024
+_VACUUM_PAGES = 256
+_INCREMENTAL = 2
+
+
+class SqliteJournal(SqlJournal):
+    """A journal in `file`, which is made with mode 0600, its folder with 0700."""
+
+    def __init__(
+        self,
+        file: Path,
+        key: DigestKey,
+        *,
+        lease_s: float,
+        durability: Durability = "process",
+        project: str = "",
+        bounds: Bounds | None = None,
+    ) -> None:
+        self._presence = Presence(Path(f"{file}-servers"))
+        super().__init__(key, self._presence.name, lease_s, project, bounds)
+        self._file = file
+        self._durability = durability
+        self._group = GroupCommit(self._append_at_once, self._append_in_time)
+        self._thread = ThreadPoolExecutor(1, "journal")
+        self._connections: list[sqlite3.Connection] = []
+        self._identity: tuple[int, int] | None = None
+        self._lost = ""
+
+    async def open(self) -> None:
+        """See `Journal.open`."""
+        try:
+            await self._in_thread(self._open)
+        except BaseException:
+            await self._in_thread(self._close)  # the thread stays: it may be opened later
+            raise
+
+    async def aclose(self) -> None:
+        """See `Journal.aclose`."""
+        await self._group.drain()
+        if self._connections:
+            await self._in_thread(self._close)
+        self._thread.shutdown()
+
+    async def append(self, lease: Lease, entries: Sequence[JournalEntry], *, at_once: bool = False) -> int:
+        """See `Journal.append`."""
+        return await self._group.add(lease, entries, at_once=at_once)
+
+    async def prune(self, retention: Retention) -> Pruned:
+        """See `Journal.prune`; looks for damage afterwards, so that it is noticed before its pages are needed."""
+        pruned = await super().prune(retention)
+        found = await self._damages("quick_check", 1)
+        if found:
+            self._lose(f"it is damaged ({found[0]}): stop all servers, see `codemode journal check`, put back a copy")
+            self._require_found()
+        return pruned
+
+    async def damages(self) -> tuple[str, ...]:
+        """See `Journal.damages`."""
+        return await self._damages("integrity_check", 20)
+
+    async def _damages(self, depth: Depth, most: int) -> tuple[str, ...]:
+        try:
+            return await damages(self._file, depth, most)
+        except sqlite3.Error as error:
+            raise self._unavailable(_reason(error)) from error
+
+    # The rest runs in the thread, but for what says otherwise.
+
+    def _open(self) -> None:
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._file.touch(mode=0o600)
+            self._file.chmod(0o600)
+            self._desk = self._connect(PATIENCE_S)
+            self._desk.execute("PRAGMA auto_vacuum = INCREMENTAL")  # heeded where the file is new
+            _use_write_ahead_file(self._desk)
+            note = "PRAGMA user_version = {}"
+            carry_out(self._desk, prepare(_version(), "sqlite", note, self._seals, str(self._file)))
+            self._appender = self._connect(0.0)
+            self._identity = identity(self._file)
+            self._presence.announce()
+        except OSError as error:
+            raise self._unavailable(error.strerror or str(error)) from error
+        except sqlite3.Error as error:
+            raise self._unavailable(_reason(error)) from error
+
+    def _close(self) -> None:
+        while self._connections:
+            self._connections.pop().close()
+        self._presence.withdraw()
+
+    def _connect(self, patience_s: float) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._file, timeout=patience_s, isolation_level=None, check_same_thread=False)
+        self._connections.append(connection)
+        level = "FULL" if self._durability == "power" else "NORMAL"
+        connection.execute(f"PRAGMA synchronous = {level}")
+        return connection
+
+    def _is_dead(self, server: str) -> bool:
+        return self._presence.is_dead(server)
+
+    async def _in_thread(self, function: Any, *arguments: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, partial(function, *arguments))
+
+    async def _write(self, transaction: Transaction[Result]) -> Result:
+        return await self._in_thread(self._carried_out, transaction, "IMMEDIATE")  # type: ignore[no-any-return]
+
+    async def _read(self, transaction: Transaction[Result]) -> Result:
+        return await self._in_thread(self._carried_out, transaction, "DEFERRED")  # type: ignore[no-any-return]
+
+    def _carried_out(self, transaction: Transaction[Result], mode: str) -> Result:
+        if not self._lost and identity(self._file) != self._identity:
+            self._lose("it was deleted or replaced while this server has it open: stop all servers, put it back")
+        self._require_found()
+        try:
+            return carry_out(self._desk, transaction, mode)
+        except sqlite3.Error as error:
+            raise self._unavailable(_reason(error)) from error
+
+    async def _space_given_back(self) -> bool:
+        """A file of an earlier version only uses its free pages again."""
+        return await self._in_thread(self._vacuumed)  # type: ignore[no-any-return]
+
+    def _vacuumed(self) -> bool:
+        """Cut some free pages off; whether there are more of them than are worth keeping."""
+        try:
+            (kind,) = self._desk.execute("PRAGMA auto_vacuum").fetchone()
+            (free,) = self._desk.execute("PRAGMA freelist_count").fetchone()
+            if kind != _INCREMENTAL or free <= SPARE_PAGES:
+                return False
+            self._desk.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})").fetchall()
+        except sqlite3.Error as error:
+            raise self._unavailable(_reason(error)) from error
+        return True
+
+    def _lose(self, why: str) -> None:
+        """Refuse everything from now on: what would be written is lost, and what is read may be wrong."""
+        self._lost = why
+        log.error("%s", self._unavailable(why))
+
+    def _require_found(self) -> None:
+        if self._lost:
+            raise self._unavailable(self._lost)
+
+    def _append_at_once(self, writes: Sequence[Write]) -> Written | None:
+        """On the event loop, where it takes no time."""
+        self._require_found()
+        size = sum(len(value) for write in writes for _, _, value in write.lines if value)
+        if self._durability == "power" or size > AT_ONCE_BYTES:
+            return None
+        try:
+            return carry_out(self._appender, transactions.append(self._seals, writes))
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
+                return None
+            raise self._unavailable(_reason(error)) from error
+        except sqlite3.Error as error:
+            raise self._unavailable(_reason(error)) from error
+
+    async def _append_in_time(self, writes: Sequence[Write]) -> Written:
+        """On the event loop, which waits for a thread."""
+        return await asyncio.to_thread(self._append_patiently, writes)
+
+    def _append_patiently(self, writes: Sequence[Write]) -> Written:
+        self._require_found()
+        try:
+            self._appender.execute(f"PRAGMA busy_timeout = {int(PATIENCE_S * 1000)}")
+            try:
+                return carry_out(self._appender, transactions.append(self._seals, writes))
+            finally:
+                self._appender.execute("PRAGMA busy_timeout = 0")
+        except sqlite3.Error as error:
+            raise self._unavailable(_reason(error)) from error
+
+    def _unavailable(self, why: str) -> JournalUnavailable:
+        return JournalUnavailable(f"the journal {self._file} cannot be used: {why}; nothing was recorded")
+
+
+def _version() -> Transaction[int]:
+    return int((yield Statement("PRAGMA user_version"))[0][0])
+
+
+def carry_out(connection: sqlite3.Connection, transaction: Transaction[Result], mode: str = "IMMEDIATE") -> Result:
+    """A transaction from its beginning to its end. Raises sqlite3.Error, and what the transaction raises."""
+    connection.execute(f"BEGIN {mode}")
+    try:
+        result = _stepped_through(connection, transaction)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return result
+
+
+def _stepped_through(connection: sqlite3.Connection, transaction: Transaction[Result]) -> Result:
+    answer: Sequence[Any] = ()
+    step = next(transaction)
+    try:
+        while True:
+            match step:
+                case Statement(sql, parameters):  # with `IMMEDIATE` all is locked already
+                    answer = connection.execute(_numbered(sql), parameters).fetchall()
+                case Statements(sql, many):
+                    connection.executemany(_numbered(sql), many)
+                    answer = ()
+                case Now():
+                    answer = ((time.time_ns() // 1000,),)
+            step = transaction.send(answer)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+
+
+@cache
+def _numbered(sql: str) -> str:
+    """SQLite writes `$1` as `?1`."""
+    return sql.replace("$", "?")
+
+
+def _use_write_ahead_file(connection: sqlite3.Connection) -> None:
+    """Set once for the file. Where several processes make it at once SQLite does not wait by itself."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+_REASONS = {
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_BUSY: f"another process has held its lock for {PATIENCE_S:.0f} s",
+    sqlite3.SQLITE_READONLY: "it is read-only",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
+    sqlite3.SQLITE_NOTADB: "it is no SQLite database",
+    sqlite3.SQLITE_CORRUPT: "it is damaged",
+    sqlite3.SQLITE_IOERR: "the disk does not read or write",
+}
+
+
+def _reason(error: sqlite3.Error) -> str:
+    code = getattr(error, "sqlite_errorcode", 0)
+    known = _REASONS.get(code & 0xFF)
+    return f"{known} ({error})" if known else str(error)

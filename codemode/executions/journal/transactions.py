@@ -1,0 +1,404 @@
+"""What a journal in SQL does, one transaction a function, without saying to which database or when.
+
+A transaction is a generator: it yields a statement, is sent the rows, and returns its result; what it raises undoes it.
+So SQLite carries it out in one go and PostgreSQL across a network, and there is one truth about leases and answers.
+Parameters are numbered (`$1`); a conditional `UPDATE … RETURNING` decides who of several was first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+from codemode.errors import (
+    ApprovalRefused,
+    ExecutionEnded,
+    ExecutionNotFound,
+    LeaseHeld,
+    LeaseLost,
+    RequestConflict,
+    RequestRepeated,
+)
+from codemode.executions.journal import rows
+from codemode.executions.journal.base import (
+    OPEN,
+    VERDICTS,
+    Decision,
+    ExecutionStatus,
+    JournalEntry,
+    Lease,
+    NewExecution,
+    PendingCall,
+    Retention,
+    StoredExecution,
+)
+from codemode.executions.journal.space import BATCH, Bounds, add, require_room, settle
+from codemode.executions.journal.statements import Statement, Statements, Transaction, now_us
+
+if TYPE_CHECKING:
+    from codemode.executions.journal.group import Write
+    from codemode.executions.journal.seals import Seals
+
+#: Values larger than this are kept apart from the entries, so that a page of those holds many. A page of SQLite.
+SPILL_BYTES = 4096
+
+_SECOND_US = 1_000_000
+
+
+IsDead = Callable[[str], bool]
+
+
+def create(seals: Seals, execution: NewExecution, server: str, lease_s: float, bounds: Bounds) -> Transaction[Lease]:
+    """See `Journal.create`."""
+    now = yield from now_us()
+    named = (seals.project, execution.owner, execution.request_key, execution.request_digest)
+    made = yield Statement(
+        "INSERT INTO executions (id, project, owner, request_key, request_digest, status, server, lease_until_us,"
+        " generation, created_us, updated_us, ended_us) VALUES ($1, $2, $3, $4, $5, 'running', $6, $7, 1, $8, $8, 0)"
+        " ON CONFLICT (project, owner, request_key) WHERE request_key <> '' DO NOTHING RETURNING number",
+        (execution.id, *named, server, now + int(lease_s * _SECOND_US), now),
+    )
+    if not made:
+        yield from _refuse_request(seals.project, execution)
+    yield from require_room(seals.project, execution.owner, bounds)
+    given = rows.given_text(execution)
+    yield Statement(
+        "INSERT INTO contents (execution, given, seal) VALUES ($1, $2, $3)",
+        (execution.id, given, seals.seal(b"given", made[0][0], *named, given)),
+    )
+    return Lease(execution.id, server, 1)
+
+
+def _refuse_request(project: str, execution: NewExecution) -> Transaction[None]:
+    found = yield Statement(
+        "SELECT id, request_digest FROM executions WHERE project = $1 AND owner = $2 AND request_key = $3",
+        (project, execution.owner, execution.request_key),
+    )
+    earlier, digest = found[0]
+    if digest == execution.request_digest:
+        message = f"this request was made before: see execution {earlier}"
+        raise RequestRepeated(message, execution=earlier)
+    message = f"the idempotency key was used for another request, execution {earlier}; use a new key for a new request"
+    raise RequestConflict(message, execution=earlier)
+
+
+_STORED = (
+    "id, given, status, server, lease_until_us, created_us, updated_us, ended_us, {outcome}, contents.seal, number,"
+    " project, owner, request_key, request_digest, outcome_seal, sealed_to,"
+    " (SELECT seal FROM entries WHERE place = (number << 32) + sealed_to)"
+    " FROM executions JOIN contents ON contents.execution = executions.id"
+)
+
+
+def get(seals: Seals, execution: str) -> Transaction[StoredExecution]:
+    """See `Journal.get`."""
+    found = yield Statement(
+        f"SELECT {_STORED.format(outcome='outcome')} WHERE id = $1 AND project = $2", (execution, seals.project)
+    )
+    if not found:
+        raise ExecutionNotFound(execution)
+    return rows.stored(found[0], seals)
+
+
+def list_executions(
+    seals: Seals, owner: str, status: str, limit: int, before: str
+) -> Transaction[tuple[StoredExecution, ...]]:
+    """See `Journal.list`; "" stands for every owner, every status, and the newest."""
+    found = yield Statement(
+        f"SELECT owner, {_STORED.format(outcome='NULL')} WHERE project = $5 AND ($1 = '' OR owner = $1)"
+        " AND ($2 = '' OR status = $2)"
+        " AND ($3 = '' OR (created_us, id) < (SELECT created_us, id FROM executions WHERE id = $3))"
+        " ORDER BY created_us DESC, id DESC LIMIT $4",
+        (owner, status, before, limit, seals.project),
+    )
+    return tuple(rows.listed(row, seals) for row in found)
+
+
+def claim(project: str, execution: str, server: str, lease_s: float, is_dead: IsDead) -> Transaction[Lease]:
+    """See `Journal.claim`."""
+    now = yield from now_us()
+    found = yield Statement(
+        "SELECT status, server, lease_until_us, generation FROM executions WHERE id = $1 AND project = $2",
+        (execution, project),
+    )
+    if not found:
+        raise ExecutionNotFound(execution)
+    status, holder, until_us, generation = found[0]
+    if status not in OPEN:
+        message = f"execution {execution} has ended: {status}"
+        raise ExecutionEnded(message, execution=execution)
+    if holder and until_us > now and not is_dead(holder):
+        raise _held(execution, holder)
+    taken = yield Statement(
+        "UPDATE executions SET status = 'running', server = $1, lease_until_us = $2, generation = generation + 1,"
+        " updated_us = $3 WHERE id = $4 AND generation = $5 AND status = $6 RETURNING generation",
+        (server, now + int(lease_s * _SECOND_US), now, execution, generation, status),
+    )
+    if not taken:
+        raise _held(execution, "another server, which was first")
+    return Lease(execution, server, taken[0][0])
+
+
+def orphans(project: str, is_dead: IsDead) -> Transaction[tuple[str, ...]]:
+    """See `Journal.orphans`."""
+    now = yield from now_us()
+    found = yield Statement(
+        "SELECT id, server, lease_until_us FROM executions WHERE project = $1 AND status IN ('queued', 'running')"
+        " ORDER BY created_us, id",
+        (project,),
+    )
+    return tuple(one for one, server, until_us in found if until_us <= now or not server or is_dead(server))
+
+
+def renew(executions: Collection[str], server: str, lease_s: float) -> Transaction[frozenset[str]]:
+    """See `Journal.renew`."""
+    now = yield from now_us()
+    held: list[str] = []
+    for execution in sorted(executions):
+        found = yield Statement(
+            "UPDATE executions SET lease_until_us = $1 WHERE id = $2 AND server = $3 RETURNING id",
+            (now + int(lease_s * _SECOND_US), execution, server),
+        )
+        held.extend(row[0] for row in found)
+    return frozenset(held)
+
+
+#: An entry's place is the number of its execution and its own sequence number in one: its whole key, and a short one,
+#: by which entries of one execution stand together.
+SEQUENCE = 0xFFFFFFFF
+_MINE = "place BETWEEN number << 32 AND (number + 1) << 32"
+_LAST = f"coalesce((SELECT max(place) FROM entries WHERE {_MINE}), number << 32)"
+_HELD = f"SELECT {_LAST} FROM executions WHERE id = $1 AND generation = $2 AND server = $3"
+_SEAL = "SELECT coalesce((SELECT seal FROM entries WHERE place = $2), contents.seal) FROM contents WHERE execution = $1"
+
+
+def held(seals: Seals, lease: Lease) -> Transaction[tuple[int, bytes] | None]:
+    """The place of the last entry of an execution and its seal, None where the lease is lost."""
+    found = yield Statement(_HELD, (lease.execution, lease.generation, lease.server))
+    if not found:
+        return None
+    place, known = found[0][0], seals.lasts.get(lease)
+    return known if known and known[0] == place else (place, (yield from _seal_at(lease.execution, place)))
+
+
+def _seal_at(execution: str, place: int) -> Transaction[bytes]:
+    """The seal of an entry, or before the first that of what was given."""
+    found = yield Statement(_SEAL, (execution, place))
+    return bytes(found[0][0] or b"")
+
+
+_ENTRY = "INSERT INTO entries (place, kind, at_us, content, value, seal) VALUES ($1, $2, $3, $4, $5, $6)"
+
+
+def _last(execution: str) -> Transaction[tuple[int, bytes]]:
+    """The place of the last entry of an execution that is locked, and its seal."""
+    found = yield Statement(f"SELECT {_LAST} FROM executions WHERE id = $1", (execution,))
+    return found[0][0], (yield from _seal_at(execution, found[0][0]))
+
+
+def append(seals: Seals, writes: Sequence[Write]) -> Transaction[list[int | LeaseLost]]:
+    """See `Journal.append`, for several at once; a lease that was lost is told in its place, the others are kept.
+
+    For a database that lets nobody else write meanwhile; PostgreSQL has a statement of its own.
+    """
+    now = yield from now_us()
+    lasts: dict[Lease, tuple[int, bytes] | None] = {}
+    results: list[int | LeaseLost] = []
+    lines: list[tuple[Any, ...]] = []
+    blobs: list[tuple[Any, ...]] = []
+    for lease, written, _ in writes:
+        if lease not in lasts:
+            lasts[lease] = yield from held(seals, lease)
+        last = lasts[lease]
+        if last is None:
+            results.append(lost(lease))
+            continue
+        place, seal = last
+        for line in written:
+            kind, content, value = line
+            place += 1
+            seal = seals.entry(seal, place & SEQUENCE, line)
+            if value is not None and len(value) > SPILL_BYTES:
+                blobs.append((place, value))
+                value = None
+            lines.append((place, kind, now, content, value, seal))
+        lasts[lease] = (place, seal)
+        seals.lasts.remember(lease, (place, seal))
+        results.append(place & SEQUENCE)
+    if lines:
+        yield Statements(_ENTRY, tuple(lines))
+    if blobs:
+        yield Statements("INSERT INTO blobs VALUES ($1, $2)", tuple(blobs))
+    return results
+
+
+def read(
+    seals: Seals, execution: str, after: int, *, values: bool, most: int | None
+) -> Transaction[tuple[JournalEntry, ...]]:
+    """See `Journal.read`. With values, and from the first on, each entry is compared with its seal."""
+    value = "COALESCE(entries.value, blobs.value)" if values else "NULL"
+    join = " LEFT JOIN blobs USING (place)" if values else ""
+    limit = "" if most is None else f" LIMIT {most:d}"
+    found = yield Statement(
+        f"SELECT place - (number << 32), kind, at_us, content, {value}, entries.seal, number FROM executions"
+        f" JOIN entries ON {_MINE}{join} WHERE id = $1 AND project = $3 AND place > (number << 32) + $2 ORDER BY place"
+        + limit,
+        (execution, after, seals.project),
+    )
+    if found and values and not after and found[0][-1] > seals.sealed_from:
+        before = yield from _seal_at(execution, 0)
+        rows.require_chain(found, seals, before, execution)
+    return tuple(rows.entry(row[:5], execution) for row in found)
+
+
+def pause(
+    seals: Seals, lease: Lease, pending: Sequence[PendingCall], outcome: Any, bounds: Bounds
+) -> Transaction[None]:
+    """See `Journal.pause`."""
+    now = yield from _give_back(seals, lease, "paused", outcome, bounds)
+    asked = [(call.id, lease.execution, now, call.digest, call.kind, rows.asked_text(call)) for call in pending]
+    yield Statements(
+        "INSERT INTO questions (id, execution, asked_us, digest, kind, asked, verdict, answer, decided_us, seal)"
+        " VALUES ($1, $2, $3, $4, $5, $6, '', '{}', 0, $7) ON CONFLICT (id) DO NOTHING",
+        tuple((*one, seals.seal(b"question", *one)) for one in asked),
+    )
+
+
+def finish(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any, bounds: Bounds) -> Transaction[None]:
+    """See `Journal.finish`."""
+    yield from _give_back(seals, lease, status, outcome, bounds)
+
+
+def _give_back(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any, bounds: Bounds) -> Transaction[int]:
+    now = yield from now_us()
+    ended_us = 0 if status in OPEN else now
+    given = yield Statement(
+        "UPDATE executions SET status = $1, server = '', lease_until_us = 0, updated_us = $2, ended_us = $3"
+        " WHERE id = $4 AND generation = $5 AND server = $6 RETURNING id",
+        (status, now, ended_us, lease.execution, lease.generation, lease.server),
+    )
+    if not given:
+        raise lost(lease)
+    place, seal = yield from _last(lease.execution)
+    text, sealed_to = rows.outcome_text(outcome), place & SEQUENCE
+    of_last = seal if sealed_to else None
+    yield Statement(
+        "UPDATE contents SET outcome = $1, sealed_to = $2, outcome_seal = $3 WHERE execution = $4",
+        (text, sealed_to, seals.outcome(lease.execution, sealed_to, of_last, status, text), lease.execution),
+    )
+    yield from settle(seals.project, lease.execution, bounds)
+    return now
+
+
+_QUESTION = (
+    "questions.id, execution, asked_us, digest, kind, asked, verdict, answer, decided_us, questions.seal, verdict_seal,"
+    " number, status FROM questions JOIN executions ON executions.id = execution"
+)
+
+
+def pending(seals: Seals, execution: str, *, unanswered: bool) -> Transaction[tuple[PendingCall, ...]]:
+    """See `Journal.pending`."""
+    condition = "verdict = '' AND status = 'paused' AND " if unanswered else ""
+    found = yield Statement(
+        f"SELECT {_QUESTION} WHERE project = $2 AND {condition}($1 = '' OR execution = $1)"
+        " ORDER BY asked_us, questions.id",
+        (execution, seals.project),
+    )
+    read = rows.pending_call if execution else rows.listed_call
+    return tuple(read(row, seals) for row in found)
+
+
+def decide(seals: Seals, decisions: Sequence[Decision]) -> Transaction[tuple[PendingCall, ...]]:
+    """See `Journal.decide`."""
+    now = yield from now_us()
+    answered = []
+    for decision in decisions:
+        execution, asked = yield from _require_open_question(seals, decision)
+        answer = rows.answer_text(decision)
+        seal = seals.verdict(decision.id, asked, decision.verdict, answer, now)
+        taken = yield Statement(
+            "UPDATE questions SET verdict = $1, answer = $2, decided_us = $3, verdict_seal = $5"
+            " WHERE questions.id = $4 AND verdict = '' RETURNING id",
+            (decision.verdict, answer, now, decision.id, seal),
+        )
+        if not taken:
+            raise _refused(decision, "it has been answered already", execution)
+        found = yield Statement(f"SELECT {_QUESTION} WHERE questions.id = $1", (decision.id,))
+        call = rows.pending_call(found[0], seals)
+        data = {"question": call.id, "verdict": call.verdict, "by": call.by}
+        if not (yield from _note(seals, execution, JournalEntry("decided", call.path, data), "paused", now)):
+            raise _refused(decision, "its execution is not paused any more", execution)
+        answered.append(call)
+    return tuple(answered)
+
+
+def _require_open_question(seals: Seals, decision: Decision) -> Transaction[tuple[str, bytes]]:
+    """The execution that a decision is about, and the question's seal. Raises ApprovalRefused, JournalDamaged."""
+    found = yield Statement(
+        f"SELECT {_QUESTION} WHERE questions.id = $1 AND project = $2", (decision.id, seals.project)
+    )
+    if not found:
+        raise _refused(decision, "there is no such question", "")
+    call, seal, status = rows.pending_call(found[0], seals), found[0][9], found[0][-1]
+    execution = call.execution
+    if call.verdict:
+        raise _refused(decision, f"it has been answered already: {call.verdict}", execution)
+    if status != "paused":
+        raise _refused(decision, f"its execution is {status}, not paused", execution)
+    if call.digest != decision.digest:
+        raise _refused(decision, "it was given for other arguments; look at the call again", execution)
+    if decision.verdict not in VERDICTS[call.kind]:
+        raise _refused(decision, f"it can be answered by {', '.join(VERDICTS[call.kind])}", execution)
+    return execution, bytes(seal)
+
+
+def _note(seals: Seals, execution: str, entry: JournalEntry, status: ExecutionStatus, now: int) -> Transaction[bool]:
+    """Append an entry from outside to an execution that nobody holds; whether it has that status.
+
+    The first statement locks it. What another has appended meanwhile is seen by the next one alone (READ COMMITTED).
+    """
+    mine = yield Statement(
+        "UPDATE executions SET updated_us = $1 WHERE id = $2 AND status = $3 RETURNING id", (now, execution, status)
+    )
+    if mine:
+        (place, before), line = (yield from _last(execution)), rows.line(entry)
+        kind, content, value = line
+        seal = seals.entry(before, (place + 1) & SEQUENCE, line)
+        yield Statement(_ENTRY, (place + 1, kind, now, content, value, seal))
+    return bool(mine)
+
+
+def expire(seals: Seals, retention: Retention) -> Transaction[tuple[str, ...]]:
+    """End some of the paused executions that have waited too long; returns their ids."""
+    now = yield from now_us()
+    found = yield Statement(
+        "SELECT id FROM executions WHERE project = $3 AND status = 'paused' AND updated_us <= $1"
+        " ORDER BY updated_us LIMIT $2",
+        (now - int(retention.paused_s * _SECOND_US), BATCH, seals.project),
+    )
+    expired = []
+    for (execution,) in found:
+        if (yield from _note(seals, execution, JournalEntry("expired"), "paused", now)):
+            ended = yield Statement(
+                "UPDATE executions SET status = 'expired', ended_us = $1 WHERE id = $2 RETURNING owner, bytes",
+                (now, execution),
+            )
+            owner, size = ended[0]
+            yield from add(seals.project, owner, -size, size)
+            expired.append(execution)
+    return tuple(expired)
+
+
+def _held(execution: str, holder: str) -> LeaseHeld:
+    message = f"execution {execution} is being worked on by {holder}; ask again when it has ended or paused"
+    return LeaseHeld(message, execution=execution)
+
+
+def lost(lease: Lease) -> LeaseLost:
+    """The error of a server that writes to what another has taken over."""
+    message = f"execution {lease.execution} is no longer held by {lease.server}; nothing was recorded"
+    return LeaseLost(message, execution=lease.execution)
+
+
+def _refused(decision: Decision, why: str, execution: str) -> ApprovalRefused:
+    return ApprovalRefused(f"the answer to {decision.id} is refused: {why}", execution=execution)

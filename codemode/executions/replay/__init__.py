@@ -1,0 +1,1 @@
+"""Replay: the recorded run of a program, and how another run repeats it."""

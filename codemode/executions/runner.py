@@ -1,0 +1,173 @@
+"""Programs of callers as they run: in the view of their role, under the eyes of the observers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from codemode.executions.executor import new_execution
+from codemode.executions.observer import Observers, Started
+from codemode.executions.replay.dependencies import changes, environment, moved
+from codemode.gateway.caller import Caller
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
+
+    from codemode.catalog.catalog import Catalog
+    from codemode.errors import CodeModeError
+    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.executor import Executor, Question
+    from codemode.executions.journal.base import NewExecution
+    from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.programs import Request
+    from codemode.executions.replay.record import Record
+    from codemode.executions.replay.recorded_run import Keeping
+    from codemode.gateway.caller_view import View
+    from codemode.settings import PolicySettings
+    from codemode.sources.destination import Place
+
+log = logging.getLogger(__name__)
+
+_UNRECORDED = "executions cannot be recorded now: this one could only read, and cannot be looked at later"
+
+
+class Running:
+    """Runs programs, recorded or not. `view` is what there is for a caller, `questions` what its programs may ask.
+
+    `under_way` has an event for each that runs, which is set when it is over.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        *,
+        view: Callable[[Caller], Awaitable[View]],
+        questions: Callable[[Caller], Mapping[str, Question]],
+        policy: Callable[[], PolicySettings],
+        places: Callable[[], Mapping[str, Place]],
+    ) -> None:
+        self.observers = Observers()
+        self.under_way: set[asyncio.Event] = set()
+        self.executor = executor
+        self._view = view
+        self._questions = questions
+        self._policy = policy
+        self._places = places
+        self._starting = asyncio.Lock()
+        self.is_started = False
+
+    async def start(self) -> Mapping[str, str]:
+        """Start the sandbox before the first program needs it; returns the layers of isolation in force."""
+        async with self._starting:
+            if not self.is_started:
+                await self.executor.start()
+                self.is_started = True
+        return self.executor.isolation
+
+    async def run(
+        self,
+        code: str,
+        caller: Caller,
+        *,
+        begun: Callable[[], None],
+        watch: Callable[[LedgerEntry], None],
+        unrecorded: CodeModeError | None = None,
+    ) -> ExecutionOutcome:
+        """Run a program of which nothing is kept; one that should be, and is not for a reason, only reads.
+
+        Raises `sandbox.SandboxError`.
+        """
+        await self.start()
+        gateway = (await self._view(caller)).gateway
+        if unrecorded is not None:
+            gateway = gateway.only_reading(unrecorded)
+        with self._observed(Started.of(new_execution(), caller, code), watch) as (execution, called, ended):
+            outcome = await self.executor.run(
+                code,
+                gateway,
+                caller,
+                execution=execution.id,
+                questions=self._questions(caller),
+                begun=begun,
+                watch=called,
+            )
+            ended.append(outcome)
+        return outcome
+
+    async def run_unrecorded(self, request: Request, caller: Caller, why: CodeModeError) -> ExecutionOutcome:
+        """See `codemode.executions.programs.Programs`."""
+        log.error("an execution is not recorded, and may only read: %s", why)
+        who = caller.bringing(request.credentials) if request.credentials else caller
+        outcome = await self.run(request.code, who, begun=request.begun, watch=request.watch, unrecorded=why)
+        return replace(outcome, notes=(*outcome.notes, _UNRECORDED))
+
+    async def settings(self, caller: Caller) -> dict[str, Any]:
+        """See `codemode.executions.programs.Programs`."""
+        return self.executor.settings((await self._view(caller)).gateway, self._questions(caller))
+
+    def environment(self, digest: Callable[[Any], str]) -> dict[str, str]:
+        """See `codemode.executions.programs.Programs`."""
+        return environment(self._policy(), self._places(), digest)
+
+    async def catalog(self, caller: Caller) -> Catalog:
+        """See `codemode.executions.programs.Programs`."""
+        return (await self._view(caller)).catalog
+
+    async def changes(
+        self, given: NewExecution, record: Record, role: str | None, digest: Callable[[Any], str]
+    ) -> tuple[str, ...]:
+        """See `codemode.executions.programs.Programs`."""
+        catalog = (await self._view(Caller(given.owner, given.role))).catalog
+        return changes(given, record, self.environment(digest), catalog, role)
+
+    def moved(self, given: NewExecution, digest: Callable[[Any], str]) -> tuple[str, ...]:
+        """See `codemode.executions.programs.Programs`."""
+        return moved(given, self.environment(digest))
+
+    async def perform(
+        self,
+        caller: Caller,
+        keeping: Keeping,
+        *,
+        begun: Callable[[], None],
+        watch: Callable[[LedgerEntry], None],
+    ) -> ExecutionOutcome:
+        """See `codemode.executions.programs.Programs`."""
+        await self.start()
+        gateway = (await self._view(caller)).gateway
+        given = keeping.given
+        with self._observed(Started.of(given.id, caller, given.code), watch) as (_, called, ended):
+            outcome = await self.executor.run(
+                given.code,
+                gateway,
+                caller,
+                questions=self._questions(caller),
+                begun=begun,
+                watch=called,
+                keeping=keeping,
+            )
+            ended.append(outcome)
+        return outcome
+
+    @contextmanager
+    def _observed(
+        self, execution: Started, watch: Callable[[LedgerEntry], None]
+    ) -> Iterator[tuple[Started, Callable[[LedgerEntry], None], list[ExecutionOutcome]]]:
+        def called(entry: LedgerEntry) -> None:
+            if not entry.is_progress:
+                self.observers.called(execution, entry)
+            watch(entry)
+
+        ended: list[ExecutionOutcome] = []
+        self.observers.started(execution)
+        over = asyncio.Event()
+        self.under_way.add(over)
+        try:
+            yield execution, called, ended
+        finally:
+            self.under_way.discard(over)
+            over.set()
+            self.observers.ended(execution, ended[0] if ended else None)

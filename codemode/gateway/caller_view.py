@@ -1,0 +1,73 @@
+"""Views: what there is for a role. What it may not use is in no view of it, so that no argument can widen one."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from codemode.gateway.gateway import Gateway
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from codemode.catalog.catalog import Catalog
+    from codemode.catalog.observed import ObservedShapes
+    from codemode.gateway.policy import AccessPolicy
+    from codemode.search.finder import Finder
+    from codemode.sources.destination import Place
+    from codemode.transports.base import Transport
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The tools of a role, what finds them, and the door to them."""
+
+    catalog: Catalog
+    finder: Finder
+    gateway: Gateway
+
+
+class Views:
+    """The view of each role, made when it is first asked for; roles that may use the same tools share one."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        finder: Finder,
+        transports: Mapping[str, Transport],
+        shapes: ObservedShapes,
+        policy: AccessPolicy,
+        places: Mapping[str, Place] = MappingProxyType({}),
+    ) -> None:
+        self._whole = View(catalog, finder, Gateway(catalog, transports, shapes, policy, places))
+        self._places = places
+        self._transports = transports
+        self._shapes = shapes
+        self._policy = policy
+        self._of_role: dict[str, View] = {}
+        self._of_tools: dict[tuple[frozenset[str], frozenset[str]], View] = {}
+        self._making = asyncio.Lock()
+
+    async def of(self, role: str) -> View:
+        """The view of a role."""
+        view = self._of_role.get(role)
+        if view is not None:
+            return view
+        async with self._making:
+            if role not in self._of_role:
+                self._of_role[role] = await asyncio.to_thread(self._made, role)
+        return self._of_role[role]
+
+    def _made(self, role: str) -> View:
+        whole = self._whole
+        visible = frozenset(tool.id for tool in whole.catalog if self._policy.may_use(tool, role))
+        absent = frozenset(name for name in whole.catalog.unavailable if self._policy.may_know(name, role))
+        if len(visible) == len(whole.catalog) and len(absent) == len(whole.catalog.unavailable):
+            return whole
+        if (visible, absent) not in self._of_tools:
+            catalog = whole.catalog.restricted(lambda tool: tool.id in visible, absent)
+            gateway = Gateway(catalog, self._transports, self._shapes, self._policy, self._places)
+            self._of_tools[visible, absent] = View(catalog, whole.finder.narrowed(catalog), gateway)
+        return self._of_tools[visible, absent]

@@ -1,0 +1,51 @@
+"""Acronyms: short forms made of the first letters of words that stand beside each other in names of tools."""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from codemode.search.analysis.vocabulary import Vocabulary
+    from codemode.search.index.segment import Segment
+
+_LENGTHS = range(3, 6)  # letters; two begin too many pairs of words, and longer ones are words
+_REMEMBERED = 5_000  # acronyms
+
+
+class Acronyms:
+    """Finds what an acronym is short for: `PVC` in `create_persistent_volume_claim`."""
+
+    def __init__(self, documents: Segment, vocabulary: Vocabulary) -> None:
+        letters = np.array([ord(form[0]) for form in vocabulary.surfaces], np.uint32)
+        owners = np.arange(len(documents), dtype=np.int32).repeat(np.diff(documents.name_starts))
+        found = partial(_found, vocabulary, documents.names, letters[documents.names], owners)
+        self._found = lru_cache(maxsize=_REMEMBERED)(found)
+
+    def spelled_out(self, acronym: str) -> tuple[str, ...]:
+        """The terms that it is made of in most names; none where no name has such words."""
+        return self._found(acronym) if len(acronym) in _LENGTHS else ()
+
+
+def _found(
+    vocabulary: Vocabulary,
+    names: NDArray[np.int32],
+    initials: NDArray[np.uint32],
+    owners: NDArray[np.int32],
+    acronym: str,
+) -> tuple[str, ...]:
+    size = max(len(initials) - len(acronym) + 1, 0)
+    fits = owners[:size] == owners[len(acronym) - 1 :]
+    for place, letter in enumerate(acronym):
+        fits &= initials[place : place + size] == ord(letter)
+    starts = fits.nonzero()[0]
+    if not len(starts):
+        return ()
+    runs = names[starts[:, None] + np.arange(len(acronym))]
+    found, counts = np.unique(vocabulary.term_of_surface[runs], axis=0, return_counts=True)
+    terms = vocabulary.terms
+    return tuple(terms[number] for number in found[counts.argmax()].tolist())

@@ -1,0 +1,40 @@
+"""Compounds: words that some write in one piece and others in two, such as `work groups` and `workgroups`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from codemode.search.analysis.vocabulary import Vocabulary
+    from codemode.search.index.segment import Segment
+
+_SHORTEST = 3  # letters of a part
+_LONGEST = 18  # letters of both
+
+
+def pairs_of_names(documents: Segment, vocabulary: Vocabulary) -> Mapping[str, tuple[int, int]]:
+    """Surface forms that stand beside each other in a name, written as one word -> their terms."""
+    names = documents.names
+    begins = np.zeros(len(names) + 1, bool)
+    begins[documents.name_starts] = True
+    beside = ~begins[1:-1]
+    size = max(len(vocabulary.surfaces), 1)
+    together = np.unique(names[:-1][beside].astype(np.int64) * size + names[1:][beside])
+    first, second = np.divmod(together, size)
+    surfaces, terms = vocabulary.surfaces, vocabulary.term_of_surface
+    lengths = np.fromiter(map(len, surfaces), np.int32, len(surfaces))
+    fits = (np.minimum(lengths[first], lengths[second]) >= _SHORTEST) & (lengths[first] + lengths[second] <= _LONGEST)
+    first, second = first[fits], second[fits]
+    found = zip(terms[first].tolist(), terms[second].tolist(), strict=True)
+    words = map(str.__add__, _chosen(surfaces, first), _chosen(surfaces, second))
+    return dict(zip(words, found, strict=True))
+
+
+def _chosen(surfaces: Sequence[str], places: NDArray[np.int64]) -> list[str]:
+    return [surfaces[place] for place in places.tolist()]

@@ -1,0 +1,71 @@
+"""What `describe` answers: a namespace, a group of it or one tool, as text within a budget of tokens."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from codemode.catalog import stubs, tokens
+from codemode.text.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from codemode.catalog.catalog import Catalog
+    from codemode.catalog.schema import Schema
+    from codemode.catalog.tool import Tool
+
+#: Examples that the description of a namespace shows.
+_EXAMPLES = 5
+
+
+def describe(
+    name: str,
+    catalog: Catalog,
+    *,
+    budget_tokens: int,
+    instructions: Mapping[str, str],
+    observed: Callable[[Tool], Schema | None] = lambda _: None,
+) -> str:
+    """All there is to know of a tool; the tools of a group; instructions, groups and examples of a namespace; without a
+    name the namespaces. Raises ToolNotFound, which names the nearest.
+    """
+    if not name:
+        known = (f"{root}  # {count} tools" for root, count in sorted(catalog.namespaces.items()))
+        absent = (f"{root}  # unavailable: {why}" for root, why in sorted(catalog.unavailable.items()))
+        return _within((*known, *absent), budget_tokens)
+    if name in catalog:
+        return stubs.full(catalog.get(name), budget_tokens=budget_tokens, observed=observed(catalog.get(name)))
+    members = sorted((tool for tool in catalog if tool.id.startswith(f"{name}.")), key=lambda tool: tool.id)
+    if not members:
+        catalog.get(name)  # raises, with what comes nearest
+    toolkit = catalog.toolkit(name)
+    said = (instructions.get(name), toolkit and (toolkit.instructions or toolkit.description))
+    heading = [visible(text.strip()) for text in said if text]
+    own = toolkit.examples if toolkit else ()
+    examples = [*own, *(example for tool in members for example in tool.examples)][:_EXAMPLES]
+    heading += [visible(f"example: {example}") for example in examples]
+    lines = [stubs.one_liner(tool) for tool in members]
+    groups = _groups(name, members)
+    if sum(map(tokens.estimate, (*heading, *lines))) > budget_tokens and len(groups) < len(members):
+        lines = [f"{group}  # {count} tools" for group, count in sorted(groups.items())]
+    return _within([*heading, *lines], budget_tokens)
+
+
+def _groups(name: str, members: Iterable[Tool]) -> Counter[str]:
+    """The groups right below a name, with the number of tools in each; a tool that stands alone is its own."""
+    depth = name.count(".") + 2
+    return Counter(".".join(tool.id.split(".")[:depth]) for tool in members)
+
+
+def _within(lines: Iterable[str], budget_tokens: int) -> str:
+    """As many lines as there is room for, and how many there are more."""
+    every = list(lines)
+    kept: list[str] = []
+    left = budget_tokens - 20  # for the last line
+    for line in every:
+        left -= tokens.estimate(line) + 1
+        if left < 0 and kept:
+            return "\n".join([*kept, f"# and {len(every) - len(kept)} more: describe a group, or search"])
+        kept.append(line)
+    return "\n".join(kept)

@@ -1,0 +1,1 @@
+"""The index: documents, postings and segments, in memory and on disk."""

@@ -1,0 +1,116 @@
+"""Tools to documents: what of a tool is searched, field by field. Apart from what the model is shown."""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from codemode.search.analysis.text import raw_words, surface_forms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from codemode.catalog.tool import Parameter, Tool
+
+_SENTENCE_END = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s+|\n\s*\n")
+_SEPARATORS = re.compile(r"[\W_]+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_TEXT_LIMIT = 4_000  # characters of one field; what comes later in a long text is seldom what the tool is for
+_ENUM_LIMIT = 24  # values of one enumeration; longer lists (countries, time zones) say little about the tool
+
+
+class Field(IntEnum):
+    """The fields of a document, in the order in which `fields_of` gives them."""
+
+    NAME = 0  # the id without its namespace, and other exact names that say something else
+    HOME = 1  # namespace, source, tags
+    SUMMARY = 2  # the first sentence
+    TEXT = 3  # the rest of the description
+    PARAMETERS = 4  # parameter names
+    PARAMETER_TEXT = 5  # parameter descriptions and enumerations
+    EXTRA = 6  # retrieval text, examples, the names of linked tools
+
+
+def fields_of(tool: Tool) -> tuple[str, ...]:
+    """The text of each field of a tool."""
+    summary, text = _summary_and_text(tool)
+    return (
+        _names(tool),
+        _home(tool),
+        summary,
+        text[:_TEXT_LIMIT],
+        " ".join([parameter.name for parameter in tool.parameters]),
+        _parameter_text(tool.parameters)[:_TEXT_LIMIT],
+        "\n".join((tool.retrieval_text, *tool.examples, *tool.related))[:_TEXT_LIMIT],
+    )
+
+
+def _names(tool: Tool) -> str:
+    path = tool.path or tool.id
+    known = squashed(tool.id)
+    others: list[str] = []
+    for alias in tool.aliases:
+        if squashed(alias) not in known:
+            others.append(alias)
+            known += squashed(alias)  # a name by another group says nothing new
+    return _HUMP.sub("_", " ".join((path, *others)))
+
+
+def squashed(name: str) -> str:
+    """A name without case and separators: `pulls/list-files` and `pulls.listFiles` are the same."""
+    return _SEPARATORS.sub("", name).lower()
+
+
+def _home(tool: Tool) -> str:
+    return _distinct((tool.namespace, tool.source, *tool.tags))
+
+
+@lru_cache(maxsize=4_096)
+def _distinct(names: tuple[str, ...]) -> str:
+    """Names in a row, without those that bring no word of their own."""
+    kept = [names[0]]
+    known = set(_words(names[0]))
+    for name in names[1:]:
+        words = _words(name)
+        if not known.issuperset(words):
+            kept.append(name)
+            known.update(words)
+    return " ".join(kept)
+
+
+def _words(name: str) -> list[str]:
+    return [form for raw in raw_words(name) for form in surface_forms(raw)]
+
+
+def _summary_and_text(tool: Tool) -> tuple[str, str]:
+    description = tool.description.strip()
+    if tool.summary and not description.startswith(tool.summary.rstrip(".")):
+        return tool.summary, description
+    first, _, rest = _split_sentence(description or tool.summary)
+    return first, rest
+
+
+def _split_sentence(text: str) -> tuple[str, str, str]:
+    end = _SENTENCE_END.search(text)
+    return (text, "", "") if end is None else (text[: end.start()], end.group(), text[end.end() :])
+
+
+def _parameter_text(parameters: Iterable[Parameter]) -> str:
+    pieces = []
+    for parameter in parameters:
+        value = parameter.schema.value
+        if isinstance(value, dict):
+            pieces.append(parameter.description or str(value.get("description") or ""))
+            pieces += _enumeration(value if "$ref" not in value else parameter.schema.resolved().value)
+        elif parameter.description:
+            pieces.append(parameter.description)
+    return "\n".join(pieces)
+
+
+def _enumeration(schema: object) -> list[str]:
+    values = schema.get("enum") if isinstance(schema, dict) else None
+    if not isinstance(values, list) or len(values) > _ENUM_LIMIT:
+        return []
+    return [item for item in values if isinstance(item, str)]

@@ -1,0 +1,1 @@
+"""Ranking: candidates, their scores, confidence, and the weights behind them."""

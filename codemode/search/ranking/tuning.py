@@ -1,0 +1,114 @@
+"""Tuning: ranking weights that fit labelled queries better, proposed only where they hold on queries left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from codemode.search.ranking.evaluation import Metrics, mean, measure
+from codemode.search.ranking.ranking import weigh
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from codemode.search.index.index import Index
+    from codemode.search.ranking.evaluation import LabelledQuery
+    from codemode.search.ranking.ranking import Column
+    from codemode.search.ranking.weights import Weights
+
+FOLDS = 5
+LEAST_QUERIES = 20  # fewer say more about themselves than about the next query
+_STEPS = (-0.1, -0.04, 0.04, 0.1)
+_ROUNDS = 2
+_COST = 0.002  # nDCG that a change of one whole unit of a weight must earn: keeps weights near what is known to work
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """`before` and `after` are over the same queries, `after` with each weighed by what was learnt from the others.
+
+    `weights` are learnt from all queries, `now` are those in use; `worthwhile` says whether what was learnt did better
+    on what it had not seen, by more than the standard error of the difference.
+    """
+
+    weights: Weights
+    now: Mapping[str, float]
+    before: Metrics
+    after: Metrics
+    worthwhile: bool
+
+    @property
+    def changed(self) -> dict[str, float]:
+        """The weights that differ from those in use, by feature: what a configuration is to say."""
+        return {name: weight for name, weight in self.weights.ranking.items() if weight != self.now[name]}
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A query looked at once: the candidates with their features, so that weights can be tried on them."""
+
+    ids: tuple[str, ...]
+    features: Mapping[str, Column]
+    gold: tuple[frozenset[str], ...]
+
+
+def propose(index: Index, queries: Sequence[LabelledQuery]) -> Proposal:
+    """Weights for these queries, cross-validated in `FOLDS` parts. Raises ValueError with too few queries.
+
+    The same words labelled several times, as a record of usage has them, count once for each tool they led to, and are
+    never in both parts of a fold.
+    """
+    folds = {text: number % FOLDS for number, text in enumerate(sorted({_words(each) for each in queries}))}
+    distinct = {(_words(each), each.gold): each for each in queries}
+    if len(folds) < LEAST_QUERIES:
+        message = f"{len(folds)} different labelled queries are too few to tune with: at least {LEAST_QUERIES}"
+        raise ValueError(message)
+    cases = [(folds[text], _Case(*index.looked_at(each.query), each.gold)) for (text, _), each in distinct.items()]
+    current = dict(index.weights.ranking)
+    before, after = [], []
+    for fold in range(FOLDS):
+        learnt = _climb([case for of, case in cases if of != fold], current)
+        left_out = [case for of, case in cases if of == fold]
+        before += [_measured(case, current) for case in left_out]
+        after += [_measured(case, learnt) for case in left_out]
+    gains = np.array([new.ndcg_10 - old.ndcg_10 for new, old in zip(after, before, strict=True)])
+    return Proposal(
+        replace(index.weights, ranking=MappingProxyType(_climb([case for _, case in cases], current))),
+        MappingProxyType(current),
+        mean(before),
+        mean(after),
+        worthwhile=bool(gains.mean() > gains.std() / np.sqrt(len(gains))),
+    )
+
+
+def _words(labelled: LabelledQuery) -> str:
+    return " ".join(labelled.query.casefold().split())
+
+
+def _climb(cases: Sequence[_Case], start: Mapping[str, float]) -> dict[str, float]:
+    """Change one weight at a time as long as that helps."""
+    weights = dict(start)
+    best = _worth(cases, weights, start)
+    for _ in range(_ROUNDS):
+        for name in start:
+            for step in _STEPS:
+                tried = weights | {name: round(weights[name] + step, 4)}
+                worth = _worth(cases, tried, start)
+                if worth > best:
+                    best, weights = worth, tried
+    return weights
+
+
+def _worth(cases: Sequence[_Case], weights: Mapping[str, float], start: Mapping[str, float]) -> float:
+    moved = sum(abs(weights[name] - start[name]) for name in start)
+    return mean([_measured(case, weights) for case in cases]).ndcg_10 - _COST * moved
+
+
+def _measured(case: _Case, weights: Mapping[str, float]) -> Metrics:
+    if not case.ids:
+        return measure((), case.gold)
+    order = np.argsort(-weigh(case.features, weights), kind="stable")
+    return measure([case.ids[place] for place in order[:10].tolist()], case.gold)

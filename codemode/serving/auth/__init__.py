@@ -1,0 +1,1 @@
+"""Callers: API keys, their store, and tokens of an issuer."""

@@ -1,0 +1,134 @@
+"""JSON Web Tokens of an issuer that the operator trusts: signature, issuer, audience and times, by PyJWT.
+
+The keys come from the address that the operator wrote, and are asked for again when a token names one that is not
+among them, at most every half minute. Only the algorithms that are listed are taken, all of them asymmetric.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+from codemode.errors import ConfigurationError, SourceError
+from codemode.gateway.caller import Caller
+from codemode.transports.http.fetch import fetch_text
+
+if TYPE_CHECKING:
+    from codemode.settings import TokenSettings
+
+#: Seconds between two questions for the issuer's keys.
+PAUSE_S = 30.0
+
+_FETCH_S = 5.0
+_LARGEST_BYTES = 256 * 1024
+_LONGEST_TOKEN = 16_384
+_REQUIRED = ("exp", "iss", "aud", "sub")
+
+
+class TokenRefused(Exception):
+    """A token that opens nothing; the message says why, and nothing of what it holds."""
+
+
+class TokenCheck:
+    """Checks tokens. Raises ConfigurationError where the package for it is not installed."""
+
+    def __init__(self, settings: TokenSettings) -> None:
+        try:
+            self._jwt = importlib.import_module("jwt")
+            importlib.import_module("cryptography")
+        except ModuleNotFoundError as error:
+            message = f"server.tokens needs the package {error.name}: pip install 'codemode[jwt]'"
+            raise ConfigurationError(message) from None
+        self._settings = settings
+        self._keys: dict[str, Any] = {}
+        self._asked = -PAUSE_S
+        self._asking = asyncio.Lock()
+
+    @staticmethod
+    def is_token(presented: str) -> bool:
+        """Whether a text has the form of a token (RFC 7519, section 3.1): three parts, as no key of ours."""
+        return presented.count(".") == 2
+
+    async def caller(self, presented: str) -> Caller:
+        """Who brings the token. Raises TokenRefused."""
+        settings = self._settings
+        if len(presented) > _LONGEST_TOKEN:
+            raise TokenRefused("it is too long")
+        try:
+            key = await self._key(self._jwt.get_unverified_header(presented))
+            claims = self._jwt.decode(
+                presented,
+                key,
+                algorithms=list(settings.algorithms),
+                audience=settings.audience,
+                issuer=settings.issuer,
+                leeway=settings.leeway_s,
+                options={"require": list(_REQUIRED)},
+            )
+        except (self._jwt.PyJWTError, TypeError, ValueError, AttributeError) as error:
+            raise TokenRefused(_reason(error)) from None
+        id_ = f"token:{settings.issuer}#{claims['sub']}"
+        return Caller(id_, self._role(claims), secrets=(presented,), good_until=claims["exp"] + settings.leeway_s)
+
+    def gives(self, owner: str, role: str) -> bool:
+        """Whether a token of the issuer can have given somebody of that id the role."""
+        settings = self._settings
+        return owner.startswith(f"token:{settings.issuer}#") and role in (
+            *settings.roles.values(),
+            settings.default_role,
+        )
+
+    def _role(self, claims: dict[str, Any]) -> str:
+        given = claims.get(self._settings.role_claim)
+        values = given if isinstance(given, list) else [given]
+        for value, role in self._settings.roles.items():
+            if value in values:
+                return role
+        if self._settings.default_role is None:
+            raise TokenRefused("it gives its bearer no role here")
+        return self._settings.default_role
+
+    async def _key(self, header: dict[str, Any]) -> Any:
+        """The issuer's key that the token names. Raises TokenRefused."""
+        if header.get("alg") not in self._settings.algorithms:
+            raise TokenRefused("its algorithm is not allowed")
+        name = header.get("kid")
+        if not isinstance(name, str):
+            name = ""
+        if name not in self._keys:
+            async with self._asking:
+                if name not in self._keys:
+                    await self._ask()
+        found = self._keys.get(name)
+        if found is None:
+            raise TokenRefused("its key is none of the issuer's")
+        return found.key
+
+    async def _ask(self) -> None:
+        now = time.monotonic()
+        if now - self._asked < PAUSE_S:
+            return
+        self._asked = now
+        try:
+            text = await fetch_text(self._settings.jwks_url, timeout_s=_FETCH_S, limit_bytes=_LARGEST_BYTES)
+            found = self._jwt.PyJWKSet.from_dict(json.loads(text)).keys
+        except (SourceError, ValueError, RecursionError, AttributeError, TypeError, self._jwt.PyJWTError):
+            if self._keys:
+                return
+            raise TokenRefused("the issuer's keys cannot be had") from None
+        self._keys = {key.key_id or "": key for key in found if key.public_key_use in ("sig", None)}
+
+
+def _reason(error: Exception) -> str:
+    known = {
+        "ExpiredSignatureError": "it has expired",
+        "ImmatureSignatureError": "it is not good yet",
+        "InvalidAudienceError": "it is for another audience",
+        "InvalidIssuerError": "it is of another issuer",
+        "InvalidSignatureError": "its signature is wrong",
+        "MissingRequiredClaimError": f"it lacks one of {', '.join(_REQUIRED)}",
+    }
+    return known.get(type(error).__name__, "it cannot be read")

@@ -1,0 +1,216 @@
+"""`codemode chat` and `codemode eval`: a model of any service with the tools of a configuration."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack, aclosing
+from importlib.resources import files
+from pathlib import Path  # noqa: TC003 -- typer reads it at run time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+import yaml
+from rich.table import Table
+
+from codemode.errors import ConfigurationError
+from codemode.service import CodeMode
+from codemode.serving.cli import terminal as show
+from codemode.serving.cli.example_services import example_sources
+from codemode.serving.cli.surface import (
+    AsJson,
+    Role,
+    Surface,
+    errors_as_exit_codes,
+    local_caller,
+    on_surface,
+    with_service,
+)
+from codemode.settings import DEFAULT_ROLE, AgentSettings, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codemode.serving.agent import Agent, AgentResult, Event
+    from codemode.serving.agent.evaluation import Evaluation, TaskSet
+
+app = typer.Typer()
+
+ModelName = Annotated[str, typer.Option("--model", help="The model; else agent.model, else CODEMODE_MODEL.")]
+ModelUrl = Annotated[str, typer.Option("--model-url", help="Its service, up to /v1; else OPENAI_BASE_URL.")]
+
+_MODES = ("code", "menu", "hybrid", "native")
+
+
+@app.command()
+@on_surface
+def chat(
+    surface: Surface,
+    message: Annotated[str, typer.Argument(help="What you want; without it a conversation.")] = "",
+    model: ModelName = "",
+    model_url: ModelUrl = "",
+    mode: Annotated[str, typer.Option(help=f"How the tools are given: {', '.join(_MODES)}.")] = "",
+    role: Role = DEFAULT_ROLE,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Talk to a model that has the tools; shows its programs, the calls that they make, and what it costs."""
+
+    async def work(service: CodeMode) -> int:
+        from codemode.serving.agent import Agent
+
+        settings = _chosen(service.settings.agent, model, model_url, mode)
+        async with Agent(service, settings, caller=local_caller(service, role)) as agent:
+            if as_json:
+                return _printed(await agent.answer(message or _said()))
+            if message:
+                return 0 if (await _told(agent, message, ())).ok else 1
+            return await _conversation(agent)
+
+    with_service(surface, work)
+
+
+@app.command("eval")
+@on_surface
+def evaluate(
+    surface: Surface,
+    tasks: Annotated[Path, typer.Argument(help="Tasks in YAML; api_specs/gym/tasks.yaml is an example.")],
+    mode: Annotated[str, typer.Option(help="Which ways of giving the tools, with commas.")] = "native,menu,code",
+    model: ModelName = "",
+    model_url: ModelUrl = "",
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Measure a model on tasks: success, tokens, turns and time in each mode."""
+    from codemode.serving.agent.evaluation import read_tasks
+
+    async def work() -> int:
+        task_set = read_tasks(tasks)
+        modes = [_known(one.strip()) for one in mode.split(",")]
+        found = [await _evaluated(surface, task_set, one, model, model_url) for one in modes]
+        if as_json:
+            show.print_json([one.to_json() for one in found])
+        else:
+            _tell(found)
+        return 0 if all(attempt.status != "unreachable" for one in found for attempt in one.attempts) else 1
+
+    with errors_as_exit_codes():
+        raise typer.Exit(asyncio.run(work()))
+
+
+async def _evaluated(surface: Surface, task_set: TaskSet, mode: str, model: str, model_url: str) -> Evaluation:
+    from codemode.serving.agent.evaluation import evaluate_agent
+
+    async with AsyncExitStack() as entering:
+        if task_set.surface is None:
+            settings = surface.settings()
+        else:
+            sources = await entering.enter_async_context(example_sources((task_set.surface,)))
+            settings = Settings.model_validate({**_example_menu(task_set.surface), "sources": sources})
+        service = await entering.enter_async_context(CodeMode.from_settings(settings))
+        chosen = _chosen(settings.agent, model, model_url, mode)
+        with show.errors.status("") as status:
+            return await evaluate_agent(
+                service, task_set.tasks, chosen, begun=lambda task: status.update(f"{mode}: {task.id}")
+            )
+
+
+def _example_menu(surface: str) -> dict[str, Any]:
+    """The menu that ships with an example surface, where it has one."""
+    file = files("api_specs") / surface / "menu.yaml"
+    return {"menu": yaml.safe_load(file.read_text(encoding="utf-8"))} if file.is_file() else {}
+
+
+def _known(mode: str) -> str:
+    if mode not in _MODES:
+        message = f"--mode: {mode!r} is none of {', '.join(_MODES)}"
+        raise ConfigurationError(message)
+    return mode
+
+
+def _chosen(settings: AgentSettings, model: str, model_url: str, mode: str) -> AgentSettings:
+    """The settings with what the command line says."""
+    given = {"model": model, "base_url": model_url, "mode": _known(mode) if mode else ""}
+    return settings.model_copy(update={name: value for name, value in given.items() if value})
+
+
+async def _conversation(agent: Agent) -> int:
+    """Message after message, until the input ends."""
+    history: Sequence[dict[str, Any]] = ()
+    while True:
+        try:
+            message = await asyncio.to_thread(show.console.input, "[bold]> [/]")
+        except EOFError:
+            return 0
+        if message.strip():
+            history = (await _told(agent, message, history)).messages
+
+
+async def _told(agent: Agent, message: str, history: Sequence[dict[str, Any]]) -> AgentResult:
+    """Answer a message, and show what happens as it does."""
+    from codemode.serving.agent import Ended
+
+    async with aclosing(agent.run(message, history=history)) as events:
+        async for event in events:
+            _show(event)
+            if isinstance(event, Ended):
+                return event.result
+    raise asyncio.CancelledError
+
+
+def _show(event: Event) -> None:
+    from codemode.serving.agent import CallEnded, CallStarted, Ended, Repaired, TextDelta, ToolsRequested
+
+    match event:
+        case TextDelta():
+            show.console.print(show.plain(event.text), end="", soft_wrap=True)
+        case CallStarted():
+            code = event.arguments.get("code")
+            title = show.plain(f"\n{event.name}" + ("" if code else f" {event.arguments}"), style="bold")
+            show.console.print(title)
+            if isinstance(code, str):
+                show.console.print(show.program(code))
+        case CallEnded() if event.outcome is not None:
+            show.console.print(show.outcome(event.outcome))
+        case CallEnded() | ToolsRequested():
+            show.console.print(show.shortened("answer", event.text))
+        case Repaired():
+            show.console.print(show.plain(f"\n(asked again: {event.problem})", style="yellow"))
+        case Ended():
+            show.console.print(_account(event.result))
+
+
+def _account(result: AgentResult) -> Any:
+    cost = "" if result.cost is None else f", cost {result.cost:.4f}"
+    line = (
+        f"{result.iterations} requests, {result.usage.input:,} + {result.usage.output:,} tokens{cost}, "
+        f"{result.duration_s:.1f} s"
+    )
+    said = "\n" if result.ok else f"\n{result.status}: {result.text}\n"
+    return show.plain(said, style="" if result.ok else "red") + show.plain(line, style="dim")
+
+
+def _printed(result: AgentResult) -> int:
+    show.print_json(result.to_json())
+    return 0 if result.ok else 1
+
+
+def _said() -> str:
+    """What stands on standard input."""
+    text = typer.get_text_stream("stdin").read().strip()
+    if not text:
+        raise ConfigurationError("there is no message: give one as an argument or on standard input")
+    return text
+
+
+def _tell(found: Sequence[Evaluation]) -> None:
+    """A row for each mode, and below it why tasks were not done."""
+    table = Table(box=None, padding=(0, 2), header_style="dim")
+    for title in ("mode", "success", "tokens", "turns", "seconds"):
+        table.add_column(title, justify="left" if title == "mode" else "right", no_wrap=True)
+    for one in found:
+        success = f"{sum(attempt.done for attempt in one.attempts)}/{len(one.attempts)}"
+        table.add_row(one.mode, success, f"{one.tokens:,.0f}", f"{one.turns:.1f}", f"{one.duration_s:.1f}")
+    show.console.print(table)
+    for one in found:
+        for attempt in one.attempts:
+            if not attempt.done:
+                line = f"{one.mode} {attempt.task}: {attempt.why}"
+                show.console.print(show.plain(line, style="dim"), soft_wrap=True)

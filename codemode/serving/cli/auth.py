@@ -1,0 +1,158 @@
+"""`codemode auth login | status | logout`: who the operator is at the services behind the sources."""
+
+from __future__ import annotations
+
+import asyncio
+import webbrowser
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from codemode.errors import CodeModeError, ConfigurationError
+from codemode.serving.cli import terminal as show
+from codemode.serving.cli.surface import AsJson, Config, errors_as_exit_codes
+from codemode.settings import DEFAULT_FILE, NoCredential, OAuth2Credential, Secrets, load_settings
+from codemode.sources.authentication import grant_of
+from codemode.transports.auth.oauth_login import Login, log_in_by_browser, log_in_by_device, log_out
+from codemode.transports.auth.token_store import TokenStore
+
+if TYPE_CHECKING:
+    from codemode.settings import CredentialSettings, Settings, SourceSettings
+
+app = typer.Typer(no_args_is_help=True, help="Logins at the services behind the sources.")
+Name = Annotated[str, typer.Argument(help="The namespace of the source.")]
+
+
+@app.command("login")
+def login(
+    name: Name,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address only.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
+    config: Config = Path(DEFAULT_FILE),
+) -> None:
+    """Log in, in a browser or on another device, and keep the tokens."""
+    with errors_as_exit_codes():
+        settings = load_settings(config)
+        setting = _login_of(name, settings)
+        planned = _planned(name, settings.sources[name], setting, settings.tokens())
+
+        def tell(address: str) -> None:
+            show.errors.print(show.plain(f"open {address}"), soft_wrap=True)
+            if not no_browser and setting.flow == "authorization_code":
+                webbrowser.open(address)
+
+        log_in = log_in_by_browser if setting.flow == "authorization_code" else log_in_by_device
+        tokens = asyncio.run(log_in(planned, tell))
+        try:
+            TokenStore(settings.tokens(), name).write(tokens)
+        except OSError as error:
+            message = f"the tokens cannot be kept in {settings.tokens()}: {error.strerror}"
+            raise ConfigurationError(message) from None
+        if as_json:
+            show.print_json({"source": name, "logged_in": True})
+        else:
+            show.errors.print(f"logged in at {name}")
+
+
+@app.command("logout")
+def logout(name: Name, as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
+    """Forget the tokens of a source, and have its service revoke them where its issuer names how."""
+    with errors_as_exit_codes():
+        settings = load_settings(config)
+        setting = _login_of(name, settings)
+        planned = _planned(name, settings.sources[name], setting, settings.tokens())
+        store = TokenStore(settings.tokens(), name)
+        tokens = store.read()
+        revoked, problem = False, "the issuer names no revocation endpoint"
+        if tokens is not None:
+            try:
+                revoked = asyncio.run(log_out(planned, tokens))
+            except CodeModeError as error:
+                problem = str(error)
+        had = store.remove()
+        if as_json:
+            show.print_json({"source": name, "had_tokens": had, "revoked": revoked})
+        elif not had:
+            show.errors.print(f"nobody was logged in at {name}")
+        else:
+            said = "its tokens are revoked" if revoked else f"its tokens are forgotten here, not revoked: {problem}"
+            show.errors.print(show.plain(f"logged out of {name}: {said}"), soft_wrap=True)
+
+
+@app.command("status")
+def status(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
+    """Each credential of each source: where it comes from, and whether it is there."""
+    with errors_as_exit_codes():
+        settings = load_settings(config)
+        secrets = Secrets()
+        rows = [
+            {"source": name, **_state(name, one, secrets, settings.tokens())}
+            for name, source in settings.sources.items()
+            for one in source.credentials
+        ]
+        if as_json:
+            show.print_json(rows)
+        for row in [] if as_json else rows:
+            show.console.print(show.plain("{source}  {kind}  {state}  {detail}".format(**row)), soft_wrap=True)
+        raise typer.Exit(0 if all(row["state"] in ("present", "of the caller", "logged in") for row in rows) else 1)
+
+
+def _login_of(name: str, settings: Settings) -> OAuth2Credential:
+    """The credential of a source that a login is for. Raises ConfigurationError."""
+    source = settings.sources.get(name)
+    if source is None:
+        message = f"there is no source {name!r}; there are: {', '.join(settings.sources)}"
+        raise ConfigurationError(message)
+    found = [one for one in source.credentials if isinstance(one, OAuth2Credential) and one.is_login]
+    if len(found) != 1:
+        message = (
+            f"sources.{name}.credentials: a login needs one credential of the kind oauth2 with "
+            f"`flow: authorization_code` or `flow: device_code`; there are {len(found)}"
+        )
+        raise ConfigurationError(message)
+    return found[0]
+
+
+def _planned(name: str, source: SourceSettings, setting: OAuth2Credential, tokens: Path) -> Login:
+    return Login(
+        source=name,
+        grant=grant_of(name, setting, Secrets(), tokens),
+        authorization_url=setting.authorization_url,
+        device_url=setting.device_url,
+        redirect_port=setting.redirect_port,
+        ca_file=None if source.ca_file is None else str(source.ca_file),
+    )
+
+
+def _state(name: str, setting: CredentialSettings, secrets: Secrets, tokens: Path) -> dict[str, Any]:
+    if isinstance(setting, NoCredential):
+        return {"kind": "none", "state": "present", "detail": "the service asks for nothing"}
+    if isinstance(setting, OAuth2Credential) and setting.is_login:
+        return {"kind": f"oauth2 ({setting.flow})", **_login_state(name, tokens)}
+    references = [getattr(setting, field, None) for field in ("token", "password", "value")]
+    if isinstance(setting, OAuth2Credential):
+        references = [setting.client_secret, setting.refresh_token]
+    given = [reference for reference in references if reference is not None]
+    where = ", ".join(reference.where or "" for reference in given) or "no secret"
+    if any(getattr(reference, "caller", None) for reference in given):
+        return {"kind": setting.kind, "state": "of the caller", "detail": where}
+    try:
+        for reference in given:
+            secrets.text(reference)
+    except ConfigurationError as error:
+        return {"kind": setting.kind, "state": "missing", "detail": str(error)}
+    return {"kind": setting.kind, "state": "present", "detail": where}
+
+
+def _login_state(name: str, tokens: Path) -> dict[str, str]:
+    kept = TokenStore(tokens, name).read()
+    if kept is None:
+        return {"state": "logged out", "detail": f"run: codemode auth login {name}"}
+    until = f"{datetime.fromtimestamp(kept.expires_at, UTC):%Y-%m-%d %H:%M} UTC"
+    if kept.refresh_token:
+        return {"state": "logged in", "detail": f"access token until {until}, renewed by itself"}
+    if kept.expires_at > datetime.now(UTC).timestamp():
+        return {"state": "logged in", "detail": f"until {until}, not renewed by itself"}
+    return {"state": "logged out", "detail": f"since {until}; run: codemode auth login {name}"}

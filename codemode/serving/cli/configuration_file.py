@@ -1,0 +1,116 @@
+"""Changing `codemode.yaml` as a person would: only the lines of one source, everything else and all comments kept."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from codemode.errors import ConfigurationError
+from codemode.settings import not_yaml
+from codemode.text.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+_INDENT = "  "
+
+
+def read(file: Path) -> str:
+    """The text of a configuration, empty where there is none. Raises ConfigurationError."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        message = f"the configuration {file} cannot be read: {reason}"
+        raise ConfigurationError(message) from None
+
+
+def write(file: Path, text: str) -> None:
+    """Put a configuration in the place of the one before, whole or not at all. Raises ConfigurationError."""
+    target = file.resolve()
+    try:
+        with tempfile.NamedTemporaryFile("w", dir=target.parent, delete=False, encoding="utf-8") as new:
+            new.write(text)
+        target.touch()  # a new one is for whom the user's other files are
+        shutil.copymode(target, new.name)
+        Path(new.name).replace(target)
+    except OSError as error:
+        message = f"the configuration {file} cannot be written: {error.strerror}"
+        raise ConfigurationError(message) from None
+
+
+def with_source(text: str, name: str, entry: Mapping[str, Any]) -> str:
+    """The text with one more source. Raises ConfigurationError where the name is taken or the text is no mapping."""
+    sources = _sources(text)
+    block = _block(name, entry)
+    if sources is None:
+        before = text if not text or text.endswith("\n") else f"{text}\n"
+        return f"{before}sources:\n{_shifted(block, _INDENT)}"
+    if any(key.value == name for key, _ in sources.value):
+        message = f"there is a source {name!r} already; remove it first, or choose another name"
+        raise ConfigurationError(message)
+    if sources.flow_style or not sources.value:
+        message = "sources stands in {} on one line: write it as a block, one source below the other"
+        raise ConfigurationError(message)
+    lines = text.splitlines(keepends=True)
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n"
+    at = _end(sources.value[-1][1], lines)
+    return "".join([*lines[:at], _shifted(block, " " * sources.start_mark.column), *lines[at:]])
+
+
+def without_source(text: str, name: str) -> str:
+    """The text without a source. Raises ConfigurationError where there is none of that name."""
+    sources = _sources(text)
+    pairs = [] if sources is None else sources.value
+    found = next(((key, value) for key, value in pairs if key.value == name), None)
+    if found is None:
+        raise no_source(name, [key.value for key, _ in pairs])
+    key, value = found
+    lines = text.splitlines(keepends=True)
+    return "".join([*lines[: key.start_mark.line], *lines[_end(value, lines) :]])
+
+
+def no_source(name: str, known: Collection[str]) -> ConfigurationError:
+    """The error of a name that is of no source."""
+    there = f"there are: {', '.join(known) or 'none'}"
+    return ConfigurationError(f"there is no source {name!r}; {there}{did_you_mean(name, known)}")
+
+
+def _sources(text: str) -> yaml.MappingNode | None:
+    try:
+        root = yaml.compose(text)
+    except yaml.YAMLError as error:
+        message = f"the configuration is not YAML: {not_yaml(error)}"
+        raise ConfigurationError(message) from None
+    if root is None:
+        return None
+    if not isinstance(root, yaml.MappingNode):
+        message = "the configuration is not a mapping: it begins with `sources:`"
+        raise ConfigurationError(message)
+    node = next((value for key, value in root.value if key.value == "sources"), None)
+    return node if isinstance(node, yaml.MappingNode) else None
+
+
+def _end(node: yaml.Node, lines: list[str]) -> int:
+    """The line after a node; trailing blank lines and comments belong to what follows."""
+    last: yaml.Node = node
+    while isinstance(last, yaml.CollectionNode) and last.value and not last.flow_style:
+        item = last.value[-1]
+        last = item[1] if isinstance(item, tuple) else item
+    end = last.end_mark.line + (1 if last.end_mark.column else 0)
+    return min(max(end, last.start_mark.line + 1), len(lines))
+
+
+def _block(name: str, entry: Mapping[str, Any]) -> str:
+    return yaml.safe_dump({name: dict(entry)}, sort_keys=False, allow_unicode=True, default_flow_style=False)
+
+
+def _shifted(block: str, indent: str) -> str:
+    return "".join(indent + line for line in block.splitlines(keepends=True))

@@ -1,0 +1,241 @@
+"""What is right and wrong with this installation: isolation, configuration, secrets, sources, folders, port."""
+
+from __future__ import annotations
+
+import errno
+import importlib.util
+import os
+import platform
+import sys
+import time
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, version
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from codemode.errors import CodeModeError, ConfigurationError
+from codemode.executions.executor import Executor
+from codemode.serving.auth.callers import key_file
+from codemode.serving.cli.predictions import named_like_modules, predictions
+from codemode.serving.http.listening import bind, is_loopback
+from codemode.settings import CallerReference, SecretReference, Settings
+from codemode.sources.factory import load_source
+from codemode.sources.source import SourceContext
+from sandbox import REMEDIES, SandboxError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from codemode.serving.cli.predictions import Prediction
+
+OLDEST_PYTHON = (3, 11)
+
+#: Extras by what they bring: the module that shows that one is there.
+EXTRAS = {
+    "aws": "botocore",
+    "google": "googleapiclient",
+    "graphql": "graphql",
+    "langchain": "langchain_core",
+    "tokens": "tiktoken",
+}
+
+#: What a folder must have room for, and how a disk says that it has not.
+_LEAST_BYTES = 1024 * 1024
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+_PACKAGES = ("codemode", "fastapi", "httpx2", "pydantic", "RestrictedPython", "uvicorn")
+
+
+class State(StrEnum):
+    """How a finding is to be taken."""
+
+    OK = "ok"
+    WARNING = "warning"  # works, but is weaker or emptier than it could be
+    FAILURE = "failure"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at, what was found, and what to do where it is not right."""
+
+    area: str
+    subject: str
+    state: State
+    found: str
+    fix: str = ""
+
+
+async def examine(read: Callable[[], Settings]) -> list[Finding]:
+    """Everything, in the order in which a person would look. `read` may raise ConfigurationError."""
+    findings = list(_versions())
+    try:
+        settings = read()
+    except ConfigurationError as error:
+        findings.append(Finding("configuration", "file", State.FAILURE, str(error), "correct it, or `codemode init`"))
+        return [*findings, *await _isolation(Settings())]
+    findings.append(Finding("configuration", "file", State.OK, f"{len(settings.sources)} sources"))
+    findings += await _isolation(settings)
+    findings += _secrets(settings)
+    findings += [Finding("sources", *_worded(one)) for one in named_like_modules(settings)]
+    for name in settings.sources:
+        findings += await _source(name, settings)
+    findings += _folders(settings)
+    findings += _server(settings)
+    return findings
+
+
+def verdict(findings: Sequence[Finding]) -> Finding:
+    """All findings in one line."""
+    failures, warnings = (
+        [f"{one.area} {one.subject}" for one in findings if one.state is state]
+        for state in (State.FAILURE, State.WARNING)
+    )
+    warned = f"{len(warnings)} warnings" if len(warnings) != 1 else "1 warning"
+    if failures:
+        said = f"{len(failures)} wrong: {', '.join(failures)}; {warned}"
+        return Finding("verdict", "not ready", State.FAILURE, said, "correct what stands above")
+    state = State.WARNING if warnings else State.OK
+    return Finding("verdict", "ready", state, warned if warnings else "nothing is wrong")
+
+
+def _worded(one: Prediction) -> tuple[str, State, str, str]:
+    return one.subject, State.FAILURE if one.is_fatal else State.WARNING, one.found, one.fix
+
+
+def _versions() -> Iterator[Finding]:
+    running = platform.python_version()
+    supported = sys.version_info >= OLDEST_PYTHON
+    wanted = ".".join(map(str, OLDEST_PYTHON))
+    yield Finding(
+        "versions", "Python", State.OK if supported else State.FAILURE, running, "" if supported else f"use {wanted} on"
+    )
+    for package in _PACKAGES:
+        try:
+            yield Finding("versions", package, State.OK, version(package))
+        except PackageNotFoundError:
+            yield Finding("versions", package, State.FAILURE, "not installed", f"pip install {package}")
+    for extra, module in EXTRAS.items():
+        there = importlib.util.find_spec(module) is not None
+        yield Finding(
+            "versions", f"extra {extra}", State.OK, "installed" if there else f"not installed (codemode[{extra}])"
+        )
+
+
+async def _isolation(settings: Settings) -> list[Finding]:
+    """Each layer, from what a child of the sandbox could and could not do."""
+    executor = Executor(settings.sandbox, settings.limits)
+    failure = ""
+    try:
+        await executor.start()
+    except SandboxError as error:
+        failure = str(error)
+    finally:
+        await executor.aclose()
+    if failure and not executor.isolation:
+        return [Finding("isolation", "sandbox", State.FAILURE, failure, "without it no program runs")]
+    required = set(settings.sandbox.require)
+    return [_layer(layer, found, required=layer in required) for layer, found in executor.isolation.items()]
+
+
+def _layer(layer: str, found: str, *, required: bool) -> Finding:
+    if found.startswith("in force"):
+        return Finding("isolation", layer, State.OK, found)
+    state = State.FAILURE if required else State.WARNING
+    return Finding("isolation", layer, state, found, REMEDIES.get(layer, ""))
+
+
+def _secrets(settings: Settings) -> Iterator[Finding]:
+    """Every secret that the configuration refers to: whether it is there, never what it is."""
+    for place, reference in _references(settings, ""):
+        if isinstance(reference, CallerReference) and reference.caller:
+            yield Finding("secrets", place, State.OK, f"brought by each caller as {reference.caller}")
+            continue
+        try:
+            reference.resolve()
+        except ConfigurationError as error:
+            yield Finding("secrets", place, State.FAILURE, str(error), "set it where the configuration says it is")
+        else:
+            yield Finding("secrets", place, State.OK, "present")
+
+
+def _references(value: Any, place: str) -> Iterator[tuple[str, SecretReference]]:
+    if isinstance(value, SecretReference):
+        yield place, value
+    elif isinstance(value, BaseModel):
+        for name in type(value).model_fields:
+            yield from _references(getattr(value, name), f"{place}.{name}".lstrip("."))
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            yield from _references(member, f"{place}.{name}")
+    elif isinstance(value, list | tuple):
+        for number, member in enumerate(value):
+            yield from _references(member, f"{place}.{number}")
+
+
+async def _source(name: str, settings: Settings) -> list[Finding]:
+    """What can be read of a source now, and what will go wrong with its calls."""
+    try:
+        loaded = await load_source(name, settings.sources[name], SourceContext(servers=settings.servers()))
+    except CodeModeError as error:
+        return [Finding("sources", name, State.FAILURE, str(error), "see `codemode sources check`")]
+    await loaded.transport.aclose()
+    found = f"{len(loaded.tools)} tools"
+    if loaded.failure is not None:
+        return [Finding("sources", name, State.FAILURE, f"{found}; {loaded.failure.said}", "see that its server runs")]
+    if loaded.warnings:
+        found += f", {len(loaded.warnings)} warnings (`codemode sources check` lists them)"
+    predicted = [Finding("sources", *_worded(one)) for one in predictions(loaded, settings)]
+    return [Finding("sources", name, State.OK, found), *predicted]
+
+
+def _folders(settings: Settings) -> Iterator[Finding]:
+    """Whether what must be kept, and what need not be made again, can be written."""
+    for subject, folder in (("state", settings.state()), ("cache", settings.cache())):
+        nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        try:
+            with TemporaryFile(dir=nearest) as file:
+                file.write(bytes(_LEAST_BYTES))
+        except OSError as error:
+            mended = "make room" if error.errno in _FULL else f"make {nearest} writable for uid {os.getuid()}"
+            fix = f"{mended}, or set {subject}_folder"
+            yield Finding("folders", subject, State.FAILURE, f"{folder} cannot be written: {error.strerror}", fix)
+        else:
+            of = f" (project {settings.project})" if subject == "state" else ""
+            yield Finding("folders", subject, State.OK, f"{folder}{of}")
+
+
+def _server(settings: Settings) -> Iterator[Finding]:
+    server = settings.server
+    where = f"{server.host}:{server.port}"
+    try:
+        bind(server).close()
+    except ConfigurationError as error:
+        yield Finding("server", "port", State.FAILURE, str(error), "end what listens there, or set server.port")
+    else:
+        yield Finding("server", "port", State.OK, f"{where} is free")
+    yield _keys(settings)
+
+
+def _keys(settings: Settings) -> Finding:
+    """Who may come in."""
+    server = settings.server
+    try:
+        ever = key_file(settings).entries()
+    except ConfigurationError as error:
+        return Finding("server", "keys", State.FAILURE, str(error), "restore the file from a copy")
+    made = [key for key in ever if key.status(time.time()) == "active"]
+    found = [f"{len(server.keys)} in the configuration"] if server.keys else []
+    found += [f"{len(made)} made by `codemode keys`"] if made else []
+    found += [f"tokens of {server.tokens.issuer}"] if server.tokens else []
+    fix = "make one with `codemode keys create`, or name one under server.keys"
+    if found:
+        return Finding("server", "keys", State.OK, ", ".join(found))
+    if ever:
+        return Finding("server", "keys", State.WARNING, "all are revoked or have expired: nobody is let in", fix)
+    if is_loopback(server.host):
+        said = "none: whoever can reach this machine's loopback may use the server"
+        return Finding("server", "keys", State.WARNING, said, fix)
+    return Finding("server", "keys", State.FAILURE, f"none, and {server.host} is reachable", fix)

@@ -1,0 +1,380 @@
+"""`codemode executions` and `codemode approvals`: what programs have done, and what waits for a person.
+
+Whoever has the state folder is the operator: sees every execution, decides in the name of `operator`, and lets an
+execution go on in this process, as the one that started it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import typer
+
+from codemode.errors import ApprovalRefused, ConfigurationError
+from codemode.executions.journal.base import Decision, ExecutionStatus
+from codemode.executions.rollback import is_rollback
+from codemode.gateway.caller import Caller
+from codemode.serving.auth.callers import roles_of_today
+from codemode.serving.cli import terminal as show
+from codemode.serving.cli.surface import AsJson, Surface, local_caller, on_surface, with_service
+from codemode.serving.executions import BEYOND_S, brief, gone_on, pending_json, whole
+from codemode.settings import DEFAULT_ROLE
+from codemode.text.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from codemode.executions.journal.base import NewExecution, PendingCall, StoredExecution, Verdict
+    from codemode.service import CodeMode
+
+executions = typer.Typer(no_args_is_help=True, help="What programs have done, and how they go on.")
+approvals = typer.Typer(no_args_is_help=True, help="Calls that wait for a person.")
+
+Execution = Annotated[str, typer.Argument(help="The id of an execution.")]
+Calls = Annotated[list[str], typer.Argument(help="Ids of calls, as `codemode approvals list` shows them.")]
+Note = Annotated[str, typer.Option(help="What to tell the program, or whoever reads the record.")]
+
+_MICROSECONDS = 1_000_000
+
+_LEFT = "{0}: its process ended while it ran; `codemode executions resume {0}` goes on, `cancel` ends it"
+
+
+@executions.command("list")
+@on_surface
+def list_executions(
+    surface: Surface,
+    status: Annotated[str, typer.Option(help="Only those that are completed, failed, paused, running …")] = "",
+    limit: Annotated[int, typer.Option(help="How many.", min=1, max=500)] = 20,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """The newest executions."""
+
+    async def work(service: CodeMode) -> int:
+        found = await service.executions.list(_operator(service), status=_status(status), limit=limit)
+        left = await service.executions.orphans()
+        if as_json:
+            show.print_json([{**brief(stored), "is_left": stored.given.id in left} for stored in found])
+            return 0
+        _print_list(found)
+        for stored in found:
+            if stored.damage:
+                show.errors.print(show.plain(stored.damage, style="red"), soft_wrap=True)
+            elif stored.given.id in left:
+                show.errors.print(show.plain(_LEFT.format(stored.given.id), style="yellow"), soft_wrap=True)
+        return 0
+
+    with_service(surface, work, needs_sources=False)
+
+
+@executions.command("show")
+@on_surface
+def show_execution(
+    surface: Surface,
+    execution: Execution,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """One execution: its program, its calls, and what it waits for."""
+
+    async def work(service: CodeMode) -> int:
+        await _print_execution(service, execution, as_json=as_json)
+        return 0
+
+    with_service(surface, work, needs_sources=False)
+
+
+@executions.command()
+@on_surface
+def resume(
+    surface: Surface,
+    execution: Execution,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Let an execution go on that was paused; what it has done is not done again."""
+
+    async def work(service: CodeMode) -> int:
+        service.executions.role_of = _roles(service)
+        await service.executions.resume(execution, _operator(service))
+        return await _ended(service, execution, as_json=as_json)
+
+    with_service(surface, work, needs_sources=False)
+
+
+@executions.command()
+@on_surface
+def cancel(
+    surface: Surface,
+    execution: Execution,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """End an execution that waits, or whose server has died."""
+
+    async def work(service: CodeMode) -> int:
+        await service.executions.cancel(execution, _operator(service))
+        await _print_execution(service, execution, as_json=as_json)
+        return 0
+
+    with_service(surface, work, needs_sources=False)
+
+
+@executions.command()
+@on_surface
+def decide(
+    surface: Surface,
+    call: Annotated[str, typer.Argument(help="The id of a call of which nobody knows what became of it.")],
+    verdict: Annotated[str, typer.Argument(help="committed, failed, or send_again.")],
+    value: Annotated[str, typer.Option(help="With committed: what it answered, as JSON.")] = "null",
+    note: Note = "",
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Say what became of a call that was under way when its server died; then its execution goes on."""
+
+    async def work(service: CodeMode) -> int:
+        return await _decide(service, [call], _verdict(verdict), note=note, value=_value(value), as_json=as_json)
+
+    with_service(surface, work, needs_sources=False)
+
+
+@executions.command()
+@on_surface
+def rollback(
+    surface: Surface,
+    execution: Execution,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Take back what an execution has committed, where its tools name what does that (`revert`)."""
+
+    async def work(service: CodeMode) -> int:
+        given = (await service.executions.get(execution, _operator(service))).given
+        owner = replace(local_caller(service, given.role), id=given.owner)
+        found = await service.executions.rollback(execution, owner)
+        if found.execution and not as_json:
+            await _ended(service, found.execution, as_json=False)
+        if as_json:
+            outcome = await _waited(service, found.execution) if found.execution else None
+            show.print_json({**_rollback_json(found), "outcome": outcome and outcome.outcome})
+        for one in () if as_json else found.left:
+            show.console.print(show.plain(f"left as it is: {one.tool} ({one.path}): {one.why}"), soft_wrap=True)
+        if not (found.execution or found.left or as_json):
+            show.console.print("there is nothing to take back: no write was committed")
+        return 0 if not found.left else 1
+
+    with_service(surface, work, needs_sources=False)
+
+
+@approvals.command("list")
+@on_surface
+def list_approvals(
+    surface: Surface,
+    execution: Annotated[str, typer.Option(help="Only those of one execution.")] = "",
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """The calls that wait for a person, the oldest first."""
+
+    async def work(service: CodeMode) -> int:
+        waiting = await service.executions.approvals(_operator(service), execution)
+        if as_json:
+            show.print_json([pending_json(call) for call in waiting])
+        else:
+            for call in waiting:
+                show.console.print(show.plain(_line(call)), soft_wrap=True)
+            if not waiting:
+                show.errors.print("no call waits for a person")
+        return 0
+
+    with_service(surface, work, needs_sources=False)
+
+
+@approvals.command("show")
+@on_surface
+def show_approval(
+    surface: Surface,
+    call: Annotated[str, typer.Argument(help="The id of a call.")],
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """One call that waits, with all of its arguments, and the program that makes it."""
+
+    async def work(service: CodeMode) -> int:
+        (found,) = await _waiting(service, [call])
+        given = (await service.executions.get(found.execution, _operator(service))).given
+        if as_json:
+            show.print_json({**pending_json(found), "code": given.code})
+        else:
+            show.console.print(show.plain(_line(found)), soft_wrap=True)
+            show.console.print(show.plain(json.dumps(dict(found.arguments), indent=2, ensure_ascii=False)))
+            show.console.print(show.program(given.code))
+        return 0
+
+    with_service(surface, work, needs_sources=False)
+
+
+@approvals.command()
+@on_surface
+def approve(surface: Surface, calls: Calls, note: Note = "", as_json: AsJson = False) -> None:  # noqa: FBT002
+    """Allow these calls, once and with these arguments; what waits for nothing else goes on."""
+
+    async def work(service: CodeMode) -> int:
+        return await _decide(service, calls, "approved", note=note, as_json=as_json)
+
+    with_service(surface, work, needs_sources=False)
+
+
+@approvals.command()
+@on_surface
+def reject(surface: Surface, calls: Calls, note: Note = "", as_json: AsJson = False) -> None:  # noqa: FBT002
+    """Refuse these calls; their programs see an error that they may handle."""
+
+    async def work(service: CodeMode) -> int:
+        return await _decide(service, calls, "rejected", note=note, as_json=as_json)
+
+    with_service(surface, work, needs_sources=False)
+
+
+async def _decide(
+    service: CodeMode, ids: list[str], verdict: Verdict, *, note: str, as_json: bool, value: Any = None
+) -> int:
+    """Decide on calls as they are shown, and see their executions through."""
+    operator = _operator(service)
+    service.executions.role_of = _roles(service)
+    waiting = await _waiting(service, ids)
+    if not as_json:
+        for call in waiting:
+            show.console.print(show.plain(f"{verdict}: {_line(call)}"), soft_wrap=True)
+    decisions = [Decision(call.id, call.digest, verdict, by="", note=note, value=value) for call in waiting]
+    answered = await service.executions.decide(decisions, operator)
+    code = 0
+    told = {}
+    for execution in dict.fromkeys(call.execution for call in answered):
+        after = await gone_on(service, execution, operator)
+        if after["waits"]:
+            told[execution] = after
+            if not as_json:
+                show.console.print(show.plain(f"{execution}: {after['waits']}", style="yellow"), soft_wrap=True)
+        elif as_json:
+            told[execution] = {"outcome": (await _waited(service, execution)).outcome}
+        else:
+            code = max(code, await _ended(service, execution, as_json=False))
+    if as_json:
+        show.print_json({"approvals": [pending_json(call) for call in answered], "executions": told})
+    return code
+
+
+async def _waiting(service: CodeMode, ids: list[str]) -> list[PendingCall]:
+    there = {call.id: call for call in await service.executions.approvals(_operator(service))}
+    absent = [id_ for id_ in ids if id_ not in there]
+    if absent:
+        message = f"nothing waits for a decision under {', '.join(absent)}; there are: {', '.join(there) or 'none'}"
+        raise ApprovalRefused(message)
+    return [there[id_] for id_ in ids]
+
+
+async def _waited(service: CodeMode, execution: str) -> StoredExecution:
+    return await service.executions.wait(execution, _operator(service), service.settings.limits.wall_s + BEYOND_S)
+
+
+async def _ended(service: CodeMode, execution: str, *, as_json: bool) -> int:
+    """Wait for an execution, and show it."""
+    stored = await _waited(service, execution)
+    await _print_execution(service, execution, as_json=as_json)
+    return 0 if stored.status == "completed" else 1
+
+
+async def _print_execution(service: CodeMode, execution: str, *, as_json: bool) -> None:
+    found = await whole(service, execution, _operator(service))
+    if as_json:
+        show.print_json(found)
+        return
+    outcome = found["outcome"] or {}
+    show.console.print(show.plain(f"{execution}  {found['status']}  of {found['owner']}", style="bold"))
+    show.console.print(show.program(found["code"]))
+    for call in outcome.get("calls", ()):
+        arguments = ", ".join(f"{name}={value!r}" for name, value in call["arguments"].items())
+        reused = f" (from {call['reused']})" if call.get("reused") else ""
+        show.console.print(show.plain(f"{call['state']:<12} {call['tool']}({arguments}){reused}"), soft_wrap=True)
+    if outcome.get("output"):
+        show.console.print(show.shortened("output", outcome["output"].rstrip("\n")))
+    if outcome.get("has_value"):
+        show.console.print(show.shortened("answer", json.dumps(outcome["value"], indent=2, ensure_ascii=False)))
+    failure = outcome.get("failure")
+    if failure:
+        show.console.print(show.plain(f"{failure['type']}: {failure['message']}", style="red"), soft_wrap=True)
+    for call in found["pending"]:
+        show.console.print(
+            show.plain(f"waits: {call['id']}  {call['tool']} at {call['host']}", style="yellow"), soft_wrap=True
+        )
+    for note in outcome.get("notes", ()):
+        show.console.print(show.plain(f"note: {note}", style="dim"), soft_wrap=True)
+
+
+def _rollback_json(found: Any) -> dict[str, Any]:
+    return {
+        "execution": found.execution,
+        "steps": [{"path": one.path, "tool": one.tool, "arguments": one.arguments} for one in found.steps],
+        "left": [{"path": one.path, "tool": one.tool, "why": one.why} for one in found.left],
+    }
+
+
+def _roles(service: CodeMode) -> Callable[[NewExecution], str | None]:
+    """The role under which the operator lets something go on: that of today; of a rollback as it may be begun here."""
+    of_today = roles_of_today(service.settings)
+
+    def role_of(given: NewExecution) -> str | None:
+        return given.role if is_rollback(given) and given.role in service.policy.roles else of_today(given)
+
+    return role_of
+
+
+def _operator(service: CodeMode) -> Caller:
+    return Caller("operator", next(iter(service.settings.policy.approvers), DEFAULT_ROLE))
+
+
+def _status(text: str) -> ExecutionStatus | None:
+    known = get_args(ExecutionStatus)
+    if text and text not in known:
+        message = f"--status: {text!r} is none of {', '.join(known)}{did_you_mean(text, known)}"
+        raise ConfigurationError(message)
+    return next((status for status in known if status == text), None)
+
+
+def _verdict(text: str) -> Verdict:
+    match text.replace("-", "_"):
+        case "committed" | "failed" | "send_again" as verdict:
+            return verdict
+        case _:
+            message = f"{text!r} is none of committed, failed, send_again"
+            raise ConfigurationError(message)
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        message = f"--value is not JSON: {error}"
+        raise ConfigurationError(message) from None
+
+
+def _line(call: PendingCall) -> str:
+    if call.damage:
+        return f"{call.id}  {call.damage}"
+    arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
+    asks = "what became of" if call.kind == "unknown" else "may it make"
+    why = f": {call.reason}" if call.reason else ""
+    at = f" at {call.host}" if call.host else ""
+    return f"{call.id}  {asks} {call.tool}({arguments}){at}  [{call.execution}]{why}"
+
+
+def _print_list(found: tuple[StoredExecution, ...]) -> None:
+    """A line for each, on however narrow a terminal: ids are there to be copied."""
+    rows = [("execution", "status", "of", "started", "program"), *map(_row, found)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for at, row in enumerate(rows):
+        line = "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        show.console.print(show.plain(line, style="" if at else "dim"), soft_wrap=True)
+
+
+def _row(stored: StoredExecution) -> tuple[str, ...]:
+    started = datetime.fromtimestamp(stored.given.start_us / _MICROSECONDS, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    first = "(damaged)" if stored.damage else stored.given.code.strip().partition("\n")[0]
+    return stored.given.id, stored.status, stored.given.owner, started, first[:60]

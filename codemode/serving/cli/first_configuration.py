@@ -1,0 +1,144 @@
+"""The first `codemode.yaml`: what is found in a folder, read, and written with every other key as a comment."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from pydantic import BaseModel
+
+from codemode.settings import Settings, is_set, is_url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from codemode.sources.factory import LoadedSource
+    from codemode.transports.auth.requirements import SecurityScheme
+
+#: What API documents are called.
+_DOCUMENT = re.compile(r"(open-?api|swagger|api-?docs)[^/]*\.(ya?ml|json)", re.IGNORECASE)
+
+#: What stands at the beginning of one, whatever it is called, in so many bytes.
+_VERSION = re.compile(rb"""(?:^|[{,])\s*["']?(?:openapi|swagger)["']?\s*:\s*["']?[23]\.""", re.MULTILINE)
+_BEGINNING = 2048
+
+#: How one begins whose keys stand in the order of the alphabet: the version is somewhere behind, in so many bytes.
+_SORTED = re.compile(rb"""(?:#[^\n]*\n|[\s{"'-])*(?:basePath|components|consumes|definitions|externalDocs|info)\b""")
+_WHOLE = 64 * 1024 * 1024
+
+#: Folders in which nobody keeps an API document of their own.
+_SKIPPED = {"node_modules", "__pycache__", "venv", "site-packages", "dist", "build", "test", "tests"}
+
+#: How far below the working directory is looked, and how many documents are taken.
+_DEPTH, _MOST = 3, 10
+
+_VARIABLE = re.compile(r"\{env: (\w+)\}")
+
+
+def documents_below(folder: Path) -> list[Path]:
+    """API documents by their names, or by how they begin, nearest first, ten at most."""
+    found: list[Path] = []
+    for place, folders, files in os.walk(folder):
+        path = Path(place)
+        depth = len(path.relative_to(folder).parts)
+        kept = (name for name in folders if name not in _SKIPPED and not name.startswith((".", "_")))
+        folders[:] = sorted(kept) if depth < _DEPTH else []
+        found += [path / name for name in sorted(files) if _DOCUMENT.fullmatch(name) or _begins_as_one(path / name)]
+    return sorted(found, key=lambda file: (len(file.parts), str(file)))[:_MOST]
+
+
+def _begins_as_one(file: Path) -> bool:
+    if file.suffix.lower() not in (".json", ".yaml", ".yml"):
+        return False
+    try:
+        with file.open("rb") as content:
+            beginning = content.read(_BEGINNING)
+            looked_at = beginning + content.read(_WHOLE) if _SORTED.match(beginning) else beginning
+            return _VERSION.search(looked_at) is not None
+    except OSError:
+        return False
+
+
+def written(sources: Iterable[tuple[LoadedSource, str]], folder: Path) -> str:
+    """The text of a configuration in `folder` with these sources, each with its location."""
+    lines = [
+        "# Every key, what it is for, and how secrets are named: docs/configuration.md.",
+        "# `codemode doctor` says what is still missing.",
+        "sources:",
+    ]
+    for source, location in sources:
+        lines += (f"  {line}".rstrip() for line in _source(source, location, folder))
+    return "\n".join([*lines, "", *_defaults(), ""])
+
+
+def _source(source: LoadedSource, location: str, folder: Path) -> Iterator[str]:
+    title = " ".join(source.surface.title.split())
+    yield f"{source.name}:  # {title}, {len(source.tools)} operations" if title else f"{source.name}:"
+    yield f"  location: {_scalar(location if is_url(location) else _near(Path(location), folder))}"
+    base = next((url for url in source.surface.servers if is_url(url) and "{" not in url), "")
+    if base:
+        yield f"  base_url: {_scalar(base)}"
+    else:
+        yield "  # the document names no server: say where its operations are answered"
+        yield "  # base_url: https://…"
+    yield from _credentials(source)
+
+
+def _credentials(source: LoadedSource) -> Iterator[str]:
+    """The credentials that most operations ask for; as a comment where what they name is not set."""
+    schemes = _most_asked(source)
+    if not schemes:
+        return
+    lines = [scheme.configuration(source.name) for scheme in schemes]
+    variables = {name for line in lines for name in _VARIABLE.findall(line)}
+    missing = sorted(name for name in variables if not is_set(name))
+    is_whole = not missing and not any("…" in line or "FILE" in line for line in lines)
+    mark = "" if is_whole else "# "
+    if missing:
+        yield f"  # set {' and '.join(missing)} and take the # away:"
+    if any(line.startswith("{") for line in lines):
+        yield f"  {mark}credentials:"
+    for line in lines:
+        yield f"  {mark}  - {line}" if line.startswith("{") else f"  {mark}{line}"
+
+
+def _most_asked(source: LoadedSource) -> tuple[SecurityScheme, ...]:
+    alternatives: Counter[tuple[SecurityScheme, ...]] = Counter()
+    for tool in source.tools:
+        required = getattr(tool.invocation, "security", None)
+        alternatives.update(required[:1] if required else ())
+    return next((schemes for schemes, _ in alternatives.most_common() if schemes), ())
+
+
+def _near(file: Path, folder: Path) -> str:
+    path, base = file.expanduser().resolve(), folder.resolve()
+    return str(path.relative_to(base)) if path.is_relative_to(base) else str(path)
+
+
+def _scalar(text: str) -> str:
+    """A text as YAML writes it on one line."""
+    return yaml.safe_dump(text, allow_unicode=True, width=1_000_000).removesuffix("...\n").strip()
+
+
+def _defaults() -> Iterator[str]:
+    """Every other section with its keys and defaults, as comments."""
+    for name, field in Settings.model_fields.items():
+        default = field.get_default(call_default_factory=True)
+        if isinstance(default, BaseModel):
+            yield ""
+            yield f"# {(type(default).__doc__ or '').strip().splitlines()[0]}"
+            yield f"# {name}:"
+            yield from (f"#   {key}: {_inline(value)}" for key, value in _plain(default).items())
+
+
+def _plain(section: BaseModel) -> Mapping[str, Any]:
+    values: dict[str, Any] = section.model_dump(mode="json")
+    return values
+
+
+def _inline(value: Any) -> str:
+    return yaml.safe_dump(value, default_flow_style=True, width=1_000_000).removesuffix("\n").removesuffix("\n...")

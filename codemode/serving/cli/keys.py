@@ -1,0 +1,132 @@
+"""`codemode keys create | list | rotate | revoke`: keys of the server, in the state folder. No restart is needed."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from codemode.errors import ConfigurationError
+from codemode.serving.auth.callers import key_file
+from codemode.serving.cli import terminal as show
+from codemode.serving.cli.surface import AsJson, Surface, errors_as_exit_codes, on_surface
+from codemode.settings import DEFAULT_ROLE
+
+if TYPE_CHECKING:
+    from codemode.serving.auth.keys import StoredKey
+
+app = typer.Typer(no_args_is_help=True, help="Keys of the server: create, list, rotate, revoke.")
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a key, as `codemode keys list` shows it.")]
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+_SHOWN_ONCE = "This is the only time that the key is shown."
+
+
+@app.command()
+@on_surface
+def create(
+    surface: Surface,
+    role: Annotated[str, typer.Option(help="The role of whoever brings the key.")] = DEFAULT_ROLE,
+    label: Annotated[str, typer.Option(help="Whose it is, or what for.")] = "",
+    expires: Annotated[str, typer.Option(help="How long it is good: 12h, 90d; always, if left out.")] = "",
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Make a key, and show it once."""
+    with errors_as_exit_codes():
+        settings = surface.settings()
+        known = settings.policy.known_roles()
+        if role not in known:
+            message = f"there is no role {role!r}; valid: {', '.join(known)} (policy.roles)"
+            raise ConfigurationError(message)
+        lifetime_s = _seconds(expires) if expires else None
+        key, text = key_file(settings).create(role=role, label=label, lifetime_s=lifetime_s)
+        _show_once(key, text, as_json=as_json)
+
+
+@app.command("list")
+@on_surface
+def list_keys(
+    surface: Surface,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """List all keys; the keys themselves are not kept."""
+    with errors_as_exit_codes():
+        keys = key_file(surface.settings()).entries()
+        if as_json:
+            show.print_json([_public(key) for key in keys])
+            return
+        table = Table(box=None, padding=(0, 2), header_style="dim")
+        for title in ("id", "role", "label", "status", "created", "expires"):
+            table.add_column(title)
+        for key in keys:
+            public = _public(key)
+            table.add_row(*(show.plain(str(public[name] or "")) for name in public if name != "old_until"))
+        show.console.print(table)
+
+
+@app.command()
+@on_surface
+def rotate(
+    surface: Surface,
+    id_: Id,
+    grace: Annotated[str, typer.Option(help="How long the key before stays good: 0s, 1h, 7d.")] = "24h",
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Replace a key by a new one with the same id and role, and show that once."""
+    with errors_as_exit_codes():
+        key, text = key_file(surface.settings()).rotate(id_, grace_s=_seconds(grace))
+        _show_once(key, text, as_json=as_json)
+
+
+@app.command()
+@on_surface
+def revoke(
+    surface: Surface,
+    id_: Id,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Make a key useless, from the next request on."""
+    with errors_as_exit_codes():
+        key = key_file(surface.settings()).revoke(id_)
+        if as_json:
+            show.print_json(_public(key))
+        else:
+            show.console.print(f"{key.id} is revoked")
+
+
+def _show_once(key: StoredKey, text: str, *, as_json: bool) -> None:
+    if as_json:
+        show.print_json({**_public(key), "key": text})
+        return
+    show.errors.print(f"{_SHOWN_ONCE} id {key.id}, role {key.role}", style="dim")
+    show.console.print(text, soft_wrap=True)
+
+
+def _public(key: StoredKey) -> dict[str, Any]:
+    """What may be shown of a key."""
+    data = asdict(key)
+    return {
+        "id": key.id,
+        "role": key.role,
+        "label": key.label,
+        "status": key.status(time.time()),
+        **{name: _moment(data[name]) for name in ("created", "expires", "old_until")},
+    }
+
+
+def _moment(seconds: float | None) -> str | None:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") if seconds else None
+
+
+def _seconds(text: str) -> float:
+    match = re.fullmatch(r"(\d{1,9})([smhdw])", text)
+    if match is None:
+        message = f"{text!r} is no length of time; write a number and s, m, h, d or w: 12h, 90d"
+        raise ConfigurationError(message)
+    return float(int(match[1]) * _UNITS[match[2]])

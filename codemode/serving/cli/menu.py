@@ -1,0 +1,88 @@
+"""`codemode menu` and `menu-tune`: which tools a model is offered for a message, and which defaults usage proposes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path  # noqa: TC003 -- typer reads it at run time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from codemode.errors import ConfigurationError
+from codemode.serving.cli import terminal as show
+from codemode.serving.cli.surface import AsJson, Role, Surface, local_caller, on_surface, with_service
+from codemode.settings import DEFAULT_ROLE
+
+if TYPE_CHECKING:
+    from codemode.service import CodeMode
+
+app = typer.Typer()
+
+
+@app.command()
+@on_surface
+def menu(
+    surface: Surface,
+    message: Annotated[str, typer.Argument(help="What the user says.")],
+    history: Annotated[Path | None, typer.Option(help="Messages before it: a JSON list, as OpenAI has them.")] = None,
+    role: Role = DEFAULT_ROLE,
+    meta_tools: Annotated[bool, typer.Option("--meta-tools", help="With those that ask for more.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Show which tools a model that cannot write code is offered for a message, and why."""
+
+    async def work(service: CodeMode) -> int:
+        caller = local_caller(service, role)
+        before = _read(history)
+        if meta_tools:
+            found = await (await service.menu_session(caller)).offer(message, before)
+        else:
+            found = await service.select_menu(message, before, caller=caller)
+        if as_json:
+            show.print_json(found.to_json())
+        else:
+            show.console.print(show.plain(found.explain()), soft_wrap=True)
+        return 0 if len(found) else 1
+
+    with_service(surface, work)
+
+
+@app.command("menu-tune")
+@on_surface
+def menu_tune(
+    surface: Surface,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Propose defaults and core tools from what was called after menus, as it is recorded on this machine."""
+
+    async def work(service: CodeMode) -> int:
+        proposal = await service.propose_menu()
+        if as_json:
+            show.print_json(None if proposal is None else asdict(proposal))
+        elif proposal is None:
+            show.console.print("too few calls are recorded to propose anything")
+        else:
+            shares = f"{proposal.now:.0%} now, {proposal.proposed:.0%} with these, on calls left out"
+            show.console.print(f"calls that no word asked for: {proposal.calls}; offered: {shares}")
+            show.console.print(f"menu:\n  defaults: [{', '.join(proposal.defaults)}]", markup=False)
+            if proposal.core:
+                show.console.print(f"  # of the tools called most, for core: {', '.join(proposal.core)}", markup=False)
+        return 0 if proposal is not None and proposal.worthwhile else 1
+
+    with_service(surface, work)
+
+
+def _read(file: Path | None) -> list[Any]:
+    if file is None:
+        return []
+    try:
+        messages = json.loads(file.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else f"it is not JSON: {error}"
+        message = f"the history {file} cannot be read: {reason}"
+        raise ConfigurationError(message) from None
+    if not isinstance(messages, list):
+        message = f"the history {file} is no list of messages"
+        raise ConfigurationError(message)
+    return messages

@@ -1,0 +1,96 @@
+"""`codemode policy explain | check`: what the policy decides and why, and what in it has no effect."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from codemode.errors import ConfigurationError
+from codemode.gateway.explanation import explain as explained
+from codemode.gateway.lint import without_effect
+from codemode.serving.cli import terminal as show
+from codemode.serving.cli.surface import AsJson, Role, Surface, local_caller, on_surface, with_service
+from codemode.settings import DEFAULT_ROLE
+
+if TYPE_CHECKING:
+    from codemode.gateway.explanation import Explanation
+    from codemode.service import CodeMode
+
+app = typer.Typer(no_args_is_help=True, help="The access policy: explain a decision, check the rules.")
+
+
+@app.command()
+@on_surface
+def explain(
+    surface: Surface,
+    tool: Annotated[str, typer.Argument(help="A tool's id, or an exact alias.")],
+    role: Role = DEFAULT_ROLE,
+    args: Annotated[str, typer.Option(help="The arguments, as a JSON object.")] = "",
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Which rule decides on a call, and why not those before it. Exit code 0: allowed, 1: not, or not always."""
+
+    async def work(service: CodeMode) -> int:
+        caller = local_caller(service, role)
+        found = explained(service.policy, service.catalog.get(tool), caller.role, _arguments(args))
+        if as_json:
+            show.print_json(found.to_json())
+        else:
+            _show(found)
+        return 0 if found.decision == "allow" else 1
+
+    with_service(surface, work)
+
+
+@app.command()
+@on_surface
+def check(
+    surface: Surface,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Find rules that never decide. Exit code 0: none, 1: some, 2: it names tools or roles that are not there."""
+
+    async def work(service: CodeMode) -> int:
+        found = list(without_effect(service.policy, service.catalog))
+        if as_json:
+            show.print_json([{"at": service.settings.place(*one.place), "problem": one.text} for one in found])
+        for one in found if not as_json else ():
+            show.console.print(show.plain(f"{service.settings.place(*one.place)}: {one.text}"), soft_wrap=True)
+        if not found and not as_json:
+            show.console.print(f"{len(service.policy.rules)} rules: every one of them can decide")
+        return 1 if found else 0
+
+    with_service(surface, work)
+
+
+def _arguments(text: str) -> dict[str, Any] | None:
+    if not text:
+        return None
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        message = f"--args is not JSON: {error}"
+        raise ConfigurationError(message) from None
+    if not isinstance(value, dict):
+        message = '--args is not a JSON object: write \'{"name": "value"}\''
+        raise ConfigurationError(message)
+    return value
+
+
+def _show(found: Explanation) -> None:
+    facts = f"{found.effect}, source {found.source}" + (f", tier {found.tier}" if found.tier else "")
+    show.console.print(show.plain(f"{found.tool} ({facts}) called by the role {found.role}"))
+    table = Table(box=None, padding=(0, 2), show_header=False)
+    for step in found.steps:
+        table.add_row(step.rule, step.decision, show.plain(step.verdict))
+    show.console.print(table)
+    if not found.exists:
+        show.console.print("no call of it is allowed: for this role the tool does not exist")
+    elif not found.decision:
+        show.console.print("it depends on the arguments: give them with --args")
+    else:
+        why = f": {found.reason}" if found.reason else ""
+        show.console.print(show.plain(f"{found.decision} by {found.rule}{why}"))

@@ -1,0 +1,149 @@
+"""What will go wrong with a source, seen before a call is made: no address, no credentials, words that warn."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from codemode.catalog.effect_words import destructive_word
+from codemode.catalog.tool import Effect
+from codemode.errors import AddressNotAllowed, ConfigurationError, CredentialsMissing
+from codemode.gateway.policy import AccessPolicy, Decision
+from codemode.settings import DEFAULT_ROLE, Secrets
+from codemode.sources.authentication import authentication_of
+from codemode.transports.auth.requirements import ALWAYS, SchemeKind
+from codemode.transports.http.addresses import base_for, checked_base, without_userinfo
+from codemode.transports.http.invocation import HttpInvocation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from codemode.catalog.tool import Tool
+    from codemode.settings import SecretReference, Settings
+    from codemode.sources.factory import LoadedSource
+    from codemode.transports.auth.requirements import Authentication, Configured
+
+#: Tools that are named one by one.
+_NAMED = 3
+
+
+class Prediction(NamedTuple):
+    """What will happen, and what prevents it; `is_fatal` where no call of the source can succeed."""
+
+    subject: str
+    found: str
+    fix: str
+    is_fatal: bool = False
+
+
+class _Assumed(Secrets):
+    """Secrets as if they were there: whether they are is looked at apart."""
+
+    def text(self, reference: SecretReference | None) -> str:
+        """A text in the place of each."""
+        return "" if reference is None else "assumed"
+
+
+def named_like_modules(settings: Settings) -> Iterator[Prediction]:
+    """Sources whose namespace a program loses as soon as it imports the module of that name."""
+    for name in settings.sources:
+        if name in sys.stdlib_module_names:
+            found = f"is named like a module of Python: a program that imports {name} no longer finds these tools"
+            yield Prediction(f"{name} name", found, f"give it another name; until then programs can write tools.{name}")
+
+
+def predictions(source: LoadedSource, settings: Settings) -> Iterator[Prediction]:
+    """What will go wrong with a source that could be read."""
+    calls = [(tool, tool.invocation) for tool in source.tools if isinstance(tool.invocation, HttpInvocation)]
+    if calls:
+        yield from _addresses(source, settings, calls)
+        yield from _credentials(source, settings, calls)
+    yield from _words(source, settings)
+
+
+def _addresses(
+    source: LoadedSource, settings: Settings, calls: list[tuple[Tool, HttpInvocation]]
+) -> Iterator[Prediction]:
+    own = settings.sources[source.name]
+    refused: list[Tool] = []
+    why = ""
+    for tool, invocation in calls:
+        try:
+            base_for(
+                invocation.servers,
+                common=source.surface.servers,
+                configured=None if own.base_url is None else checked_base(own.base_url),
+                location=without_userinfo(own.location),
+                source=source.name,
+            )
+        except (AddressNotAllowed, ConfigurationError) as error:
+            refused.append(tool)
+            why = str(error)
+    if refused:
+        found = f"{_counted(refused, calls)} cannot be sent: {why}"
+        yield Prediction(
+            f"{source.name} address", found, f"set sources.{source.name}.base_url", len(refused) == len(calls)
+        )
+
+
+def _credentials(
+    source: LoadedSource, settings: Settings, calls: list[tuple[Tool, HttpInvocation]]
+) -> Iterator[Prediction]:
+    own = settings.sources[source.name]
+    try:
+        authentication = authentication_of(source.name, own, _Assumed(), tokens=settings.tokens())
+    except ConfigurationError:
+        return  # said where the source is read
+    used, refused, why = _used(authentication, calls)
+    if refused:
+        found = f"{_counted(refused, calls)} cannot be sent: {why.splitlines()[0]}"
+        fix = "\n".join(why.splitlines()[1:]) or f"set sources.{source.name}.credentials"
+        yield Prediction(f"{source.name} credentials", found, fix)
+    for place, one in enumerate(authentication.configured):
+        if one.kind is SchemeKind.NONE or one.scheme == ALWAYS or one in used:
+            continue
+        fix = f'take it out, or write `scheme: "{ALWAYS}"` if it is to go with every call'
+        yield Prediction(f"{source.name} credentials.{place}", f"no operation uses this {one.kind}", fix)
+
+
+def _used(
+    authentication: Authentication, calls: list[tuple[Tool, HttpInvocation]]
+) -> tuple[list[Configured], list[Tool], str]:
+    """The credentials that some operation is sent with, the operations that lack some, and what is said of one."""
+    used: list[Configured] = []
+    refused: list[Tool] = []
+    why = ""
+    for tool, invocation in calls:
+        try:
+            used += [one for one in authentication.chosen(invocation.security) if one not in used]
+        except CredentialsMissing as error:
+            refused.append(tool)
+            why = str(error)
+    return used, refused, why
+
+
+def _words(source: LoadedSource, settings: Settings) -> Iterator[Prediction]:
+    """Writes that are allowed to everybody, and whose name or description says that they destroy."""
+    policy = AccessPolicy(settings.policy)
+    found = {}
+    for tool in source.tools:
+        word = destructive_word(" ".join((tool.path, tool.summary, tool.description)))
+        if word and tool.effect is Effect.WRITE and _is_allowed(policy, tool):
+            found[tool.id] = word
+    if found:
+        shown = ", ".join(f"{name} ({word})" for name, word in list(found.items())[:_NAMED])
+        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        fix = (
+            f"sources.{source.name}.effect: {{{next(iter(found)).partition('.')[2]}: destructive}}, or a rule that asks"
+        )
+        yield Prediction(f"{source.name} effects", f"allowed as a write, and destroys by its words: {shown}{more}", fix)
+
+
+def _is_allowed(policy: AccessPolicy, tool: Tool) -> bool:
+    first = next((rule for rule in policy.rules if rule.concerns(tool, DEFAULT_ROLE) and not rule.is_conditional), None)
+    return (first.ruling if first else policy.default(tool)).decision is Decision.ALLOW
+
+
+def _counted(some: list[Tool], of: list[tuple[Tool, HttpInvocation]]) -> str:
+    names = ", ".join(tool.id for tool in some[:_NAMED])
+    return f"{len(some)} of {len(of)} operations ({names}{' …' if len(some) > _NAMED else ''})"

@@ -1,0 +1,126 @@
+"""`codemode demo`, `run`, `tools` and `cost`: programs, what they can call, and what that costs a model."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path  # noqa: TC003 -- typer reads it at run time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from codemode.catalog.stubs import one_liner
+from codemode.errors import ConfigurationError
+from codemode.serving.cli import terminal as show
+from codemode.serving.cli.surface import (
+    AsJson,
+    Role,
+    Strict,
+    Surface,
+    errors_as_exit_codes,
+    local_caller,
+    on_surface,
+    with_service,
+)
+from codemode.settings import DEFAULT_ROLE
+
+if TYPE_CHECKING:
+    from codemode.service import CodeMode
+
+app = typer.Typer()
+
+
+@app.command()
+def demo(as_json: AsJson = False) -> None:  # noqa: FBT002
+    """Start the example services and run six programs against them."""
+    from codemode.serving.cli.demo import run_demo
+
+    with errors_as_exit_codes():
+        raise typer.Exit(asyncio.run(run_demo(as_json=as_json)))
+
+
+@app.command()
+@on_surface
+def run(
+    surface: Surface,
+    file: Annotated[Path, typer.Argument(help="A program; - reads it from standard input.", allow_dash=True)],
+    role: Role = DEFAULT_ROLE,
+    resume_from: Annotated[str, typer.Option(help="An earlier execution, whose calls are not made again.")] = "",
+    fresh_reads: Annotated[bool, typer.Option("--fresh-reads", help="But its reads are.")] = False,  # noqa: FBT002
+    strict: Strict = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Run a program in the sandbox, with every tool bound in its namespace."""
+
+    async def work(service: CodeMode) -> int:
+        ended = await service.execute(
+            _read_program(file), caller=local_caller(service, role), resume_from=resume_from, fresh_reads=fresh_reads
+        )
+        if as_json:
+            show.print_json(ended.to_json())
+        else:
+            show.console.print(show.outcome(ended))
+        return 0 if ended.ok else 1
+
+    with_service(surface, work, strict=strict)
+
+
+@app.command()
+@on_surface
+def tools(
+    surface: Surface,
+    namespace: Annotated[str, typer.Option(help="Only tools of this namespace, or below this part of an id.")] = "",
+    role: Role = DEFAULT_ROLE,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """List every tool, a line each."""
+
+    async def work(service: CodeMode) -> int:
+        catalog = (await service.view(local_caller(service, role))).catalog
+        found = sorted((tool for tool in catalog if _is_in(namespace, tool.id)), key=lambda tool: tool.id)
+        if namespace and not found:
+            known = ", ".join(sorted({tool.namespace for tool in catalog}))
+            message = f"no tool has the namespace {namespace!r}; there are: {known}"
+            raise ConfigurationError(message)
+        if as_json:
+            show.print_json([{"id": tool.id, "effect": tool.effect, "summary": tool.summary} for tool in found])
+        else:
+            for tool in found:
+                show.console.print(show.plain(one_liner(tool)), soft_wrap=True)
+        return 0 if found else 1
+
+    with_service(surface, work)
+
+
+@app.command()
+@on_surface
+def cost(
+    surface: Surface,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """What the catalog costs a model: as native tools, as a menu, and as two tools."""
+
+    async def work(service: CodeMode) -> int:
+        report = service.cost()
+        if as_json:
+            show.print_json(report.to_json())
+        else:
+            show.console.print(show.cost(report))
+        return 0
+
+    with_service(surface, work)
+
+
+def _is_in(namespace: str, id_: str) -> bool:
+    return not namespace or id_.startswith(f"{namespace.rstrip('.')}.")
+
+
+def _read_program(file: Path) -> str:
+    if str(file) == "-":
+        return sys.stdin.read()
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        message = f"the program {file} cannot be read: {reason}"
+        raise ConfigurationError(message) from None

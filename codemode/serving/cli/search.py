@@ -1,0 +1,153 @@
+"""`codemode search`, `embed`, `search-eval` and `search-tune`: finding tools, and how well that goes."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from codemode.catalog.tool import Effect  # noqa: TC001 -- typer reads it at run time
+from codemode.errors import ConfigurationError
+from codemode.search.query import DEFAULT_LIMIT
+from codemode.search.ranking.evaluation import Metrics, with_typos
+from codemode.serving.cli import terminal as show
+from codemode.serving.cli.surface import AsJson, Role, Surface, local_caller, on_surface, with_service
+from codemode.settings import DEFAULT_ROLE
+
+if TYPE_CHECKING:
+    from codemode.service import CodeMode
+
+PATIENCE_S = 8.0  # that a person at a terminal waits for embeddings that are nearly there
+SHOWN_EVERY_S = 0.3
+
+app = typer.Typer()
+Labelled = Annotated[Path, typer.Argument(help="Queries with the tools they need: YAML, or JSON lines.")]
+
+
+@app.command()
+@on_surface
+def search(
+    surface: Surface,
+    queries: Annotated[list[str], typer.Argument(help="What to look for; one query for each step of a plan.")],
+    namespace: Annotated[str, typer.Option(help="Only tools of this namespace, or below this part of an id.")] = "",
+    of_source: Annotated[str, typer.Option(help="Only tools of this source of the configuration.")] = "",
+    effect: Annotated[Effect | None, typer.Option(help="Only tools that do this to the world.")] = None,
+    tag: Annotated[str, typer.Option(help="Only tools with this tag.")] = "",
+    limit: Annotated[int, typer.Option(help="Hits on a page.", min=1, max=200)] = DEFAULT_LIMIT,
+    offset: Annotated[int, typer.Option(help="Hits before this page.", min=0)] = 0,
+    full: Annotated[bool, typer.Option("--full", help="All there is to know about the best hit.")] = False,  # noqa: FBT002
+    role: Role = DEFAULT_ROLE,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Find tools, answered with signatures that a program can call."""
+
+    async def work(service: CodeMode) -> int:
+        await service.settle_search(queries, PATIENCE_S)
+        answer = await service.search(
+            queries,
+            namespace=namespace or None,
+            source=of_source or None,
+            effect=effect,
+            tag=tag or None,
+            detail="full" if full else "auto",
+            limit=limit,
+            offset=offset,
+            caller=local_caller(service, role),
+        )
+        if as_json:
+            show.print_json(answer.to_json())
+        else:
+            show.console.print(show.plain(answer.text), soft_wrap=True)
+        return 0 if answer.hits else 1
+
+    with_service(surface, work)
+
+
+@app.command()
+@on_surface
+def embed(
+    surface: Surface,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Make the embeddings of all tools now, as `search.embeddings` asks for them, and show how far they are."""
+
+    async def work(service: CodeMode) -> int:
+        progress = await service.settle_search((), 0)
+        if progress is None:
+            message = "search.embeddings is not configured: docs/how-to/embeddings.md says how"
+            raise ConfigurationError(message)
+        with show.errors.status("") as status:
+            while not progress.has_ended:
+                told = f"; {progress.problem}, asked again" if progress.problem else ""
+                status.update(f"{progress.done:,} of {progress.total:,} tools embedded{told}")
+                await asyncio.sleep(SHOWN_EVERY_S)
+                progress = await service.settle_search((), 0) or progress
+        if as_json:
+            show.print_json({"total": progress.total, "done": progress.done, "problem": progress.problem})
+        else:
+            show.console.print(show.plain(progress.problem or f"{progress.total:,} tools are embedded"))
+        return 0 if progress.is_ready else 1
+
+    with_service(surface, work)
+
+
+@app.command("search-eval")
+@on_surface
+def search_eval(
+    surface: Surface,
+    file: Labelled,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Measure search on labelled queries of your own, as they are and with typing mistakes."""
+
+    async def work(service: CodeMode) -> int:
+        plain = service.evaluate_search(file)
+        mistyped = service.evaluate_search(file, change=with_typos)
+        if as_json:
+            show.print_json({"as given": asdict(plain), "with typos": asdict(mistyped)})
+        else:
+            show.console.print(_table({"as given": plain, "with typos": mistyped}))
+        return 0
+
+    with_service(surface, work)
+
+
+@app.command("search-tune")
+@on_surface
+def search_tune(
+    surface: Surface,
+    file: Labelled,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Propose ranking weights from labelled queries, cross-validated; put them under `search.ranking`."""
+
+    async def work(service: CodeMode) -> int:
+        proposal = service.propose_weights(file)
+        if as_json:
+            measured = {"now": asdict(proposal.before), "proposed": asdict(proposal.after)}
+            show.print_json({**measured, "ranking": dict(proposal.changed) if proposal.worthwhile else {}})
+            return 0 if proposal.worthwhile else 1
+        show.console.print(_table({"now": proposal.before, "proposed, held out": proposal.after}))
+        if not proposal.worthwhile:
+            show.console.print("keep the weights as they are: no change holds on queries that were left out")
+            return 1
+        show.console.print("put this into the configuration:\n\nsearch:\n  ranking:")
+        for feature, weight in proposal.changed.items():
+            show.console.print(f"    {feature}: {weight:g}")
+        return 0
+
+    with_service(surface, work)
+
+
+def _table(rows: dict[str, Metrics]) -> Table:
+    table = Table(box=None, padding=(0, 1), header_style="dim")
+    for title in ("", "queries", "recall@1", "recall@10", "nDCG@10", "MRR@10", "all in 10"):
+        table.add_column(title, justify="right" if title else "left", no_wrap=True)
+    for title, row in rows.items():
+        values = (row.recall_1, row.recall_10, row.ndcg_10, row.mrr_10, row.all_gold)
+        table.add_row(title, str(row.queries), *(f"{value:.3f}" for value in values))
+    return table

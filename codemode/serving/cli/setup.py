@@ -1,0 +1,110 @@
+"""`codemode init`: the first configuration. `codemode doctor`: what is right and wrong here, each with its fix."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from codemode.errors import ConfigurationError, SourceError
+from codemode.serving.cli import terminal as show
+from codemode.serving.cli.configuration_file import write
+from codemode.serving.cli.doctor import Finding, State, examine, verdict
+from codemode.serving.cli.first_configuration import documents_below, written
+from codemode.serving.cli.surface import AsJson, Config, Surface, errors_as_exit_codes, on_surface
+from codemode.settings import DEFAULT_FILE, settings_for_document
+from codemode.sources.factory import LoadedSource, load_source
+
+app = typer.Typer()
+
+_STYLE = {State.OK: "green", State.WARNING: "yellow", State.FAILURE: "red"}
+
+
+@app.command()
+def init(
+    locations: Annotated[
+        list[str] | None, typer.Argument(help="API documents, files or URLs; else what is found here.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a configuration that is there.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
+    config: Config = Path(DEFAULT_FILE),
+) -> None:
+    """Write a first configuration from the API documents given, or found in this folder."""
+    with errors_as_exit_codes():
+        if config.exists() and not force:
+            message = f"{config} is there already: `codemode sources add NAME LOCATION` adds to it, --force replaces it"
+            raise ConfigurationError(message)
+        found = [] if locations else [str(file) for file in documents_below(config.absolute().parent)]
+        sources = asyncio.run(_loaded(found, may_leave_out=True)) if found else []
+        sources = sources or asyncio.run(_loaded(locations or [_asked()]))
+        write(config, written(sources, config.absolute().parent))
+        if as_json:
+            show.print_json([{"name": s.name, "location": location, "tools": len(s.tools)} for s, location in sources])
+            return
+        for source, location in sources:
+            show.console.print(f"{source.name}: {len(source.tools)} operations of {location}", markup=False)
+        show.console.print(f"{config} written; next: codemode doctor, then codemode search 'what you look for'")
+
+
+def _asked() -> str:
+    """The one thing that cannot be found out."""
+    if not sys.stdin.isatty():
+        message = "found no API document in this folder: `codemode init FILE_OR_URL`"
+        raise ConfigurationError(message)
+    answer: str = typer.prompt("An API document (OpenAPI or Swagger), a file or a URL")
+    return answer
+
+
+async def _loaded(locations: list[str], *, may_leave_out: bool = False) -> list[tuple[LoadedSource, str]]:
+    found: dict[str, tuple[LoadedSource, str]] = {}
+    for location in locations:
+        ((name, settings),) = settings_for_document(location).sources.items()
+        free = next(
+            name_ for number in range(1, 100) if (name_ := name if number == 1 else f"{name}{number}") not in found
+        )
+        try:
+            source = await load_source(free, settings)
+        except SourceError as error:
+            if not may_leave_out:
+                raise
+            show.errors.print(f"left out: {error}", markup=False, style="yellow", soft_wrap=True)
+            continue
+        await source.transport.aclose()
+        found[free] = (source, location)
+    return list(found.values())
+
+
+@app.command()
+@on_surface
+def doctor(
+    surface: Surface,
+    strict: Annotated[bool, typer.Option("--strict", help="Warnings count as failures.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Look at isolation, configuration, secrets, sources, folders and port; exit code 1 where something is wrong."""
+    with errors_as_exit_codes():
+        findings = asyncio.run(examine(surface.settings))
+        findings.append(verdict(findings))
+        if as_json:
+            show.print_json([asdict(finding) for finding in findings])
+        else:
+            _print(findings)
+        wrong = {State.FAILURE, State.WARNING} if strict else {State.FAILURE}
+        raise typer.Exit(1 if any(finding.state in wrong for finding in findings) else 0)
+
+
+def _print(findings: list[Finding]) -> None:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for finding in findings:
+        text = show.plain(finding.found)
+        if finding.state is not State.OK and finding.fix:
+            text += show.plain(f"\n→ {finding.fix}", style="dim")
+        table.add_row(
+            show.plain(finding.state, style=_STYLE[finding.state]), f"{finding.area}: {finding.subject}", text
+        )
+    show.console.print(table)

@@ -1,0 +1,324 @@
+"""`codemode sources add | list | check | refresh | remove`: the API surfaces of a configuration file."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from codemode.errors import ConfigurationError, SourceError
+from codemode.serving.cli import terminal as show
+from codemode.serving.cli.configuration_file import read, with_source, without_source, write
+from codemode.serving.cli.surface import (
+    AsJson,
+    Config,
+    Surface,
+    errors_as_exit_codes,
+    on_surface,
+    with_service,
+)
+from codemode.settings import (
+    DEFAULT_FILE,
+    PYTHON,
+    SourceSettings,
+    is_python,
+    is_url,
+    load_settings,
+    namespace,
+    settings_for_document,
+)
+from codemode.sources.changes import LastSeen
+from codemode.sources.check import check_surface
+from codemode.sources.factory import load_source
+from codemode.text.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from codemode.service import CodeMode
+    from codemode.sources.changes import Changes
+    from codemode.sources.factory import LoadedSource
+    from codemode.sources.loaded import Surface as ApiSurface
+
+app = typer.Typer(no_args_is_help=True, help="The API surfaces of a configuration file.")
+Name = Annotated[str, typer.Argument(help="The namespace of the source.")]
+#: Remarks of one kind that are printed before the rest is only counted.
+SHOWN = 20
+
+#: Seconds that a URL has to answer as an MCP server where it gives no document.
+MCP_ASKED_S = 15.0
+
+#: Exit code where a source cannot be read.
+_UNREAD = 3
+
+
+@app.command("add")
+def add(
+    name: Name,
+    location: Annotated[
+        str, typer.Argument(help="A document (a path or a URL), Python code, the URL of an MCP server, or its command.")
+    ],
+    arguments: Annotated[list[str] | None, typer.Argument(help="After --: arguments of the command.")] = None,
+    base_url: Annotated[str, typer.Option("--base-url", help="Where its operations are answered.")] = "",
+    bearer_env: Annotated[str, typer.Option("--bearer-env", help="Environment variable with a bearer token.")] = "",
+    bind: Annotated[str, typer.Option("--bind", help="Python code that carries described tools out.")] = "",
+    as_json: AsJson = False,  # noqa: FBT002
+    config: Config = Path(DEFAULT_FILE),
+) -> None:
+    """Read a source, report what it gives, and add it to the configuration. What it is, is found out."""
+    with errors_as_exit_codes():
+        namespace(name)
+        if arguments or _is_command(location):
+            settings = SourceSettings(command=(location, *(arguments or ())))
+        else:
+            settings = settings_for_document(location, base_url=base_url, name=name).sources[name]
+            settings = settings.model_copy(update={"bind": bind})
+        settings, source = asyncio.run(_found(name, settings, bearer_env))
+        is_document = settings.is_document
+        base = base_url or (next(iter(_absolute(source)), "") if is_document else "")
+        write(config, with_source(read(config), name, _entry(settings, base, bearer_env, config)))
+        if as_json:
+            show.print_json({name: _as_data(source)})
+        else:
+            _report(name, source)
+        if is_document and not base_url:
+            said = _base_url_said(source.surface, settings.location, base, f"sources.{name}.base_url in {config}")
+            show.errors.print(show.plain(said, style="" if base else "yellow"), soft_wrap=True)
+
+
+@app.command("remove")
+def remove(name: Name, as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
+    """Take a source out of the configuration."""
+    with errors_as_exit_codes():
+        write(config, without_source(read(config), name))
+        if as_json:
+            show.print_json({"removed": name})
+
+
+@app.command("accept")
+def accept(
+    name: Name,
+    yes: Annotated[bool, typer.Option("--yes", help="Accept without asking.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
+    config: Config = Path(DEFAULT_FILE),
+) -> None:
+    """Accept what an MCP server now says of its tools, where that has changed since it was first seen."""
+    with errors_as_exit_codes():
+        settings = load_settings(config)
+        if name not in settings.sources or not settings.sources[name].is_mcp:
+            servers = [known for known, source in settings.sources.items() if source.is_mcp]
+            message = f"there is no MCP server {name!r} in {config}{did_you_mean(name, servers)}"
+            raise ConfigurationError(message)
+        from codemode.sources.mcp.definitions import AcceptedDefinitions
+        from codemode.sources.mcp.source import changed_definitions
+
+        changes = asyncio.run(changed_definitions(name, settings))
+        if as_json:
+            show.print_json({change.definition.name: change.text.splitlines() for change in changes})
+        else:
+            for change in changes:
+                show.console.print(show.plain(change.text), soft_wrap=True)
+        if not changes:
+            if not as_json:
+                show.console.print("nothing has changed since it was accepted")
+        elif yes or typer.confirm(f"Accept {len(changes)} changed definitions?"):
+            AcceptedDefinitions(settings.servers()).accept(name, [change.definition for change in changes])
+        else:
+            raise typer.Exit(1)
+
+
+@app.command("list")
+def list_sources(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
+    """Every source with the number of its tools."""
+
+    async def work(service: CodeMode) -> int:
+        rows = [
+            {"name": name, "title": source.surface.title, "tools": len(source.tools), "warnings": len(source.warnings)}
+            for name, source in service.sources.items()
+        ]
+        if as_json:
+            show.print_json(rows)
+        else:
+            for row in rows:
+                show.console.print("{name}  {tools} tools, {warnings} warnings  {title}".format(**row), markup=False)
+        return 0
+
+    with_service(Surface(config), work)
+
+
+@app.command("refresh")
+def refresh(
+    names: Annotated[list[str] | None, typer.Argument(help="Sources to read again; none: all of them.")] = None,
+    as_json: AsJson = False,  # noqa: FBT002
+    config: Config = Path(DEFAULT_FILE),
+) -> None:
+    """Read sources again and name the operations that came, went, or changed since the last refresh."""
+
+    async def work(service: CodeMode) -> int:
+        seen = LastSeen(service.settings.state() / "seen")
+        found = {name: seen.changes(name, service.sources[name].tools) for name in service.sources}
+        if as_json:
+            show.print_json({name: None if changes is None else asdict(changes) for name, changes in found.items()})
+        else:
+            for name, changes in found.items():
+                _told(name, len(service.sources[name].tools), changes)
+        return 0
+
+    with_service(Surface(config), work, only=names or ())
+
+
+@app.command("check")
+@on_surface
+def check(
+    surface: Surface,
+    names: Annotated[list[str] | None, typer.Argument(help="Sources to check; none: all of them.")] = None,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """What could not be read of each source, where, and which descriptions are empty, vague or repeated.
+
+    The exit code is 3 where a source cannot be read at all.
+    """
+
+    async def work(service: CodeMode) -> int:
+        if as_json:
+            show.print_json({name: _as_data(found) for name, found in service.sources.items()})
+        else:
+            for name, found in service.sources.items():
+                _report(name, found)
+        return _UNREAD if service.catalog.unavailable else 0
+
+    with_service(surface, work, only=names or ())
+
+
+def _told(name: str, operations: int, changes: Changes | None) -> None:
+    if changes is None:
+        show.console.print(f"{name}: {operations} operations, looked at for the first time", markup=False)
+        return
+    if not changes:
+        show.console.print(f"{name}: {operations} operations, none changed", markup=False)
+        return
+    for word, ids in (("added", changes.added), ("removed", changes.removed), ("changed", changes.changed)):
+        if ids:
+            show.console.print(f"{name}: {len(ids)} {word}", markup=False)
+        for id_ in ids[:SHOWN]:
+            show.console.print(f"  {id_}", markup=False, soft_wrap=True)
+        if len(ids) > SHOWN:
+            show.console.print(f"  … and {len(ids) - SHOWN} more (--json shows all)")
+
+
+async def _read(name: str, settings: SourceSettings) -> LoadedSource:
+    source = await load_source(name, settings)
+    await source.transport.aclose()
+    return source
+
+
+def _absolute(source: LoadedSource) -> list[str]:
+    return [url for url in source.surface.servers if is_url(url) and "{" not in url]
+
+
+def _base_url_said(surface: ApiSurface, location: str, base: str, key: str) -> str:
+    """Where calls will go, who says so, and how to send them elsewhere."""
+    if base:
+        others = ", ".join(url for url in surface.servers[:SHOWN] if url != base)
+        filled = ", ".join(one for one in surface.server_defaults[:SHOWN] if one.partition("=")[2] in base)
+        facts = [f"with {filled}"] if filled else []
+        facts += [f"beside {others}"] if others else []
+        said = f"base_url: {base}, taken from the document's servers" + (f" ({'; '.join(facts)})" if facts else "")
+        return f"{said}. Calls and their credentials go there; --base-url, or {key}, names another"
+    if is_url(location) and not any("{" in url for url in surface.servers):
+        return f"the document names no other server: calls go to that of {location}; {key} names another"
+    if surface.servers:
+        return f"the document's server is not a whole address ({', '.join(surface.servers[:SHOWN])}): set {key}"
+    return f"the document names no server: set {key}"
+
+
+def _is_command(location: str) -> bool:
+    """Whether a location is a program to start: neither an address nor a file that can be read as a source."""
+    is_file = Path(location).suffix.lower() in (".yaml", ".yml", ".json", ".py")
+    return not (is_url(location) or is_python(location) or is_file) and shutil.which(location) is not None
+
+
+async def _found(name: str, settings: SourceSettings, bearer_env: str) -> tuple[SourceSettings, LoadedSource]:
+    """The source; a URL that gives no API document is asked whether it is a GraphQL service, or an MCP server."""
+    try:
+        source = await _read(name, settings)
+    except SourceError as error:
+        if not is_url(settings.location):
+            raise
+        if "graphql" in settings.location.lower():
+            bearer = [{"kind": "bearer", "token": {"env": bearer_env}}] if bearer_env else []
+            service = SourceSettings.model_validate(
+                {"kind": "graphql", "location": settings.location, "credentials": bearer}
+            )
+            return service, await _read(name, service)
+        server = SourceSettings(kind="mcp", location=settings.location, timeout_s=MCP_ASKED_S)
+        source = await _read(name, server)
+        if not source.tools:
+            raise error from None
+        return server, source
+    if settings.is_mcp and not source.tools:
+        raise SourceError(source.warnings[0].reason if source.warnings else "has no tools", location=name)
+    return settings, source
+
+
+def _entry(settings: SourceSettings, base_url: str, bearer_env: str, config: Path) -> dict[str, Any]:
+    location = settings.location
+    if settings.command:
+        return {"command": list(settings.command)}
+    is_kept = is_url(location) or location.startswith(PYTHON)
+    entry: dict[str, Any] = {"location": location if is_kept else _relative(location, config)}
+    if settings.kind != "auto":
+        entry["kind"] = settings.kind
+    if base_url:
+        entry["base_url"] = base_url
+    if settings.bind:
+        entry["bind"] = settings.bind
+    if bearer_env:
+        entry["credentials"] = [{"kind": "bearer", "token": {"env": bearer_env}}]
+    return entry
+
+
+def _relative(location: str, config: Path) -> str:
+    path, folder = Path(location).expanduser().resolve(), config.resolve().parent
+    return str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
+
+
+def _report(name: str, source: LoadedSource) -> None:
+    report = check_surface(source.surface)
+    effects = ", ".join(f"{count} {effect}" for effect, count in report.by_effect.items())
+    facts = (
+        f"{name}: {report.title}",
+        f"  {report.operations} operations ({effects}), {len(report.groups)} groups, {report.paged} with pages",
+        f"  {report.parameters} parameters, {report.untyped_parameters} without a type",
+        f"  servers in the document: {', '.join(report.servers) or 'none'}",
+        *(f"  authentication: {needed} ({count} operations)" for needed, count in report.auth_needed.items()),
+        *(f"    {way}" for way in report.auth),
+        *_by_words(name, report.by_words),
+        f"  {len(report.warnings)} warnings",
+        *(f"    {place}: {reason}" for place, reason in report.warnings[:SHOWN]),
+    )
+    for line in facts:
+        show.console.print(line, markup=False, soft_wrap=True)
+    if len(report.warnings) > SHOWN:
+        show.console.print(f"    … and {len(report.warnings) - SHOWN} more (--json shows all)")
+
+
+def _by_words(name: str, by_words: Mapping[str, str]) -> Iterator[str]:
+    """The operations that a word made destructive, and how to say otherwise."""
+    if not by_words:
+        return
+    yield f"  {len(by_words)} destructive by a word, and not by their method (sources.{name}.effect says otherwise):"
+    for id_, word in list(by_words.items())[:SHOWN]:
+        yield f"    {id_}: {word!r}"
+    if len(by_words) > SHOWN:
+        yield f"    … and {len(by_words) - SHOWN} more (--json shows all)"
+
+
+def _as_data(source: LoadedSource) -> dict[str, Any]:
+    report = check_surface(source.surface)
+    facts = {field.name: getattr(report, field.name) for field in fields(report)}
+    return facts | {"warnings": [{"place": place, "reason": reason} for place, reason in report.warnings]}

@@ -1,0 +1,207 @@
+"""What a command works on: the options that name it, the service around it, and errors as exit codes."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import signal
+import traceback
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from codemode.errors import CodeModeError, ConfigurationError, SourceError
+from codemode.settings import DEFAULT_FILE, SecretReference, Settings, load_settings, settings_for_document
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+
+    from codemode.gateway.caller import Caller
+    from codemode.service import CodeMode
+
+Config = Annotated[Path, typer.Option("--config", "-c", help="Configuration file.")]
+Source = Annotated[str, typer.Option("--source", help="One document instead of a file: a path or a URL.")]
+BaseUrl = Annotated[str, typer.Option("--base-url", help="With --source: where its operations are answered.")]
+Name = Annotated[str, typer.Option("--name", help="With --source: the namespace of its tools.")]
+BearerEnv = Annotated[
+    str, typer.Option("--bearer-env", help="With --source: environment variable with a bearer token.")
+]
+Role = Annotated[str, typer.Option("--role", help="Act as this role of the policy.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Do not start where a source cannot be read.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for another program.")]
+
+
+@dataclass(frozen=True)
+class Surface:
+    """What a command works on: a configuration file, or one document. Its fields are options of the command line."""
+
+    config: Config = Path(DEFAULT_FILE)
+    source: Source = ""
+    base_url: BaseUrl = ""
+    name: Name = ""
+    bearer_env: BearerEnv = ""
+
+    def settings(self) -> Settings:
+        """Raises ConfigurationError."""
+        if not self.source:
+            if self.base_url or self.name or self.bearer_env:
+                message = "--base-url, --name and --bearer-env go with --source"
+                raise ConfigurationError(message)
+            return load_settings(self.config)
+        if self.config != Path(DEFAULT_FILE):
+            message = "--config and --source: give one of them"
+            raise ConfigurationError(message)
+        bearer = SecretReference(env=self.bearer_env) if self.bearer_env else None
+        return settings_for_document(self.source, base_url=self.base_url, name=self.name, bearer=bearer)
+
+
+def on_surface(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that takes a `surface` the options that name one."""
+    options = inspect.signature(Surface, eval_str=True).parameters
+    own = inspect.signature(command, eval_str=True)
+    kept = [parameter for name, parameter in own.parameters.items() if name != "surface"]
+
+    def with_options(**given: Any) -> None:
+        surface = Surface(**{name: given.pop(name) for name in options})
+        command(surface=surface, **given)
+
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*kept, *options.values())]
+    with_options.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    with_options.__doc__ = command.__doc__
+    with_options.__name__ = command.__name__
+    return with_options
+
+
+def with_service(
+    surface: Surface,
+    work: Callable[[CodeMode], Awaitable[int]],
+    *,
+    only: Sequence[str] = (),
+    strict: bool = False,
+    needs_sources: bool = True,
+) -> None:
+    """Enter the service, with these sources alone if some are named, do the work, and leave with its exit code.
+
+    A document that the command line names must be there. Where `needs_sources` is not set they are read when the work
+    first asks for them.
+    """
+
+    async def entered() -> int:
+        from codemode.service import CodeMode
+        from codemode.serving.cli import terminal as show
+
+        settings = _narrowed(surface.settings(), only) if only else surface.settings()
+        service = CodeMode.from_settings(settings, strict=strict or bool(surface.source))
+        async with AsyncExitStack() as entering:
+            if needs_sources:
+                with show.waiting("reading the sources"):
+                    await entering.enter_async_context(service)
+                _tell_sources(service)
+            else:
+                entering.push_async_callback(service.aclose)
+                await service.open()
+            try:
+                return await work(service)
+            except asyncio.CancelledError as told:
+                for note in getattr(told, "__notes__", ()):
+                    show.errors.print(show.plain(note, style="yellow"), soft_wrap=True)
+                raise
+
+    with errors_as_exit_codes():
+        raise typer.Exit(_until_told(entered()))
+
+
+def _tell_sources(service: CodeMode) -> None:
+    """Say what could not be read. Raises SourceError where that is everything."""
+    from codemode.serving.cli import terminal as show
+
+    failures = [source.failure for source in service.sources.values() if source.failure and not source.tools]
+    if failures and len(failures) == len(service.sources):
+        raise SourceError("\n".join(failure.said for failure in failures))
+    for name, source in service.sources.items():
+        show.warnings(name, source.warnings)
+
+
+def _narrowed(settings: Settings, names: Sequence[str]) -> Settings:
+    """What it takes to read these sources: nothing that may name tools of others. Raises ConfigurationError."""
+    unknown = next((name for name in names if name not in settings.sources), None)
+    if unknown is not None:
+        from codemode.serving.cli.configuration_file import no_source
+
+        raise no_source(unknown, settings.sources)
+    sources = {name: settings.sources[name] for name in names}
+    kept = {"name": settings.project, "state_folder": settings.state_folder, "cache_folder": settings.cache_folder}
+    return Settings.model_validate({"sources": sources, **kept})
+
+
+def _until_told(work: Coroutine[Any, Any, int]) -> int:
+    """Run to the end. SIGTERM and the end of the terminal cancel it as Ctrl-C does, so that a program has an end."""
+    told: list[int] = []
+
+    async def watched() -> int:
+        task = asyncio.ensure_future(work)
+
+        def end(number: int) -> None:
+            told.append(number)
+            task.cancel()
+
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is signal.SIG_DFL:  # else whoever started it wants it to go on
+                asyncio.get_running_loop().add_signal_handler(number, end, number)
+        return await task
+
+    try:
+        return asyncio.run(watched())
+    except asyncio.CancelledError:
+        if not told:
+            raise
+        return 128 + told[0]
+
+
+def local_caller(service: CodeMode, role: str) -> Caller:
+    """Whoever uses the command, in a role of the policy. Raises ConfigurationError where there is none of that name."""
+    if role not in service.policy.roles:
+        message = f"there is no role {role!r}; valid: {', '.join(service.policy.roles)} (policy.roles)"
+        raise ConfigurationError(message)
+    from codemode.gateway.caller import LOCAL
+
+    return replace(LOCAL, role=role)
+
+
+@contextmanager
+def errors_as_exit_codes() -> Iterator[None]:
+    """Errors become a message on standard error and an exit code of their own."""
+    try:
+        yield
+    except SourceError as error:
+        code, text = 3, str(error)
+    except CodeModeError as error:
+        code, text = 2, str(error)
+    except KeyboardInterrupt:
+        code, text = 130, "interrupted"
+    except (typer.Exit, typer.Abort):
+        raise
+    except Exception as error:  # noqa: BLE001 -- the boundary: a person is told, and shown no traceback
+        code, text = _unexpected(error)
+    else:
+        return
+    from codemode.serving.cli import terminal as show
+
+    show.errors.print(text, markup=False, style="red", soft_wrap=True)
+    raise typer.Exit(code)
+
+
+def _unexpected(error: Exception) -> tuple[int, str]:
+    from sandbox import SandboxError
+
+    if isinstance(error, SandboxError):
+        return 4, str(error)
+    if isinstance(error, OSError) and error.strerror and not isinstance(error, ConnectionError):
+        return 74, f"{error.filename or 'what is printed'} cannot be read or written: {error.strerror}"
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    kind = type(error).__name__
+    return 70, f"a mistake in codemode itself: {kind} at {Path(where.filename).name}:{where.lineno}; please report it"

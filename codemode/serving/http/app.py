@@ -1,0 +1,255 @@
+"""The HTTP face: `POST /v1/search`, `/v1/menu`, `GET /v1/tools[/{name}]`, `/v1/sources`, executions, `/mcp`,
+`GET /livez`, `/readyz`, `/healthz`, `/openapi.json`.
+
+Every error is a problem document (RFC 9457) with the stable `code` of the error beside it. A program that fails is no
+error of the service: it is an outcome, and the answer is 200.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import uuid
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+from fastapi import Depends, FastAPI, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from fastapi.security import HTTPBearer
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.routing import Route
+
+from codemode.catalog.stubs import full, one_liner
+from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads it at run time
+from codemode.errors import (
+    ApprovalForbidden,
+    CallerNotLetIn,
+    CodeModeError,
+    ConfigurationError,
+    ExecutionError,
+    ExecutionNotFound,
+    JournalDamaged,
+    JournalFull,
+    JournalUnavailable,
+    RequestConflict,
+    SearchInvalid,
+    SourceUnavailable,
+    ToolNotFound,
+)
+from codemode.observing.metrics import MetricsObserver
+from codemode.search.query import Query as SearchQuery
+from codemode.serving.auth.key_check import KeyCheck
+from codemode.serving.http.admission import Admission, turn_of_orphan
+from codemode.serving.http.executions import add_execution_routes
+from codemode.serving.http.intake import Intake
+from codemode.serving.http.menu import add_menu_route
+from codemode.serving.http.outgoing import Outgoing
+from codemode.serving.http.problems import problem
+from codemode.serving.http.request_mistakes import know_query, mistake_of, place_mistake, unread_body
+from codemode.serving.mcp.http import PATH, McpHttp
+from codemode.sources.loader import source_states
+from codemode.text.visible import visible
+from sandbox import SandboxError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from codemode.catalog.tool import Tool
+    from codemode.service import CodeMode
+    from codemode.serving.auth.callers import Callers
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+#: What an error of the service is over HTTP; the first that fits. Any other is that of a service behind the tools.
+STATUS: dict[type[CodeModeError], int] = {
+    SourceUnavailable: 503,
+    ToolNotFound: 404,
+    ExecutionNotFound: 404,
+    SearchInvalid: 422,
+    RequestConflict: 422,
+    ApprovalForbidden: 403,
+    CallerNotLetIn: 401,
+    JournalFull: 507,
+    JournalUnavailable: 503,
+    JournalDamaged: 500,
+    ExecutionError: 409,
+    ConfigurationError: 409,
+}
+
+BEARER = HTTPBearer(auto_error=False, description="An API key of this server")
+
+
+class SearchRequest(BaseModel):
+    """What to look for: one query, or one for each step of a plan."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    queries: Annotated[list[Annotated[str, Field(max_length=1000)]], Field(min_length=1, max_length=20)]
+    namespace: str | None = None
+    source: str | None = None
+    effect: Effect | None = None
+    tag: str | None = None
+    detail: Literal["auto", "full"] = "auto"
+    limit: int = Field(default=10, ge=1, le=100)
+    offset: int = Field(default=0, ge=0)
+
+
+def create_app(service: CodeMode, callers: Callers) -> FastAPI:
+    """The application around a service that has been entered, for these callers."""
+    server = service.settings.server
+    admission = Admission(server.load, processors=len(os.sched_getaffinity(0)))
+    mcp = McpHttp(service, admission)
+
+    @asynccontextmanager
+    async def running(_: FastAPI) -> AsyncIterator[None]:
+        async with mcp.running():
+            yield
+
+    app = FastAPI(title="codemode", version="1", lifespan=running, dependencies=[Depends(know_query)])
+    app.state.is_draining = False
+    if service.settings.keeps_journal:
+        service.executions.role_of = callers.role_of
+        service.executions.recovery.turn = partial(turn_of_orphan, admission)
+    app.router.routes.append(Route(PATH, endpoint=mcp))
+    app.add_middleware(Intake, admission=admission, limit_bytes=server.request_limit_bytes, body_s=server.request_s)
+    app.add_middleware(KeyCheck, callers=callers)
+    app.add_middleware(Outgoing)
+    _answer_errors(app)
+    _add_health(app, service)
+    _add_routes(app, service, Depends(BEARER))
+    add_execution_routes(app, service, Depends(BEARER))
+    add_menu_route(app, service, Depends(BEARER))
+    return app
+
+
+def _add_health(app: FastAPI, service: CodeMode) -> None:
+    @app.get("/livez", tags=["operation"])
+    async def livez() -> dict[str, Any]:
+        """Whether the process answers at all: restart it if it does not."""
+        return {"status": "ok"}
+
+    @app.get("/readyz", tags=["operation"])
+    async def readyz() -> JSONResponse:
+        """Whether to send requests here: programs can run, and the server is not about to stop.
+
+        It is `degraded` where a source is unavailable, or used as it was when it was last read; and where the journal
+        cannot be written: then programs may only read.
+        """
+        if app.state.is_draining or not service.is_ready:
+            return problem(503, "not_ready", "the server is stopping" if app.state.is_draining else "it is starting")
+        lacking = sum(source.failure is not None for source in service.sources.values())
+        found: dict[str, Any] = {"sources_lacking": lacking} if lacking else {}
+        if service.settings.keeps_journal and not await service.executions.health.is_writable():
+            found["journal"] = "cannot be written: programs may only read"
+        return JSONResponse({"status": "degraded", **found} if found else {"status": "ok"})
+
+    metrics = service.observers.find(MetricsObserver)
+    if metrics is not None:
+
+        @app.get("/metrics", tags=["operation"], include_in_schema=False)
+        async def prometheus() -> Response:
+            """Counters and histograms, as Prometheus reads them."""
+            text, media_type = metrics.text()
+            return Response(text, media_type=media_type)
+
+    @app.get("/healthz", tags=["operation"])
+    async def healthz(request: Request) -> dict[str, Any]:
+        """Whether the service is up; with a key, or where none is asked for, how many tools there are for its role."""
+        caller = request.state.caller
+        return {"status": "ok"} | ({"tools": len((await service.view(caller)).catalog)} if caller else {})
+
+
+def _add_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
+    @app.post("/v1/search", tags=["tools"], dependencies=[authenticated])
+    async def search(body: SearchRequest, request: Request) -> dict[str, Any]:
+        """Find tools. `text` is what a model reads; `hits` are the same as data."""
+        answer = await service.search(**body.model_dump(), caller=request.state.caller)
+        return answer.to_json()
+
+    @app.get("/v1/tools", tags=["tools"], dependencies=[authenticated])
+    async def list_tools(
+        request: Request,
+        namespace: str | None = None,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+        offset: Annotated[int, Query(ge=0)] = 0,
+    ) -> dict[str, Any]:
+        """All tools, a page at a time, in the order of their names."""
+        view = await service.view(request.state.caller)
+        if namespace is not None:
+            view.catalog.require_available(namespace)
+            view.finder.index.check(SearchQuery((), namespace))
+        tools = [tool for tool in view.catalog.tools if namespace in (None, tool.namespace)]
+        page = sorted(tools, key=lambda tool: tool.id)[offset : offset + limit]
+        return {"tools": [_brief(tool) for tool in page], "total": len(tools), "offset": offset}
+
+    @app.get("/v1/sources", tags=["tools"], dependencies=[authenticated])
+    async def list_sources(request: Request) -> dict[str, Any]:
+        """The sources of the caller's view: ready, stale (as last read), or unavailable, and why."""
+        return {"sources": source_states(service.sources, (await service.view(request.state.caller)).catalog)}
+
+    @app.get("/v1/tools/{name}", tags=["tools"], dependencies=[authenticated])
+    async def get_tool(name: str, request: Request) -> dict[str, Any]:
+        """One tool by its id or an exact alias, with all that a program needs to call it."""
+        tool = (await service.view(request.state.caller)).catalog.get(name)
+        return {
+            **_brief(tool),
+            "description": visible(tool.description),
+            "aliases": list(tool.aliases),
+            "documentation": full(tool),
+        }
+
+
+def _brief(tool: Tool) -> dict[str, Any]:
+    return {
+        "id": tool.id,
+        "source": tool.source,
+        "summary": visible(tool.summary),
+        "effect": tool.effect,
+        "tags": list(tool.tags),
+        "signature": one_liner(tool),
+    }
+
+
+def _answer_errors(app: FastAPI) -> None:
+    @app.exception_handler(CodeModeError)
+    async def known(_: Request, error: CodeModeError) -> JSONResponse:
+        status = next((status for kind, status in STATUS.items() if isinstance(error, kind)), 502)
+        nearest = {"nearest": list(error.nearest)} if isinstance(error, (ToolNotFound, SearchInvalid)) else {}
+        return problem(status, error.code, str(error), **nearest)
+
+    @app.exception_handler(JournalUnavailable)
+    async def unrecorded(_: Request, error: JournalUnavailable) -> JSONResponse:
+        log.error("%s", error)  # it names folders and hosts
+        detail = "executions cannot be recorded or read now; try again later, and look first what was done"
+        return problem(STATUS[JournalUnavailable], error.code, detail)
+
+    @app.exception_handler(SandboxError)
+    async def unavailable(_: Request, error: SandboxError) -> JSONResponse:
+        return problem(503, "sandbox_unavailable", str(error))
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+        mistakes = [mistake_of(e, request) for e in error.errors()]
+        detail = "; ".join(f"{mistake['at']}: {mistake['message']}" for mistake in mistakes)
+        return problem(422, "request_invalid", detail, errors=mistakes)
+
+    @app.exception_handler(Exception)
+    async def unexpected(_: Request, error: Exception) -> JSONResponse:
+        reference = uuid.uuid4().hex
+        log.error("unexpected error %s", reference, exc_info=error)
+        return problem(500, "internal_error", f"an error of this service; its log has it under {reference}")
+
+    @app.exception_handler(StarletteHTTPException)
+    async def http(request: Request, error: StarletteHTTPException) -> JSONResponse:
+        codes = {404: "not_found", 405: "method_not_allowed", 413: "request_too_large"}
+        if isinstance(error.__cause__, (ValueError, RecursionError)):  # how FastAPI says that it could not read a body
+            return problem(422, "request_invalid", unread_body(error.__cause__))
+        code = codes.get(error.status_code, "request_invalid")
+        answer = problem(error.status_code, code, place_mistake(error, request) or str(error.detail))
+        answer.headers.update(error.headers or {})
+        return answer

@@ -1,0 +1,121 @@
+"""One connection to the server: uvicorn's, with bounds on what comes before there is a request.
+
+uvicorn waits for the head of a request without end and keeps as much of it as there is; so a few thousand clients that
+say nothing, or one that does not stop, would keep everybody else out.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from codemode.serving.http.problems import problem
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+
+#: Bytes of a head: a bearer token of an issuer has a few thousand.
+LARGEST_HEAD = 64 * 1024
+
+#: The extension of ASGI by which an application ends a connection whose client does not read.
+HANG_UP = "codemode.hang_up"
+
+_AGAIN_S = 1
+
+
+class _Connection(HttpToolsProtocol):
+    most: ClassVar[int]
+    head_s: ClassVar[float]
+    last_s: ClassVar[float]
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._head_bytes = 0
+        self._in_head = True
+        self._has_ended = False
+        self._late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > self.most:
+            self._end(429, "overloaded", f"too many connections; try again in {_AGAIN_S} s")
+        else:
+            self._late = self.loop.call_later(self.head_s, self._end_late)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._is_on_time()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if not self._has_ended:
+            super().data_received(data)
+            self._count_head(data)
+
+    def _count_head(self, data: bytes) -> None:
+        if not self._in_head or self._has_ended or self.transport.is_closing():
+            return
+        self._head_bytes += len(data)
+        if self._head_bytes > LARGEST_HEAD:
+            self._end(431, "request_too_large", f"the head of a request may have at most {LARGEST_HEAD:,} bytes")
+        elif self._late is None:
+            self._late = self.loop.call_later(self.head_s, self._end_late)
+
+    def on_message_begin(self) -> None:
+        self._in_head = True
+        super().on_message_begin()
+        self.scope.setdefault("extensions", {})[HANG_UP] = {"now": self.transport.abort}
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        self._head_bytes = 0
+        self._is_on_time()
+        super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        self._end(400, "request_invalid", "this is not HTTP/1.1" if msg.startswith("Invalid") else msg)
+
+    def _is_answering(self) -> bool:
+        cycle: RequestResponseCycle | None = self.cycle
+        return cycle is not None and not cycle.response_complete
+
+    def _is_on_time(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+    def _end_late(self) -> None:
+        self._end(408, "request_too_slow", f"the head of the request was not there within {self.head_s:g} s")
+
+    def _end(self, status: int, code: str, detail: str) -> None:
+        """Answer at once, and hang up; only that, where it would be taken for the answer to a request before."""
+        self._is_on_time()
+        self._has_ended = True
+        if self._is_answering():
+            self.transport.close()
+            return
+        body = bytes(problem(status, code, detail).body)
+        again = f"retry-after: {_AGAIN_S}\r\n" if status == HTTPStatus.TOO_MANY_REQUESTS else ""
+        head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\ncontent-type: application/problem+json\r\n{again}"
+        self.transport.write(f"{head}content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode() + body)
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        """Close for writing, and later for reading: what nobody reads is answered with a reset (RFC 9112, 9.6)."""
+        if self.transport.can_write_eof() and len(self.connections) <= 2 * self.most:
+            self.transport.write_eof()
+            self._late = self.loop.call_later(self.last_s, self.transport.close)
+        else:
+            self.transport.close()
+
+
+def bounded(*, connections: int, head_s: float, last_s: float = 1.0) -> type[asyncio.Protocol]:
+    """The protocol of a server: so many connections at one time, each with so many seconds for the head of a request.
+
+    What goes beyond is answered with 429, 408, or 431 and a problem document, and hung up on: after `last_s` seconds,
+    in which the client may take note of it.
+    """
+    return type("Connection", (_Connection,), {"most": connections, "head_s": head_s, "last_s": last_s})

@@ -1,0 +1,150 @@
+"""ASGI middleware that takes requests in: their bodies, within limits of size and time, and then their turn.
+
+Where there is no room that is said before the body is read, and with an answer that was made once, so that what is
+refused costs next to nothing. A body is read before a turn is taken, so that who sends slowly holds nobody up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from codemode.serving.http.admission import Overloaded
+from codemode.serving.http.outgoing import READS, READS_PER_KEY, WATCHERS, WATCHERS_PER_KEY, Places
+from codemode.serving.http.problems import problem
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from codemode.serving.http.admission import Admission
+
+#: Paths whose requests make work enough to wait for a turn.
+WORK = ("/v1/search", "/v1/execute", "/v1/menu")
+
+#: And those of one execution that make it run.
+_RUNS = ("/resume", "/rollback")
+
+
+#: Answers a second that there is no room: all of them cost less than a tenth of a processor. What is beyond waits.
+REFUSALS_PER_S = 1000
+
+#: Seconds by which refusals may come earlier than that, and which one is held back at most.
+EARLY_S = 0.1
+LONGEST_WAIT_S = 1.0
+
+
+class _Refused(Exception):
+    """A request that goes no further, with the answer to it."""
+
+    def __init__(self, answer: Response) -> None:
+        self.answer = answer
+        super().__init__()
+
+
+class Intake:
+    """Answers 413 to a body over `limit_bytes`, 408 to one not there within `body_s`, 429 where there is no room."""
+
+    def __init__(self, app: ASGIApp, *, admission: Admission, limit_bytes: int, body_s: float) -> None:
+        self._app = app
+        self._admission = admission
+        self._limit_bytes = limit_bytes
+        self._body_s = body_s
+        self._next_refusal = 0.0
+        self._reads = Places(READS, READS_PER_KEY, "answers about executions")
+        self._watchers = Places(WATCHERS, WATCHERS_PER_KEY, "streams of events")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on with its whole body and its turn, or answer it here."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            if scope["method"] == "POST" and _is_work(scope["path"]):
+                await self._take_turn(scope, receive, send)
+            else:
+                await self._look(scope, receive, send)
+        except Overloaded as overloaded:
+            await self._hold_back()
+            await _try_again(overloaded.reason, overloaded.retry_after_s)(scope, receive, send)
+        except _Refused as refused:
+            await refused.answer(scope, receive, send)
+
+    async def _take_turn(self, scope: Scope, receive: Receive, send: Send) -> None:
+        state = scope.setdefault("state", {})
+        caller = state.get("caller")
+        name = caller.id if caller else "nobody"
+        self._admission.check(name)
+        first = await self._whole_body(scope, receive)
+        async with self._admission.turn(name) as state["turn"]:
+            await self._app(scope, _then(first, receive), send)
+
+    async def _look(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what makes no work; of answers that may be large, or stay open, only so many at one time."""
+        first = await self._whole_body(scope, receive)
+        places = self._places(scope)
+        if places is None:
+            await self._app(scope, _then(first, receive), send)
+            return
+        caller = scope.setdefault("state", {}).get("caller")
+        async with places.place(caller.id if caller else "nobody"):
+            await self._app(scope, _then(first, receive), send)
+
+    def _places(self, scope: Scope) -> Places | None:
+        path = scope["path"]
+        if scope["method"] != "GET" or not path.startswith("/v1/executions/"):
+            return None
+        return self._watchers if path.endswith("/events") else self._reads
+
+    async def _hold_back(self) -> None:
+        """Let a refusal wait: who asks again at once, against all advice, must not take all the time there is."""
+        now = asyncio.get_running_loop().time()
+        self._next_refusal = max(self._next_refusal, now) + 1 / REFUSALS_PER_S
+        wait = self._next_refusal - now - EARLY_S
+        if wait > 0:
+            await asyncio.sleep(min(wait, LONGEST_WAIT_S))
+
+    async def _whole_body(self, scope: Scope, receive: Receive) -> Message:
+        too_large = f"a request body may have at most {self._limit_bytes:,} bytes"
+        announced = dict(scope["headers"]).get(b"content-length", b"")
+        if announced.isdigit() and int(announced) > self._limit_bytes:
+            raise _Refused(problem(413, "request_too_large", too_large))
+        parts: list[bytes] = []
+        size = 0
+        try:
+            async with asyncio.timeout(self._body_s):
+                while True:
+                    message = await receive()
+                    if message["type"] != "http.request":
+                        return message
+                    parts.append(message.get("body", b""))
+                    size += len(parts[-1])
+                    if size > self._limit_bytes:
+                        raise _Refused(problem(413, "request_too_large", too_large))
+                    if not message.get("more_body", False):
+                        return {"type": "http.request", "body": b"".join(parts), "more_body": False}
+        except TimeoutError:
+            late = f"the request body was not there within {self._body_s:g} s"
+            raise _Refused(problem(408, "request_too_slow", late)) from None
+
+
+def _is_work(path: str) -> bool:
+    return path in WORK or (path.startswith("/v1/executions/") and path.endswith(_RUNS))
+
+
+@lru_cache(maxsize=64)
+def _try_again(reason: str, wait_s: int) -> Response:
+    answer = problem(429, "overloaded", f"{reason}; try again in {wait_s} s", retry_after_s=wait_s)
+    answer.headers["Retry-After"] = str(wait_s)
+    return answer
+
+
+def _then(first: Message, receive: Receive) -> Receive:
+    """What is received: the message that is there, then what else comes."""
+    waiting = [first]
+
+    async def next_message() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return next_message

@@ -1,0 +1,95 @@
+"""What is wrong with a request, for its sender: the place, and where a name is unknown the nearest that is known."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from fastapi import Request  # noqa: TC002 -- FastAPI reads it at run time
+from fastapi.exceptions import RequestValidationError
+from starlette.routing import Route
+
+from codemode.text.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from fastapi.routing import APIRoute
+    from starlette.exceptions import HTTPException
+
+#: Characters of a path that are repeated to its sender.
+_PATH_SHOWN = 200
+
+#: What probes and scrapers ask may carry more than we know of.
+_STRICT = "/v1/"
+
+
+def know_query(request: Request) -> None:
+    """Refuse parameters of the query that the end point does not have: a typing mistake must not go unseen.
+
+    To be a dependency of the whole application. Raises RequestValidationError.
+    """
+    if not request.url.path.startswith(_STRICT):
+        return
+    known = _in_query(request)
+    unknown = [name for name in dict.fromkeys(request.query_params) if name not in known]
+    if unknown:
+        raise RequestValidationError([{"type": "extra_forbidden", "loc": ("query", name)} for name in unknown])
+
+
+def unread_body(error: ValueError | RecursionError) -> str:
+    """Why a body is no JSON that can be read."""
+    match error:
+        case UnicodeDecodeError():
+            return f"body: not UTF-8 text: {error.reason} at byte {error.start}"
+        case RecursionError():
+            return "body: nested too deeply"
+        case _:
+            return "body: it has a number of more digits than are read"
+
+
+def mistake_of(error: dict[str, Any], request: Request) -> dict[str, str]:
+    """One error of a request as where it is, and what."""
+    if error["type"] == "json_invalid":
+        return {"at": "body", "message": f"not JSON: {error['ctx']['error']} at character {error['loc'][-1]}"}
+    if error["loc"] == ("body",):
+        is_json = "json" in request.headers.get("content-type", "")
+        more = (
+            f"; valid: {', '.join(_in_body(request))}" if is_json else ", and with it 'Content-Type: application/json'"
+        )
+        return {"at": "body", "message": f"send a JSON object{more}"}
+    at = ".".join(str(part) for part in error["loc"])
+    match error["type"], error["loc"]:
+        case "extra_forbidden", ("query", name):
+            return {"at": at, "message": _unknown(name, _in_query(request))}
+        case "extra_forbidden", ("body", name):
+            return {"at": at, "message": _unknown(name, _in_body(request))}
+        case _:
+            return {"at": at, "message": error["msg"]}
+
+
+def place_mistake(error: HTTPException, request: Request) -> str:
+    """What is wrong with the path of a request, or with its method; "" where nothing is."""
+    path = request.url.path[:_PATH_SHOWN]
+    if error.status_code == HTTPStatus.NOT_FOUND:
+        known = sorted({route.path for route in request.app.routes if isinstance(route, Route)})
+        return f"there is nothing at {path}{did_you_mean(path, known) or ';'} /openapi.json says what there is"
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        return f"{path} takes {(error.headers or {}).get('Allow', 'another method')}, not {request.method}"
+    return ""
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    return f"there is nothing of that name{did_you_mean(name, known) or '.'} Valid: {', '.join(known) or 'nothing'}"
+
+
+def _in_query(request: Request) -> list[str]:
+    return [field.alias for field in _route(request).dependant.query_params]
+
+
+def _in_body(request: Request) -> list[str]:
+    models = [field.field_info.annotation for field in _route(request).dependant.body_params]
+    return [name for model in models for name in getattr(model, "model_fields", ())]
+
+
+def _route(request: Request) -> APIRoute:
+    route: APIRoute = request.scope["route"]
+    return route

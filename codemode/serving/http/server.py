@@ -1,0 +1,129 @@
+"""`codemode serve`: the HTTP application under uvicorn, on a socket that is bound before anything is promised."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import math
+import resource
+import signal
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from codemode.errors import CodeModeError, ConfigurationError
+from codemode.observing.logs import written_logs
+from codemode.service import CodeMode
+from codemode.serving.auth.callers import Callers
+from codemode.serving.cli import terminal as show
+from codemode.serving.http.app import create_app
+from codemode.serving.http.connection import bounded
+from codemode.serving.http.listening import bind, is_loopback
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+    from types import FrameType
+
+    from codemode.settings import Settings
+
+
+log = logging.getLogger(__name__)
+
+#: Seconds that a server waits for its sources before it serves without those that have not come.
+PATIENCE_S = 10.0
+
+#: Connections that wait to be taken; the kernel's own limit is 4,096 by default.
+BACKLOG = 2048
+
+#: Open files that are asked of the system: half of what it allows is for connections of clients, the rest for programs.
+OPEN_FILES = 16_384
+
+
+def serve(settings: Settings, read: Callable[[], Settings], *, strict: bool = False) -> None:
+    """Serve until SIGINT or SIGTERM. Raises ConfigurationError or `sandbox.SandboxError` at start, strict SourceError.
+
+    A SIGHUP reads sources and policy anew, from what `read` then gives; where that fails all stays as it is.
+    """
+    callers = Callers.of(settings)
+    if callers.is_open and not is_loopback(settings.server.host):
+        message = (
+            f"server.host is {settings.server.host!r}, which others can reach, and there is no key: make one with "
+            "`codemode keys create`, add one (keys: [{env: CODEMODE_API_KEY}]; with --source, set CODEMODE_API_KEY) "
+            "or listen on 127.0.0.1"
+        )
+        raise ConfigurationError(message)
+    with written_logs(settings.observe.log):
+        service = CodeMode.from_settings(settings, strict=strict)
+        asyncio.run(_serve(service, read, callers, bind(settings.server)))
+
+
+class _DrainingServer(uvicorn.Server):
+    """Says that it is not ready any more as soon as it is told to stop; what is under way ends in its time."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Take the signal. uvicorn's own would have it raised again, which ends the process before all is closed."""
+        self.config.app.state.is_draining = True  # type: ignore[union-attr]
+        self.force_exit = self.force_exit or (self.should_exit and sig == signal.SIGINT)
+        self.should_exit = True
+
+
+async def _reload(service: CodeMode, read: Callable[[], Settings]) -> None:
+    try:
+        await service.reload(await asyncio.to_thread(read))
+    except CodeModeError as error:
+        log.error("all stays as it was: %s", error)
+    else:
+        log.info("read anew", extra={"sources": len(service.sources), "tools": len(service.catalog)})
+
+
+async def _serve(service: CodeMode, read: Callable[[], Settings], callers: Callers, listener: socket.socket) -> None:
+    settings = service.settings
+    reloads: set[asyncio.Task[None]] = set()
+    service.patience_s = None if service.strict else PATIENCE_S
+    async with service:
+        await service.start_sandbox()
+        app = create_app(service, callers)
+        if settings.keeps_journal:
+            await service.executions.serve()
+
+        def reload() -> None:
+            task = asyncio.create_task(_reload(service, read))
+            reloads.add(task)
+            task.add_done_callback(reloads.discard)
+
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
+        config = uvicorn.Config(
+            app,
+            http=bounded(connections=open_files() // 2, head_s=settings.server.request_s),
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=math.ceil(settings.server.drain_s),
+            lifespan="on",
+        )
+        gc.collect()
+        gc.freeze()  # what is loaded by now stays: no collection needs to look at it, which takes 0.1 s and more
+        listener.listen(BACKLOG)  # who reads the line below may connect
+        address = listener.getsockname()
+        show.errors.print(f"codemode serves {len(service.catalog)} tools on http://{_host(address)}:{address[1]}")
+        for name, source in service.sources.items():
+            if source.failure is not None:
+                state = "as it was when it was last read" if source.tools else "unavailable"
+                said = f"{name} is {state}, and tried again: {source.failure.said}"
+                show.errors.print(show.plain(said, style="yellow"), soft_wrap=True)
+        if callers.is_open:
+            show.errors.print("no key: whoever can reach this port may use it", style="yellow")
+        await _DrainingServer(config).serve(sockets=[listener])
+
+
+def open_files() -> int:
+    """How many files and connections this process may open, once it may open as many as it can be allowed to."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = min(most, OPEN_FILES) if most != resource.RLIM_INFINITY else OPEN_FILES
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+    return wanted
+
+
+def _host(address: tuple[str, int]) -> str:
+    return f"[{address[0]}]" if ":" in address[0] else address[0]

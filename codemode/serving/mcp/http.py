@@ -1,0 +1,72 @@
+"""The MCP face over streamable HTTP: `/mcp` of the server, with its callers, their credentials and their turns."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+from codemode.serving.http.admission import Overloaded
+from codemode.serving.mcp.server import Busy, McpFace
+from codemode.serving.mcp.sessions import IDLE_S, McpSessions
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+    from contextlib import AbstractAsyncContextManager
+
+    from mcp.server import ServerRequestContext
+    from starlette.types import Receive, Scope, Send
+
+    from codemode.gateway.caller import Caller
+    from codemode.service import CodeMode
+    from codemode.serving.http.admission import Admission
+
+#: Where it is served.
+PATH = "/mcp"
+
+
+class McpHttp:
+    """An ASGI application for requests that `KeyCheck` let pass. `running` must be entered around its use."""
+
+    def __init__(self, service: CodeMode, admission: Admission) -> None:
+        self._service = service
+        self._admission = admission
+        face = McpFace(service, caller_of=_caller, credentials_of=self._credentials, turn=self._turn)
+        self._sessions = StreamableHTTPSessionManager(
+            face.server,
+            max_request_body_size=service.settings.server.request_limit_bytes,
+            session_idle_timeout=IDLE_S,
+        )
+        self._open = McpSessions()
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Serve sessions until the block is left, which ends them."""
+        return self._sessions.run()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; a session is its caller's alone, to others it is 404. Raises Overloaded."""
+        caller: Caller = scope["state"]["caller"]
+        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=caller.id, scopes=[]))
+        with self._open.request(caller.id, scope, send) as watched:
+            await self._sessions.handle_request(scope, receive, watched)
+
+    def _credentials(self, context: ServerRequestContext[Any]) -> Mapping[str, str]:
+        headers = context.request.headers if context.request is not None else {}
+        return {name: headers[name] for name in self._service.caller_names if name in headers}
+
+    @asynccontextmanager
+    async def _turn(self, caller: Caller) -> AsyncIterator[Callable[[], None]]:
+        try:
+            async with self._admission.turn(caller.id) as turn:
+                yield turn.begun
+        except Overloaded as overloaded:
+            message = f"{overloaded.reason}; try again in {overloaded.retry_after_s} s"
+            raise Busy(message) from None
+
+
+def _caller(context: ServerRequestContext[Any]) -> Caller:
+    caller: Caller = context.request.scope["state"]["caller"]  # type: ignore[union-attr]
+    return caller

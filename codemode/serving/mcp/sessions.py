@@ -1,0 +1,101 @@
+"""How many sessions of MCP one caller may have open: one key must not use up those of all.
+
+The SDK closes a session that its client ends, or that had no request under way for `IDLE_S`. It tells nobody, so that
+here the same is reckoned from the requests that pass.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers
+
+from codemode.serving.http.admission import Overloaded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from starlette.types import Message, Scope, Send
+
+#: Seconds without a request after which the SDK closes a session.
+IDLE_S = 1800.0
+
+#: Sessions of one caller: a tenth of those that the SDK has for all.
+MOST = 1_000
+
+#: When a client that is refused may come again.
+_AGAIN_S = 60
+
+_NAME = "mcp-session-id"
+_ERRORS = 400  # the first status of an error
+
+
+@dataclass(slots=True, eq=False)
+class _Session:
+    """One that is open; without a name it is being opened, or has been ended."""
+
+    name: str = ""
+    under_way: int = 0
+    idle_since: float = 0.0
+
+
+class McpSessions:
+    """The sessions of each caller that are open."""
+
+    def __init__(self, *, most: int = MOST, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most = most
+        self._clock = clock
+        self._open: dict[str, list[_Session]] = {}
+
+    @contextmanager
+    def request(self, caller: str, scope: Scope, send: Send) -> Iterator[Send]:
+        """Around one request; gives what its answer is to be sent with. Raises Overloaded where it may open no more."""
+        session = self._session(caller, Headers(scope=scope))
+        if session is None:
+            yield send
+            return
+        session.under_way += 1
+
+        async def watch(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] < _ERRORS:
+                session.name = Headers(raw=message["headers"]).get(_NAME, session.name)
+                if scope["method"] == "DELETE":
+                    session.name = ""
+            await send(message)
+
+        try:
+            yield watch
+        finally:
+            session.under_way -= 1
+            session.idle_since = self._clock()
+            if not session.name:
+                self._keep(caller, [one for one in self._open.get(caller, ()) if one is not session])
+
+    def _session(self, caller: str, headers: Headers) -> _Session | None:
+        """The session of a request, or the one that it opens; none in the era without sessions."""
+        name = headers.get(_NAME)
+        if name is not None:
+            return next((one for one in self._open.get(caller, ()) if one.name == name), None)
+        if headers.get("mcp-protocol-version") not in (None, *HANDSHAKE_PROTOCOL_VERSIONS):
+            return None
+        closed = self._clock() - IDLE_S
+        there = [one for one in self._open.get(caller, ()) if one.under_way or one.idle_since > closed]
+        if len(there) >= self._most:
+            message = (
+                f"{len(there):,} MCP sessions of this key are open: end those that are done (DELETE with their "
+                f"Mcp-Session-Id), or wait, since one without a request for {IDLE_S / 60:g} minutes is closed"
+            )
+            raise Overloaded(message, _AGAIN_S)
+        session = _Session()
+        self._keep(caller, [*there, session])
+        return session
+
+    def _keep(self, caller: str, sessions: list[_Session]) -> None:
+        if sessions:
+            self._open[caller] = sessions
+        else:
+            self._open.pop(caller, None)

@@ -1,0 +1,1 @@
+"""Documents: read from files and URLs, parsed, resolved and cached."""

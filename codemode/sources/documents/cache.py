@@ -1,0 +1,143 @@
+"""Parsed catalogs on disk, by content: what was read once is not read again.
+
+A cached catalog answers only for exactly the same texts, namespace and options; anything wrong with it and it is as if
+it were not there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from codemode.catalog.tool import Effect, Tool
+from codemode.sources.documents.fragments import Fragments, write_fragments
+from codemode.sources.loaded import Surface, Warned
+from codemode.sources.openapi.operations import ApiDocument
+from codemode.transports.auth.requirements import SecurityScheme
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from codemode.catalog.tool import Details
+    from codemode.sources.openapi.operations import Operation
+
+#: Cached catalogs beyond this many: the least recently used are removed.
+MOST_KEPT = 40
+
+#: Raised whenever the same text would give other tools: a cache of another version is not read.
+VERSION = 11
+
+
+class CatalogCache:
+    """Cached catalogs in one folder, which only this user may read."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def key(self, text: bytes, name: str, options: Any = None) -> str:
+        """The key of an entry document's text under a namespace with options that change its tools."""
+        rest = json.dumps([VERSION, name, options], sort_keys=True, default=str).encode()
+        return hashlib.blake2b(text + b"\0" + rest, digest_size=20).hexdigest()
+
+    def read(
+        self, key: str, details: Callable[[Operation], Details], digest: Callable[[str], str | None]
+    ) -> Surface | None:
+        """The cached surface, or None. `digest` gives the digest of another file of the tree as it is now."""
+        path = self._folder / f"{key}.catalog"
+        try:
+            fragments = Fragments(path)
+            facts = fragments.facts
+            if any(digest(uri) != known for uri, known in facts["files"].items()):
+                return None
+            os.utime(path)
+            return _surface(fragments, details)
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def write(
+        self, key: str, surface: Surface, documents: Mapping[str, Any], entry: str, files: Mapping[str, str]
+    ) -> None:
+        """Keep a surface and the documents it was read from. A folder that cannot be written is not an error."""
+        facts = {
+            "entry": entry,
+            "files": dict(files),
+            "title": surface.title,
+            "digest": surface.digest,
+            "servers": surface.servers,
+            "server_defaults": surface.server_defaults,
+            "auth": surface.auth,
+            "warnings": surface.warnings,
+            "tools": [_row(tool) for tool in surface.tools],
+        }
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=self._folder, suffix=".new", delete=False) as file:
+                write_fragments(file, documents, entry, facts)
+            Path(file.name).replace(self._folder / f"{key}.catalog")
+            self._prune()
+        except (OSError, ValueError, TypeError):
+            return
+
+    def _prune(self) -> None:
+        kept = sorted(self._folder.glob("*.catalog"), key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in kept[MOST_KEPT:]:
+            path.unlink(missing_ok=True)
+
+
+def text_digest(data: bytes) -> str:
+    """The digest of one file of a tree."""
+    return hashlib.blake2b(data, digest_size=20).hexdigest()
+
+
+def _row(tool: Tool) -> list[Any]:
+    method, _, path = tool.key.partition(" ")
+    return [
+        tool.id, method, path, tool.source, tool.summary, tool.description, tool.effect, tool.effect_word, tool.tags,
+        tool.aliases, tool.retrieval_text, tool.deprecated, tool.parameter_names,
+    ]  # fmt: skip
+
+
+def _surface(fragments: Fragments, details: Callable[[Operation], Details]) -> Surface:
+    facts = fragments.facts
+    entry = facts["entry"]
+    api = ApiDocument(fragments.document(entry), uri=entry, retrieve=fragments.document)
+    tools = tuple(_tool(row, api, details) for row in facts["tools"])
+    warnings = tuple(Warned(*warning) for warning in facts["warnings"])
+    auth = tuple(SecurityScheme(*scheme) for scheme in facts["auth"])
+    return Surface(
+        tools,
+        warnings,
+        tuple(facts["servers"]),
+        facts["title"],
+        facts["digest"],
+        auth,
+        server_defaults=tuple(facts.get("server_defaults", ())),
+    )
+
+
+def _tool(row: list[Any], api: ApiDocument, details: Callable[[Operation], Details]) -> Tool:
+    id_, method, path, source, summary, description, effect, word, tags, aliases, text, deprecated, names = row
+    return Tool(
+        id_,
+        source=source,
+        summary=summary,
+        description=description,
+        effect=Effect(effect),
+        effect_word=word,
+        tags=tuple(tags),
+        aliases=tuple(aliases),
+        retrieval_text=text,
+        deprecated=deprecated,
+        key=f"{method} {path}",
+        names=tuple(names),
+        details=partial(_details, api, method, path, details),
+    )
+
+
+def _details(api: ApiDocument, method: str, path: str, details: Callable[[Operation], Details]) -> Details:
+    return details(api.operation(method, path))

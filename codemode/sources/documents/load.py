@@ -1,0 +1,150 @@
+"""From a file or URL to the tools of the document there, read anew or from the cache."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from codemode.errors import SourceError
+from codemode.settings import is_url
+from codemode.sources.documents.cache import text_digest
+from codemode.sources.documents.parse import parse_document
+from codemode.sources.documents.references import FetchedTree, FileTree, fetch_tree
+from codemode.sources.google.discovery import as_openapi, is_discovery
+from codemode.sources.openapi.document import details_of, load_openapi
+from codemode.transports.http.fetch import LARGEST_DOCUMENT_BYTES, fetch_text
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from codemode.catalog.tool import Tool
+    from codemode.sources.documents.cache import CatalogCache
+    from codemode.sources.loaded import Surface, Warned
+    from codemode.sources.stable_ids import GivenIds
+
+    Fetch = Callable[[str], Awaitable[str]]
+
+#: A reference that leaves its document, in JSON or YAML (a path may end in `$ref`, as in Microsoft Graph).
+_EXTERNAL = re.compile(rb"""\$ref["']?\s*:\s*["']?(?![\s"'#{])""")
+
+#: Warnings that are repeated where nothing at all could be read.
+_REASONS = 3
+
+
+async def read_surface(
+    name: str,
+    location: str,
+    *,
+    fetch: Fetch = fetch_text,
+    cache: CatalogCache | None = None,
+    given: GivenIds | None = None,
+) -> Surface:
+    """Read a document, and the documents it refers to. Raises SourceError, which names the file or URL.
+
+    `fetch` gives the text at a URL. With `given`, ids that were given before are kept, and those of new operations are
+    added to them.
+    """
+    ids = given.read(name) if given is not None else {}
+    surface = await _cached(name, location, fetch, cache, ids)
+    if given is not None:
+        await asyncio.to_thread(given.keep, name, surface.tools)
+    return surface
+
+
+async def _cached(name: str, location: str, fetch: Fetch, cache: CatalogCache | None, ids: dict[str, str]) -> Surface:
+    data = await _bytes(location, fetch)
+    if cache is None:
+        return await _read(data, name, location, fetch, None, "", ids)
+    key = cache.key(data, name, location)
+    tree = None if is_url(location) else FileTree(Path(location))
+    found = await asyncio.to_thread(cache.read, key, details_of, tree.digest if tree else _nothing)
+    if found is not None and all(ids.get(tool.key, tool.id) == tool.id for tool in found.tools):
+        return found
+    return await _read(data, name, location, fetch, cache, key, ids)
+
+
+async def _read(
+    data: bytes, name: str, location: str, fetch: Fetch, cache: CatalogCache | None, key: str, ids: dict[str, str]
+) -> Surface:
+    repeated: list[Warned] = []
+    document = await asyncio.to_thread(_parsed, data, location, repeated)
+    if is_url(location):
+        tree: FetchedTree | FileTree = await fetch_tree(
+            location, document if _EXTERNAL.search(data) else {}, fetch=fetch
+        )
+        uri = location
+    else:
+        tree = FileTree(Path(location))
+        uri = tree.entry
+    surface = await asyncio.to_thread(_surface, document, name, uri, location, tree, ids)
+    warnings = (*repeated, *surface.warnings)
+    surface = replace(surface, digest=_digest(key, tree.digests, surface.tools), warnings=warnings)
+    if not surface.tools:
+        unread = "".join(f"; {pointer}: {reason}" for pointer, reason in surface.warnings[:_REASONS])
+        message = f"has no operations that can be called: look under 'paths'{unread}"
+        raise SourceError(message, location=location)
+    if cache is not None:
+        has_others = _EXTERNAL.search(data) is not None
+        others = await asyncio.to_thread(tree.closure, document) if has_others else {}
+        await asyncio.to_thread(_keep, cache, key, surface, {uri: document, **others}, uri, tree)
+    return replace(surface, warnings=(*surface.warnings, *tree.warnings))
+
+
+def _keep(
+    cache: CatalogCache, key: str, surface: Surface, documents: dict[str, Any], uri: str, tree: FetchedTree | FileTree
+) -> None:
+    whole = replace(surface, warnings=(*surface.warnings, *tree.warnings))
+    cache.write(key, whole, documents, uri, tree.digests)
+
+
+def _digest(key: str, files: Mapping[str, str], tools: tuple[Tool, ...]) -> str:
+    """The state of an entry document and the files around it; empty where that cannot be known."""
+    if not key or "fetched" in files.values():
+        return ""
+    return text_digest(json.dumps([key, sorted(files.items()), [tool.id for tool in tools]]).encode())
+
+
+def _nothing(_: str) -> None:
+    """What is known of the other documents of a fetched tree: they may have changed."""
+
+
+def _surface(
+    document: Any, name: str, uri: str, location: str, retrieve: Callable[[str], Any], ids: dict[str, str]
+) -> Surface:
+    try:
+        return load_openapi(document, name=name, uri=uri, retrieve=retrieve, given=ids)
+    except SourceError as error:
+        raise error.at(location) from None
+
+
+def _parsed(data: bytes, location: str, warnings: list[Warned]) -> Any:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise SourceError("is not UTF-8 text", location=location) from None
+    document = parse_document(text, location=location, warnings=warnings)
+    try:
+        return as_openapi(document) if is_discovery(document) else document
+    except SourceError as error:
+        raise error.at(location) from None
+
+
+async def _bytes(location: str, fetch: Fetch) -> bytes:
+    if is_url(location):
+        return (await fetch(location)).encode()
+    return await asyncio.to_thread(_file_bytes, Path(location))
+
+
+def _file_bytes(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > LARGEST_DOCUMENT_BYTES:
+            message = f"is larger than {LARGEST_DOCUMENT_BYTES:,} bytes"
+            raise SourceError(message, location=str(path))
+        return path.read_bytes()
+    except OSError as error:
+        message = f"cannot be read: {error.strerror or error}"
+        raise SourceError(message, location=str(path)) from None

@@ -1,0 +1,1 @@
+"""Python functions, LangChain tools and tool objects as sources."""

@@ -1,0 +1,116 @@
+"""LangChain tools (`@tool` functions, `BaseTool` objects), wherever Python code has them.
+
+LangChain is not imported here: who has its tools has imported it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from codemode.catalog.effect_words import judge
+from codemode.catalog.names import identifier
+from codemode.catalog.tool import Effect, Tool
+from codemode.errors import SourceError, UpstreamError
+from codemode.sources.functions import callables
+from codemode.sources.toolkits.described import parameters_of
+from codemode.text.prose import first_sentence
+from codemode.transports.function import ANY, FunctionInvocation
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from codemode.catalog.schema import Schema
+
+_EFFECTS = tuple(Effect)
+
+
+def is_langchain_tool(target: object) -> bool:
+    """Whether it is a LangChain tool."""
+    return _is_a("BaseTool", target)
+
+
+def is_langchain_toolkit(target: object) -> bool:
+    """Whether it has LangChain tools that `get_tools()` gives."""
+    return _is_a("BaseToolkit", target)
+
+
+def tool_of(target: Any, id_: str, *, source: str, tags: tuple[str, ...] = ()) -> Tool:
+    """The tool that calls a LangChain tool. Raises SourceError where its arguments have no JSON Schema.
+
+    Its effect is what `@codemode.tool` says of its function, else `metadata["effect"]`, else what its words say.
+    """
+    try:
+        schema = target.tool_call_schema
+        schema = schema if isinstance(schema, Mapping) else schema.model_json_schema()
+    except Exception as error:  # noqa: BLE001 -- whatever pydantic, of either version, makes of the arguments
+        message = f"{id_} cannot be called with JSON data: {' '.join(str(error).split())[:300]}"
+        raise SourceError(message) from None
+    function = getattr(target, "coroutine", None) or getattr(target, "func", None)
+    parameters = parameters_of(schema)
+    description = str(target.description or "")
+    call = _with_artifact(target) if target.response_format == "content_and_artifact" else _plain(target)
+    keywords = {parameter.name: parameter.wire_name for parameter in parameters}
+    effect, word, is_said = judge(_said_effect(target, function), Effect.WRITE, (target.name,), description)
+    return Tool(
+        id_,
+        source=source,
+        summary=first_sentence(description),
+        description=description,
+        parameters=parameters,
+        effect=effect,
+        effect_word=word,
+        effect_said=is_said,
+        invocation=FunctionInvocation(call, keywords=keywords),
+        returns=None if target.response_format == "content_and_artifact" else _returns(function),
+        tags=(*tags, *(target.tags or ())),
+        aliases=tuple({target.name} - {identifier(target.name)}),
+        retrieval_text=" ".join((id_, target.name)),
+        key=id_,
+    )
+
+
+def _is_a(kind: str, target: object) -> bool:
+    base = getattr(sys.modules.get("langchain_core.tools"), kind, None)
+    return base is not None and isinstance(target, base)
+
+
+def _plain(target: Any) -> Callable[..., Awaitable[Any]]:
+    async def call(**arguments: Any) -> Any:
+        return await target.ainvoke(arguments)
+
+    return call
+
+
+def _with_artifact(target: Any) -> Callable[..., Awaitable[dict[str, Any]]]:
+    """A call that gives the content, which is for a model, and the artifact, which is for the program."""
+
+    async def call(**arguments: Any) -> dict[str, Any]:
+        message = await target.ainvoke({"type": "tool_call", "id": "call", "name": target.name, "args": arguments})
+        if message.status == "error":
+            raise UpstreamError(str(message.content))
+        return {"content": message.content, "artifact": _data(message.artifact)}
+
+    return call
+
+
+def _data(artifact: Any) -> Any:
+    """An artifact as JSON data; of one that has no such form, what it is."""
+    try:
+        return ANY.dump_python(artifact, mode="json")
+    except Exception:  # noqa: BLE001 -- objects of all libraries, whose serializers raise what they like
+        return f"<{type(artifact).__name__}>"
+
+
+def _said_effect(target: Any, function: object) -> Effect | None:
+    said = callables.said_effect(function) or (target.metadata or {}).get("effect")
+    return Effect(said) if said in _EFFECTS else None
+
+
+def _returns(function: Callable[..., Any] | None) -> Schema | None:
+    """What the type hint of the tool's own function says of its result."""
+    try:
+        return callables.tool_of(function, "", source="").returns if function is not None else None
+    except SourceError:
+        return None

@@ -1,0 +1,1 @@
+"""Google APIs as sources."""

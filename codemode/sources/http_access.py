@@ -1,0 +1,155 @@
+"""From the configuration of a source to how it is reached over HTTP: its document, and its operations."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, TypeGuard
+
+from codemode.errors import CallError, ConfigurationError, SourceError
+from codemode.settings import AwsCredential, NoCredential, OAuth2Credential, is_url
+from codemode.sources.authentication import authentication_of
+from codemode.transports.auth.credentials import Credential
+from codemode.transports.auth.grant import Grant
+from codemode.transports.auth.oauth import TokenSource
+from codemode.transports.http.addresses import Permitted, checked_base, is_same_origin, origin, without_userinfo
+from codemode.transports.http.deferred import DeferredTransport
+from codemode.transports.http.exchange import Exchange
+from codemode.transports.http.fetch import BehindLogin, fetch_text
+from codemode.transports.http.network import open_pool
+from codemode.transports.http.transport import HttpTransport, Reach
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from codemode.settings import SourceSettings
+    from codemode.sources.source import SourceContext
+    from codemode.transports.auth.requirements import Authentication, CallerSupply
+
+#: The largest answer of a token endpoint that is read.
+_TOKEN_BYTES = 1024 * 1024
+
+
+async def authentication(name: str, settings: SourceSettings, context: SourceContext) -> Authentication:
+    """The credentials of a source. Raises ConfigurationError; it may take as long as the commands that print them."""
+    return await asyncio.to_thread(authentication_of, name, settings, context.secrets, tokens=context.tokens)
+
+
+def http_transport(
+    name: str, settings: SourceSettings, context: SourceContext, *, servers: tuple[str, ...] = ()
+) -> DeferredTransport:
+    """What calls the operations of a source, with `servers` that its document suggests. Raises ConfigurationError.
+
+    Its secrets are read with the first call.
+    """
+    reach = Reach(
+        source=name,
+        base_url=settings.base_url,
+        address=settings.address,
+        location=settings.location,
+        servers=servers,
+        timeout_s=settings.timeout_s,
+        response_limit_bytes=settings.response_limit_bytes,
+        retries=settings.retries,
+        concurrency=settings.concurrency,
+        rate_per_s=settings.rate_per_s,
+        idempotency_header=settings.idempotency_header,
+        certificate=_certificate(settings),
+        ca_file=_ca_file(settings),
+    )
+    _check(name, settings)
+    return DeferredTransport(
+        name,
+        partial(authentication_of, name, settings, context.secrets, tokens=context.tokens),
+        lambda credentials: HttpTransport(reach, authentication=credentials, contents=context.contents),
+        idempotency_header=settings.idempotency_header,
+    )
+
+
+def _check(name: str, settings: SourceSettings) -> None:
+    """Raise ConfigurationError for what can be seen to be wrong before a secret is read."""
+    if settings.base_url is not None:
+        checked_base(settings.base_url)
+    if settings.client_certificate is not None or settings.ca_file is not None:
+        open_pool(Permitted(()), certificate=_certificate(settings), ca_file=_ca_file(settings))
+    for credential in settings.credentials:
+        if isinstance(credential, AwsCredential):
+            message = f"sources.{name}.credentials: kind: aws is for services of AWS (kind: aws of the source)"
+            raise ConfigurationError(message)
+        if isinstance(credential, OAuth2Credential):
+            for address in filter(None, (credential.token_url, credential.issuer)):
+                origin(address)
+
+
+def fetch(name: str, settings: SourceSettings, context: SourceContext) -> Callable[[str], Awaitable[str]]:
+    """How the documents of a source are fetched, where it has a URL: as its operations are called.
+
+    The source's own credentials are sent where a document cannot be had without, to the origin that its calls go to.
+    """
+    plain = partial(
+        fetch_text,
+        timeout_s=settings.timeout_s,
+        address=settings.address if _is_at_base(settings, by=lambda url: origin(url).host) else None,
+        certificate=_certificate(settings),
+        ca_file=_ca_file(settings),
+    )
+
+    async def fetched(url: str) -> str:
+        try:
+            return await plain(url)
+        except BehindLogin as error:
+            if without_userinfo(url) != url or not _may_sign(settings):
+                raise
+            if not _is_at_base(settings, by=origin) or not is_same_origin(url, settings.location):
+                message = f"{error.message}; credentials of this source are for {settings.base_url}, and not sent here"
+                raise SourceError(message, location=url, told=error.told) from None
+        return await plain(url, credentials=await own_credentials(name, settings, context))
+
+    return lambda url: context.documents.text(url, partial(fetched, url))
+
+
+def _may_sign(settings: SourceSettings) -> bool:
+    return any(not isinstance(one, NoCredential) for one in settings.credentials)
+
+
+def _is_at_base(settings: SourceSettings, *, by: Callable[[str], object]) -> bool:
+    """Whether the document and the operations are at one place, as `by` sees it."""
+    location = without_userinfo(settings.location)
+    return settings.base_url is None or not is_url(location) or by(settings.base_url) == by(location)
+
+
+async def own_credentials(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Credential, ...]:
+    """What the operator has configured for a source, as it is sent now. Raises ConfigurationError, SourceError."""
+    configured = (await authentication(name, settings, context)).chosen(None)
+    try:
+        return tuple([await _sent(name, one.supply, settings) for one in configured if is_own(one.supply)])
+    except CallError as error:
+        message = f"cannot be fetched: {error}"
+        raise SourceError(message, location=settings.location, told=error.for_model()) from None
+
+
+def is_own(supply: Credential | CallerSupply | Grant | None) -> TypeGuard[Credential | Grant]:
+    """Whether it is the operator's, and not brought by each caller."""
+    return isinstance(supply, (Credential, Grant))
+
+
+async def _sent(name: str, supply: Credential | Grant, settings: SourceSettings) -> Credential:
+    if isinstance(supply, Credential):
+        return supply
+    pool = open_pool(Permitted(tuple(map(origin, supply.addresses))), most=1, ca_file=_ca_file(settings))
+    exchange = Exchange(name, timeout_s=settings.timeout_s, limit_bytes=_TOKEN_BYTES, connections=pool)
+    tokens = TokenSource(supply, exchange, source=name)
+    try:
+        return await tokens.credential()
+    finally:
+        await tokens.aclose()
+        await exchange.aclose()
+
+
+def _certificate(settings: SourceSettings) -> tuple[str, str] | None:
+    found = settings.client_certificate
+    return None if found is None else (str(found.certificate), str(found.key))
+
+
+def _ca_file(settings: SourceSettings) -> str | None:
+    return None if settings.ca_file is None else str(settings.ca_file)

@@ -1,0 +1,175 @@
+"""OpenAPI 3.0, 3.1, 3.2 and Swagger 2.0 documents as tools."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from codemode.catalog.effect_words import judge
+from codemode.catalog.names import identifier, long_name, plain_paths, tool_ids
+from codemode.catalog.tool import Details, Effect, Tool
+from codemode.sources.flaws import flaws_of
+from codemode.sources.google.discovery import EXPANSION
+from codemode.sources.loaded import Surface, Warned
+from codemode.sources.openapi.arguments import parameters_of, raw_parameters
+from codemode.sources.openapi.bodies import body_of, is_json
+from codemode.sources.openapi.operations import ApiDocument, Operation
+from codemode.sources.openapi.responses import returns_of
+from codemode.sources.openapi.security import requirements_of
+from codemode.text.prose import first_sentence
+from codemode.transports.http.invocation import HttpInvocation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from codemode.catalog.names import OperationKey
+    from codemode.catalog.schema import Schema
+
+_READING = frozenset(("GET", "HEAD", "OPTIONS", "TRACE", "QUERY"))
+
+#: A path parameter of such a name may hold slashes: it names a place in a tree.
+_SLASHED = re.compile(r"(^|[_-])(path|filepath|filename|file|dir|ref|basehead|branch|tag|key)$", re.IGNORECASE)
+
+#: How documents say that a value is to be encoded, which matters where it holds slashes (GitLab, Cloudflare).
+_ENCODED = re.compile(r"url[ _-]?encoded|_encoded\b", re.IGNORECASE)
+
+#: What a pattern forbids: a slash in it is none that the value may have.
+_NEGATED = re.compile(r"\[\^(?:\\.|[^\]\\])*\]")
+
+
+def load_openapi(
+    document: Any,
+    *,
+    name: str,
+    uri: str = "",
+    retrieve: Callable[[str], Any] | None = None,
+    given: Mapping[str, str] | None = None,
+) -> Surface:
+    """The tools of a parsed document, under the namespace `name`.
+
+    An operation that cannot be read is missing and stands in the warnings; so does what costs it a type. `given` are
+    ids by operation (`GET /path`) that were given before and are kept; `retrieve` gives other documents that this one
+    refers to, by URI. Raises SourceError where it is no API document.
+    """
+    api = ApiDocument(document, uri=uri, retrieve=retrieve)
+    warnings: list[Warned] = []
+    operations = {key.key: (key, operation) for operation in api.operations(warnings) for key in [operation.key]}
+    warnings += dict.fromkeys(flaw for _, operation in operations.values() for flaw in flaws_of(operation))
+    ids = tool_ids(name, (key for key, _ in operations.values()), given=given)
+    tools = tuple(_tool(operation, key, ids[key.key], name) for key, operation in operations.values())
+    return Surface(
+        tools=tools,
+        warnings=tuple(warnings),
+        servers=api.servers,
+        server_defaults=api.server_defaults,
+        title=api.title,
+        auth=tuple(api.security_schemes.values()),
+    )
+
+
+def _tool(operation: Operation, key: OperationKey, id_: str, source: str) -> Tool:
+    tags = operation.node.get("tags")
+    summary = operation.text("summary")
+    description = operation.text("description")
+    effect, word, _ = judge(None, _effect(operation.method), _names(key), summary, description)
+    return Tool(
+        id_,
+        source=source,
+        summary=first_sentence(description) if _says_its_name(summary, key) and description else summary,
+        description=description,
+        effect=effect,
+        effect_word=word,
+        tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
+        aliases=_aliases(key, id_, source),
+        retrieval_text=f"{key.operation_id} {operation.method} {operation.path}".strip(),
+        deprecated=operation.node.get("deprecated") is True,
+        key=key.key,
+        details=partial(details_of, operation),
+    )
+
+
+def _says_its_name(summary: str, key: OperationKey) -> bool:
+    """Whether a summary is but the operationId in words, as frameworks fill it in: `List Templates`."""
+    name = "".join(filter(str.isalnum, key.operation_id)).lower()
+    words = "".join(filter(str.isalnum, summary)).lower()
+    return name.startswith(words)  # frameworks also add the path and the method to an operationId
+
+
+def details_of(operation: Operation) -> Details:
+    """Parameters, invocation and result of an operation."""
+    nodes = raw_parameters(operation)
+    body = body_of(operation, nodes)
+    returns, accept = returns_of(operation)
+    path, query = _split(operation.path)
+    invocation = HttpInvocation(
+        method=operation.method,
+        path=path,
+        query=query,
+        servers=operation.document.servers_of(operation),
+        body=body,
+        accept=accept,
+        is_json=bool(accept) and all(is_json(name) for name in accept),
+        slashed=_slashed(operation, nodes),
+        expanded=frozenset(str(node.get("name")) for node in nodes if node.get(EXPANSION) is True),
+        security=requirements_of(operation.node, operation.document.root, operation.document.security_schemes),
+    )
+    return Details(
+        parameters_of(operation, nodes, body),
+        invocation,
+        returns,
+        body.schema if body else None,
+        body is not None and body.required,
+        body is not None and body.merges,
+    )
+
+
+def _effect(method: str) -> Effect:
+    if method in _READING:
+        return Effect.READ
+    return Effect.DESTRUCTIVE if method == "DELETE" else Effect.WRITE
+
+
+def _names(key: OperationKey) -> tuple[str, ...]:
+    """What an operation is called: its operationId, and the end of its path where that is no placeholder."""
+    end = _split(key.path)[0].rstrip("/").rpartition("/")[2]
+    end = end.rpartition(":")[2] if ":" in end else "" if "{" in end else end
+    return tuple(name for name in (key.operation_id, end) if name)
+
+
+def _aliases(key: OperationKey, id_: str, source: str) -> tuple[str, ...]:
+    """Exact other names: the operationId, also as Python would write it, as one would guess it, and uncut."""
+    operation_id = key.operation_id
+    if not operation_id:
+        return ()
+    whole = long_name(source, id_, key)
+    names = dict.fromkeys((operation_id, identifier(operation_id), *plain_paths(key), whole))
+    return tuple(name for name in names if name and name != id_.partition(".")[2])
+
+
+def _split(path: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The path that is sent and the query fixed in it; what follows `#` only made the key unique."""
+    path, _, query = path.partition("#")[0].partition("?")
+    pairs = tuple((key, value) for part in query.split("&") if part for key, _, value in [part.partition("=")])
+    return path, pairs
+
+
+def _slashed(operation: Operation, nodes: list[Schema]) -> frozenset[str]:
+    """The path parameters that name a place in a tree: by their name, or because the document says so."""
+    marked = {node.get("name") for node in nodes if node.get("in") == "path" and _holds_slashes(node)}
+    return frozenset(name for name in operation.placeholders if name in marked or _SLASHED.search(name))
+
+
+def _holds_slashes(node: Schema) -> bool:
+    """Whether a Parameter Object says that its value may hold slashes, or shows one that does."""
+    if node.get("x-multi-segment") is True or node.get("allowReserved") is True:
+        return True
+    schema = (node.at(node.get("schema")) if "schema" in node.value else node).resolved()
+    pattern = schema.first("pattern")
+    if isinstance(pattern, str) and "/" in _NEGATED.sub("", pattern):
+        return True
+    shown = [str(value) for value in (node.get("example"), schema.first("example"), schema.first("default"))]
+    return (
+        any("/" in text or "%2f" in text.lower() for text in shown)
+        or _ENCODED.search(f"{node.get('name')} {node.get('description')} {schema.first('description')}") is not None
+    )

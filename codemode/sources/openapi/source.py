@@ -1,0 +1,24 @@
+"""API documents as a source: from the configuration to their tools, and the HTTP transport that calls them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codemode.sources.authentication import check_schemes
+from codemode.sources.documents.load import read_surface
+from codemode.sources.http_access import fetch, http_transport
+
+if TYPE_CHECKING:
+    from codemode.settings import SourceSettings
+    from codemode.sources.loaded import Surface
+    from codemode.sources.source import SourceContext
+    from codemode.transports.http.deferred import DeferredTransport
+
+
+async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, DeferredTransport]:
+    """Read the document. Raises SourceError or ConfigurationError, which name the file or URL and what to do."""
+    given = context.given if settings.keep_names else None
+    fetched = fetch(name, settings, context)
+    surface = await read_surface(name, settings.location, fetch=fetched, cache=context.cache, given=given)
+    check_schemes(name, settings, surface.auth)
+    return surface, http_transport(name, settings, context, servers=surface.servers)

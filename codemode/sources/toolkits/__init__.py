@@ -1,0 +1,1 @@
+"""Tools that files describe: toolkits, function tools and planner descriptions."""

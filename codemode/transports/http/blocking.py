@@ -1,0 +1,79 @@
+"""A client for libraries that block: it goes to the origin that the operator wrote, at addresses that were judged."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+
+import httpx2
+
+from codemode.transports.http.addresses import AddressKind, Permitted, kind_of_address, origin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Resolve = Callable[[str, int], tuple[str, ...]]
+
+
+def resolve(host: str, port: int) -> tuple[str, ...]:
+    """The IP addresses of a name, in the system's order of preference. Raises OSError."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+def blocking_client(base_url: str, *, timeout_s: float, resolve: Resolve = resolve) -> httpx2.Client:
+    """A client that follows no redirects, and asks nobody but the origin of `base_url`.
+
+    Its requests raise AddressNotAllowed where that leads elsewhere. Raises ConfigurationError for what is no address.
+    """
+    transport = _Judged(Permitted((origin(base_url),)), resolve)
+    return httpx2.Client(transport=transport, timeout=timeout_s, follow_redirects=False)
+
+
+class _Judged(httpx2.BaseTransport):
+    """Resolves a name, judges what it stands for, and connects to that; certificates are those of the name."""
+
+    def __init__(self, permitted: Permitted, resolve: Resolve) -> None:
+        self._permitted = permitted
+        self._resolve = resolve
+        self._transport = httpx2.HTTPTransport(trust_env=False)
+        self._was_public = False
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request. Raises AddressNotAllowed, httpx2.TransportError."""
+        place = origin(str(request.url))
+        *others, last = self._addresses(place.host, place.port)
+        for address in others:
+            try:
+                return self._transport.handle_request(_at(address, request, place.host))
+            except (httpx2.ConnectError, httpx2.ConnectTimeout):
+                continue
+        return self._transport.handle_request(_at(last, request, place.host))
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._transport.close()
+
+    def _addresses(self, host: str, port: int) -> tuple[str, ...]:
+        written = self._permitted.address_of(host, port)
+        if written is not None:
+            return (written,)
+        try:
+            found = self._resolve(host, port)
+        except (OSError, UnicodeError) as error:
+            message = f"the name {host} is not known: {getattr(error, 'strerror', None) or error}"
+            raise httpx2.ConnectError(message) from None
+        kept = self._permitted.judge(host, found, was_public=self._was_public)
+        self._was_public |= all(kind_of_address(address) is AddressKind.PUBLIC for address in kept)
+        return kept
+
+
+def _at(address: str, request: httpx2.Request, host: str) -> httpx2.Request:
+    """The same request to an IP address; its Host header stays."""
+    return httpx2.Request(
+        request.method,
+        request.url.copy_with(host=address),
+        headers=request.headers,
+        stream=request.stream,
+        extensions={**request.extensions, "sni_hostname": host},
+    )

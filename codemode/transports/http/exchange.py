@@ -1,0 +1,286 @@
+"""One request out, one answer in: connections, the size limit, redirects. No policy in here.
+
+Errors of this module are not redacted: who calls it knows the secrets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import quote, urljoin
+
+import httpcore2
+
+from codemode.errors import (
+    AnswerInvalid,
+    CallError,
+    ConfigurationError,
+    UpstreamError,
+    UpstreamTimeout,
+    UpstreamUnreachable,
+)
+from codemode.transports.auth.credentials import Place
+from codemode.transports.http.addresses import is_same_origin, origin, upgraded
+from codemode.transports.http.certificates import distrusted
+from codemode.transports.http.decompression import ACCEPTED, PackedWrongly, Unpacker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from codemode.transports.auth.credentials import Credential
+    from codemode.transports.http.addresses import Origin
+    from codemode.transports.http.request import HttpRequest
+
+#: Redirects that are followed: of a GET, to the same host.
+MOST_REDIRECTS = 3
+
+#: What a connection may take of the time of a call; names and handshakes are quick, or something is wrong.
+_CONNECT_SHARE, _CONNECT_AT_MOST_S = 0.8, 10.0
+
+#: What is left of a call's time when a stream of events is left.
+_TO_CLOSE_S = 0.05
+
+#: Methods whose requests say that they have no body (RFC 9110, 8.6).
+_SAY_LENGTH = frozenset(("POST", "PUT", "PATCH"))
+
+
+class Connections(Protocol):
+    """What sends requests: a pool of connections."""
+
+    async def handle_async_request(self, request: httpcore2.Request) -> httpcore2.Response:
+        """Send one."""
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Status, headers (names in lower case) and unpacked body of an answer; `url` is where a redirect led."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    url: str = ""
+
+
+class Redirected(UpstreamError):
+    """A redirect to `target` that is not followed."""
+
+    def __init__(self, message: str, *, status: int, target: str) -> None:
+        self.target = target
+        super().__init__(message, status=status)
+
+
+class Interrupted(UpstreamTimeout):
+    """The connection broke before the answer was complete; whether the other side did the work is unknown.
+
+    `is_stale` says that not one byte came: most often the service had given up an idle connection at that moment.
+    """
+
+    def __init__(self, message: str, *, is_stale: bool = False) -> None:
+        self.is_stale = is_stale
+        super().__init__(message)
+
+
+class Exchange:
+    """The connections to one source. No cookie is kept, no redirect to another host followed.
+
+    With `may_upgrade` one from http to the same host's https is.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        *,
+        timeout_s: float,
+        limit_bytes: int,
+        connections: Connections,
+        may_upgrade: bool = False,
+    ) -> None:
+        self._may_upgrade = may_upgrade
+        self._source = source
+        self.timeout_s = timeout_s
+        self._limit_bytes = limit_bytes
+        self._connections = connections
+        self._extensions = {
+            "timeout": {"connect": min(timeout_s * _CONNECT_SHARE, _CONNECT_AT_MOST_S), "pool": timeout_s}
+        }
+        self._origins: dict[str, Origin] = {}
+
+    async def send(
+        self, request: HttpRequest, credentials: Iterable[Credential] = (), *, deadline: float | None = None
+    ) -> Answer:
+        """Send a request with credentials. Raises UpstreamUnreachable, UpstreamTimeout, UpstreamError.
+
+        Of a stream of events that does not end before the `deadline` (of the loop's clock) the answer is what came.
+        """
+        credentials = tuple(credentials)
+        url = request.url
+        for _ in range(MOST_REDIRECTS):
+            answer = await self._once(self._prepared(request, url, credentials), deadline)
+            if not 300 <= answer.status < 400 or answer.status == 304:
+                return answer if url == request.url else replace(answer, url=url)
+            url = self._redirected(request.method, url, answer)
+        message = f"{self._source} redirected more than {MOST_REDIRECTS} times"
+        raise UpstreamError(message, status=answer.status)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._connections.aclose()
+
+    def unsent(self) -> UpstreamUnreachable:
+        """The error of a call whose time was over before its turn came, or an access token for it."""
+        message = f"{self._source} was kept busy by other calls, or gave no token, for {self.timeout_s:g} s"
+        message += "; nothing was sent"
+        return UpstreamUnreachable(message, source=self._source)
+
+    def late(self) -> UpstreamTimeout:
+        """The error of a call whose time is over."""
+        message = f"{self._source} did not answer within {self.timeout_s:g} s"
+        return UpstreamTimeout(f"{message}; whether it did the work is unknown")
+
+    def _prepared(self, request: HttpRequest, url: str, credentials: tuple[Credential, ...]) -> httpcore2.Request:
+        """The request with credentials, which take the place of whatever an argument put there."""
+        start, slash, rest = _halves(url)
+        target, _, query = f"{slash}{rest}".partition("?")
+        place = self._origins.get(start) or self._origins.setdefault(start, origin(start))
+        headers = [("Host", place.authority), *request.headers]
+        cookies = list(request.cookies)
+        for credential in credentials:
+            match credential.place:
+                case Place.HEADER:
+                    name = credential.name.lower()
+                    headers = [header for header in headers if header[0].lower() != name]
+                    headers.append((credential.name, credential.value))
+                case Place.COOKIE:
+                    cookies = [cookie for cookie in cookies if not cookie.startswith(f"{credential.name}=")]
+                    cookies.append(f"{credential.name}={credential.value}")
+                case Place.QUERY:
+                    name = f"{quote(credential.name, safe='')}="
+                    kept = [pair for pair in query.split("&") if pair and not pair.startswith(name)]
+                    query = "&".join((*kept, name + quote(credential.value, safe="")))
+        if cookies:
+            headers.append(("Cookie", "; ".join(cookies)))
+        headers += [("User-Agent", "codemode"), ("Accept-Encoding", ACCEPTED)]
+        if request.body is not None or request.method in _SAY_LENGTH:
+            headers.append(("Content-Length", str(len(request.body or b""))))
+        return httpcore2.Request(
+            request.method,
+            httpcore2.URL(
+                scheme=place.scheme, host=place.host, port=place.port, target=f"{target}?{query}" if query else target
+            ),
+            headers=[(name.encode("ascii"), value.encode("utf-8")) for name, value in headers],
+            content=request.body,
+            extensions=self._extensions,
+        )
+
+    async def _once(self, request: httpcore2.Request, deadline: float | None) -> Answer:
+        try:
+            response = await self._connections.handle_async_request(request)
+        except (httpcore2.ConnectError, httpcore2.ConnectTimeout, httpcore2.PoolTimeout) as error:
+            where = f"{request.url.scheme.decode()}://{request.url.host.decode()}:{request.url.port}"
+            why = distrusted(error) or _reason(error)
+            message = f"{self._source} at {where} cannot be reached ({why}); nothing was sent"
+            raise UpstreamUnreachable(message, source=self._source) from None
+        except httpcore2.LocalProtocolError as error:
+            message = f"{self._source}: the request cannot be sent as it is ({_reason(error)}); nothing was sent"
+            raise CallError(message) from None
+        except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
+            raise self._broken(error, is_stale=True) from None
+        headers: dict[str, str] = {}
+        for raw, value in response.headers:
+            name, text = raw.decode("ascii").lower(), _text(value)
+            headers[name] = f"{headers[name]}, {text}" if name in headers else text
+        try:
+            is_stream = headers.get("content-type", "").startswith("text/event-stream")
+            until = deadline - _TO_CLOSE_S if deadline is not None and is_stream else None
+            return Answer(response.status, headers, await self._read(response, headers, until))
+        finally:
+            await response.aclose()
+
+    async def _read(self, response: httpcore2.Response, headers: Mapping[str, str], until: float | None) -> bytes:
+        chunks: list[bytes] = []
+        try:
+            unpacker = Unpacker(headers.get("content-encoding", ""))
+            async with asyncio.timeout_at(until):
+                await self._collect(response, unpacker, chunks)
+            unpacker.end()
+        except TimeoutError:
+            if not chunks:
+                raise self.late() from None
+            return _whole_events(b"".join(chunks))
+        except PackedWrongly as error:
+            message = f"{self._source}: the answer cannot be unpacked: {error}"
+            raise _unusable(message, response.status) from None
+        except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
+            raise self._broken(error) from None
+        return b"".join(chunks)
+
+    async def _collect(self, response: httpcore2.Response, unpacker: Unpacker, chunks: list[bytes]) -> None:
+        size = 0
+        async for packed in response.aiter_stream():
+            for chunk in unpacker.pieces(packed):
+                size += len(chunk)
+                if size > self._limit_bytes:
+                    message = (
+                        f"{self._source}: the answer is larger than {self._limit_bytes:,} bytes; ask for less of it"
+                    )
+                    raise _unusable(message, response.status)
+                chunks.append(chunk)
+
+    def _broken(self, error: Exception, *, is_stale: bool = False) -> Interrupted:
+        message = f"the connection to {self._source} broke before the answer was complete ({_reason(error)})"
+        return Interrupted(f"{message}; whether it did the work is unknown", is_stale=is_stale)
+
+    def _redirected(self, method: str, url: str, answer: Answer) -> str:
+        if "location" not in answer.headers or method not in ("GET", "HEAD"):
+            message = f"{self._source} answered {answer.status}, a redirect that is not followed for {method}"
+            if answer.status == HTTPStatus.SEE_OTHER:  # what came of it is elsewhere (RFC 9110, 15.4.4)
+                message += ": it was done"
+                raise AnswerInvalid(message, status=answer.status)
+            raise UpstreamError(message, status=answer.status)
+        target = urljoin(url, answer.headers["location"])
+        if not target.isascii() or not (is_same_origin(url, target) or self._is_upgrade(url, target)):
+            message = f"{self._source} answered {answer.status}, a redirect to another host, which is never followed"
+            raise Redirected(message, status=answer.status, target=target)
+        return target.partition("#")[0]
+
+    def _is_upgrade(self, url: str, target: str) -> bool:
+        try:
+            return self._may_upgrade and upgraded(origin(url)) == origin(target)
+        except ConfigurationError:
+            return False
+
+
+def _unusable(message: str, status: int) -> UpstreamError:
+    """The error of an answer that cannot be read: also then the service has said by its status whether it did it."""
+    kind = AnswerInvalid if status < HTTPStatus.BAD_REQUEST else UpstreamError
+    return kind(message, status=status)
+
+
+def _halves(url: str) -> tuple[str, str, str]:
+    """An absolute URL as scheme and authority, the `/` after them, and the rest."""
+    scheme, _, rest = url.partition("://")
+    authority, slash, path = rest.partition("/")
+    host, mark, query = authority.partition("?")
+    return (f"{scheme}://{host}", "/", f"?{query}") if mark else (f"{scheme}://{authority}", slash or "/", path)
+
+
+def _whole_events(body: bytes) -> bytes:
+    """The events of a stream that was left in the middle of one."""
+    return body[: max(body.rfind(end) for end in (b"\n\n", b"\r\r", b"\n\r\n")) + 1]
+
+
+def _text(value: bytes) -> str:
+    """The value of a header: UTF-8 where it is some, else as it was meant before there was any (RFC 9110, 5.5)."""
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+def _reason(error: Exception) -> str:
+    return str(error) or type(error).__name__

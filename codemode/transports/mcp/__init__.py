@@ -1,0 +1,1 @@
+"""MCP as a client: one connection per server, over a process or HTTP."""

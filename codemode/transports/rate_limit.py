@@ -1,0 +1,100 @@
+"""How many calls of a source run at once, how many start in a second, and what is tried again."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from codemode.errors import UpstreamError
+from codemode.transports.departure import DEPARTURE
+from codemode.transports.http.exchange import Interrupted
+from codemode.transports.http.uncertainty import has_key, is_in_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from types import TracebackType
+
+    from codemode.transports.http.request import HttpRequest
+
+#: Methods that change nothing, so that a second attempt can do no harm (RFC 9110, 9.2.1).
+_SAFE = frozenset(("GET", "HEAD", "OPTIONS", "TRACE", "QUERY"))
+
+#: Methods whose second attempt leaves what the first would have (9.2.2).
+_IDEMPOTENT = _SAFE | {"PUT", "DELETE"}
+
+#: Statuses that ask for another attempt. 429 comes before the work as a rule, but a service may also pass on that of
+#: another, half way through its own (RFC 6585, 4, promises nothing): what is not idempotent is not repeated.
+_TOO_MANY = 429
+_FOR_NOW = frozenset((502, 503, 504))
+
+#: The first wait where the service gives no advice; each further one is twice as long.
+_FIRST_WAIT_S = 0.25
+
+#: The longest wait for a request under the same key that the service is still at work on.
+_KEY_WAIT_S = 2.0
+
+
+class Pace:
+    """Lets at most `concurrency` calls run at once, and starts at most `rate_per_s` in a second.
+
+    A call whose turn has come departs.
+    """
+
+    def __init__(
+        self,
+        concurrency: int,
+        rate_per_s: float | None = None,
+        *,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        self._gate = asyncio.Semaphore(concurrency)
+        self._between_s = 1 / rate_per_s if rate_per_s else 0.0
+        self._next = 0.0
+        self._sleep = sleep
+        self._clock = clock
+
+    async def __aenter__(self) -> None:
+        await self._gate.acquire()
+        try:
+            await self._turn()
+            await DEPARTURE.get().leave()
+        except BaseException:
+            self._gate.release()
+            raise
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._gate.release()
+
+    async def _turn(self) -> None:
+        if not self._between_s:
+            return
+        now = self._clock() if self._clock else asyncio.get_running_loop().time()
+        start = max(now, self._next)
+        self._next = start + self._between_s
+        if start > now:
+            await self._sleep(start - now)
+
+
+def wait_before_retry(error: Exception, request: HttpRequest, attempt: int) -> float | None:
+    """How long to wait before another attempt, in seconds; None where there must be none. `attempt` counts from 0.
+
+    A DELETE is repeated after 429 only: elsewhere the first attempt may have done it, and the second would say 404.
+    """
+    is_keyed = has_key(request)
+    is_repeatable = is_keyed or request.method in _IDEMPOTENT
+    usual = _FIRST_WAIT_S * 2**attempt
+    if isinstance(error, Interrupted):
+        if not is_repeatable or (request.method == "DELETE" and not is_keyed):
+            return None
+        return 0.0 if error.is_stale and attempt == 0 else usual
+    if not isinstance(error, UpstreamError) or not is_repeatable:
+        return None
+    if is_in_progress(error, request):
+        return min(usual, _KEY_WAIT_S) if error.retry_after_s is None else error.retry_after_s
+    is_worth_it = error.status == _TOO_MANY or (error.status in _FOR_NOW and (is_keyed or request.method != "DELETE"))
+    if not is_worth_it:
+        return None
+    return usual if error.retry_after_s is None else error.retry_after_s

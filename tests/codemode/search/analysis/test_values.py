@@ -1,0 +1,48 @@
+"""Values that are written out in a query."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from codemode.search.analysis.values import values
+from codemode.search.index.index import Index
+from codemode.testing import make_tool
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("rename /home/me/draft v2.docx", [("file", "v2.docx")]),
+        ("open ~/notes/today.md, then main.py", [("file", "~/notes/today.md"), ("file", "main.py")]),
+        ("read https://example.com/post.html.", [("url", "https://example.com/post.html.")]),
+        ("who owns example.co.uk?", [("url", "example.co.uk")]),
+        ("write to ada@example.com", [("email", "ada@example.com")]),
+        ("where is 203.0.113.9", [("ip", "203.0.113.9")]),
+        ("pulls.list", []),
+        ("upgrade to 1.2.3", []),
+        ("chat.postMessage, e.g. to me", []),
+    ],
+)
+def test_a_value_is_told_by_its_shape(query: str, found: list[tuple[str, str]]) -> None:
+    assert [(value.kind, query[value.start : value.end]) for value in values(query)] == found
+
+
+@pytest.mark.parametrize("repeated", ["a.", "a/", "a@a.", "www.", "1.1.", "-", "a.py/", "http://"])
+def test_a_query_without_end_is_read_in_time_that_grows_with_its_length(repeated: str) -> None:
+    begun = time.process_time()
+    values((repeated * 2_000)[:2_000])
+    assert time.process_time() - begun < 0.5
+
+
+def test_the_kind_of_a_value_is_searched_rather_than_its_words() -> None:
+    index = Index.build(
+        [
+            make_tool("disk.read", summary="Reads a file"),
+            make_tool("settings.show_config", summary="Shows the configuration"),
+            make_tool("people.list_notes", summary="Lists notes"),
+        ]
+    )
+    assert index.search("read config.yaml").hits[0].tool.id == "disk.read"
+    assert index.search("read notes.txt").hits[0].tool.id == "disk.read"

@@ -1,0 +1,87 @@
+"""Not sure is said where nothing may fit, and never takes a hit away."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from codemode.catalog.catalog import Catalog
+from codemode.search.index.index import Index
+from codemode.search.query import Query
+from codemode.sources.documents.parse import parse_document
+from codemode.sources.openapi.document import load_openapi
+from codemode.testing import make_tool
+
+
+@pytest.fixture(scope="module")
+def gym() -> Index:
+    document = parse_document(
+        Path(str(files("api_specs.gym") / "openapi.yaml")).read_text(encoding="utf-8"), location=""
+    )
+    return Index.build(Catalog(load_openapi(document, name="gym").tools))
+
+
+@pytest.mark.parametrize(
+    "query", ["create a client", "freeze membership", "list payments", "members", "book a class", "get_clients_list"]
+)
+def test_what_there_is_a_tool_for_is_not_flagged(gym: Index, query: str) -> None:
+    assert gym.search(query).unsure == ()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "xq zzyzx brumf add",
+        "brokle wunt snarfing plomb",
+        "resize the virtual machine of a kubernetes node",
+        "mean orbital eccentricity of an asteroid",
+    ],
+)
+def test_what_there_is_no_tool_for_is_flagged_and_keeps_its_hits(gym: Index, query: str) -> None:
+    answer = gym.search(query)
+    assert answer.unsure == (0,)
+    assert answer.hits
+
+
+def test_each_search_of_several_has_its_own_flag(gym: Index) -> None:
+    answer = gym.search(Query(("freeze membership", "resize the virtual machine of a kubernetes node")))
+    assert answer.unsure == (1,)
+    assert answer.confidence[0] > answer.confidence[1]
+
+
+def test_an_exact_name_is_certain(gym: Index) -> None:
+    assert gym.search("gym.clients.delete_client").confidence == (1.0,)
+
+
+def test_without_the_right_tool_confidence_falls(gym: Index) -> None:
+    others = Index.build([tool for tool in gym.tools if "freeze" not in tool.id])
+    assert others.search("freeze membership").confidence < gym.search("freeze membership").confidence
+
+
+def test_words_that_no_tool_has_beside_found_ones_make_a_search_less_certain(gym: Index) -> None:
+    whole, some, few = (
+        gym.search(query).confidence[0]
+        for query in ("freeze membership", "freeze membership astronaut", "freeze astronaut skyscraper")
+    )
+    assert some < whole - 0.05
+    assert few < some / 2
+
+
+def test_a_tool_told_from_its_siblings_by_a_word_that_was_not_asked_for_is_less_certain() -> None:
+    names = ["get_random_cat", "find_cat_by_tag", "find_cat_with_text"]
+    index = Index.build(make_tool(f"cats.{name}", summary="A picture of a cat") for name in names)
+    others = Index.build(make_tool(f"cats.{name}", summary="A picture of a cat") for name in names[1:])
+    assert others.search("get random cat").confidence < index.search("get random cat").confidence
+    asked, unasked = (index.search(query).confidence[0] for query in ("find cat by tag", "find cat"))
+    assert unasked < asked
+
+
+@pytest.mark.parametrize(
+    ("name", "unasked"), [("find_cat_with_text", 1.0), ("find_basic_cat", 0.5), ("find_the_cat", 0)]
+)
+def test_a_word_that_was_not_asked_for_counts_by_how_much_it_says(name: str, unasked: float) -> None:
+    found = Index.build([make_tool(f"cats.{name}", summary="A cat")]).evidence("find cat")
+    assert found is not None
+    assert found["unasked"] == unasked

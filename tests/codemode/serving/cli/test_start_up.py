@@ -1,0 +1,105 @@
+"""What a command imports before it does its work: that is what start-up costs, whatever the machine."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from codemode import CodeMode
+from codemode.serving.mcp.greeting import VERSIONS, Server
+from codemode.serving.mcp.server import McpFace
+from codemode.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEAVY = {"codemode.service", "codemode.sources", "numpy", "openai", "fastapi", "uvicorn", "mcp", "mcp_types", "httpx2"}
+
+#: What must not be imported by a command.
+FORBIDDEN: dict[str, set[str]] = {
+    "--version": {
+        *HEAVY,
+        "typer",
+        "rich",
+        "pydantic",
+        "yaml",
+        "asyncio",
+        "codemode.settings",
+        "codemode.serving.cli.main",
+    },
+    "--help": {*HEAVY, "pydantic", "yaml", "asyncio", "codemode.settings"},
+    "mcp --help": {*HEAVY, "codemode.serving.mcp.stdio"},
+    "serve --help": {*HEAVY, "codemode.serving.http.server"},
+    "approvals list": {"openai", "fastapi", "uvicorn", "mcp", "mcp_types", "botocore", "graphql"},
+    "keys list": {"openai", "fastapi", "uvicorn", "mcp", "mcp_types", "botocore", "graphql"},
+}
+
+RUN = """
+import json, sys
+from codemode.serving.cli.command import main
+sys.argv = ["codemode", *json.loads(sys.argv[1])]
+try:
+    main()
+finally:
+    sys.stderr.write(json.dumps(sorted(sys.modules)))
+"""
+
+
+@pytest.mark.parametrize("command", sorted(FORBIDDEN))
+def test_a_command_imports_no_more_than_it_runs(command: str, tmp_path: Path) -> None:
+    text = "sources: {gone: {location: gone.json}}\nstate_folder: state\ncache_folder: cache\n"
+    (tmp_path / "codemode.yaml").write_text(text, encoding="utf-8")
+    arguments = [sys.executable, "-c", RUN, json.dumps(command.split())]
+    ended = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=True)
+    imported = set(json.loads(ended.stderr[ended.stderr.rindex("[") :]))
+    assert FORBIDDEN[command] & imported == set()
+
+
+def test_importing_the_package_imports_nothing_else() -> None:
+    code = "import sys, codemode; print([m for m in sys.modules if m.startswith('codemode.') or m == 'pydantic'])"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("section", ["{}", '{"enabled": false}'])
+@pytest.mark.parametrize("face", ["code", "menu"])
+async def test_the_greeting_is_what_the_sdk_would_say(face: str, section: str, tmp_path: Path) -> None:
+    content = {"server": {"mcp": face}, "journal": json.loads(section), "state_folder": tmp_path}
+    settings = Settings.model_validate(content)
+    server = McpFace(CodeMode.from_settings(settings)).server
+    options = server.create_initialization_options()
+    capabilities = options.capabilities.model_dump(by_alias=True, exclude_none=True, mode="json")
+    capabilities.pop("extensions", None)  # which versions that begin with `initialize` do not know
+    said = {
+        "capabilities": capabilities,
+        "instructions": options.instructions,
+        "serverInfo": {"name": options.server_name, "version": options.server_version},
+    }
+    greeter = Server(options.server_version, is_menu=face == "menu", has_tasks=settings.keeps_journal)
+    for version in (*VERSIONS, "2026-07-28", "1999-01-01"):
+        answer = greeter.answer(_greeting(protocolVersion=version))
+        assert answer is not None
+        offered = version if version in VERSIONS else VERSIONS[-1]
+        assert answer["result"] == {**said, "protocolVersion": offered}
+
+
+@pytest.mark.parametrize("wrong", [{"protocolVersion": 3}, {"capabilities": None}, {"clientInfo": {"name": "x"}}])
+def test_what_is_no_greeting_is_left_to_the_sdk(wrong: dict[str, Any]) -> None:
+    assert Server("1").answer(_greeting(**wrong)) is None
+    assert Server("1").answer(b"[" * 100_000) is None
+
+
+def test_the_versions_are_those_of_the_sdk() -> None:
+    from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+    assert VERSIONS == HANDSHAKE_PROTOCOL_VERSIONS
+
+
+def _greeting(**changed: Any) -> bytes:
+    client = {"name": "x", "version": "1"}
+    params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client, **changed}
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).encode()
