@@ -1,4 +1,4 @@
-"""Every attempt of the corpus where the kernel or the user leaves the sandbox less to work with."""
+"""Every attempt without any layer, and where the kernel or the user leaves the sandbox less to work with."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.escapes.attack import attack
+from tests.escapes.attack import OWN, attack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +19,12 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="the process wall is Linux's"),
 ]
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+
+
+def test_without_walls_the_attempts_succeed(shared_data: Callable[[str], Path]) -> None:
+    """An attempt that fails without a layer would say nothing about the layers."""
+    attack(shared_data("security") / "escapes.yaml", "control")
+    attack(OWN, "control")
 
 
 @pytest.mark.parametrize("layer", ["os", "all"])
