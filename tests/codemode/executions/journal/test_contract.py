@@ -123,7 +123,7 @@ async def test_who_is_cancelled_before_the_write_has_written_nothing(journal: Jo
 
 
 async def test_an_unknown_execution_is_not_found(journal: Journal) -> None:
-    with pytest.raises(ExecutionNotFound, match="there is no execution 'ex_9': it was never here, or retention has"):
+    with pytest.raises(ExecutionNotFound, match="there is no execution 'ex_9'; it never existed, or retention"):
         await journal.get("ex_9")
     with pytest.raises(ExecutionNotFound):
         await journal.claim("ex_9")

@@ -45,12 +45,12 @@ def test_json_and_yaml_give_json_data(text: str, expected: object) -> None:
         ("a: !!python/object/apply:os.system [ls]", "could not determine a constructor"),
         (
             "a: 1\nb: " + "7" * 5000,
-            "a number of 5,000 digits, 4,300 are read; quotes around it make text of it in line 2",
+            "a number of 5,000 digits is too long, at most 4,300 are read; quote it to read it as text in line 2",
         ),
         ("a: 0x" + "f" * 5000, "a number of 5,002 digits, 4,300 are read"),
         ('{"id": "' + "7" * 5000 + '",\n "b": ' + "7" * 5000 + "}", "a number of 5,000 digits, 4,300 are read"),
         ('{"id": "' + "7" * 5000 + '",\n "b": -' + "7" * 5000 + "}", "make text of it: line 2 column 7"),
-        ("a: !!float soon", "what looks like a value of the type float is none; quotes around it make text of it in l"),
+        ("a: !!float soon", "this value looks like float, but is not valid; quote it to read it as text in l"),
     ],
     ids=["flow", "colons", "json", "bytes", "html", "python", "digits", "hex", "json-digits", "json-place", "float"],
 )

@@ -147,7 +147,7 @@ async def test_what_is_missing_is_said_before_anything_is_sent(recorder: Recorde
     )
     assert caught.value.for_model() == (
         "the operator has not configured what api asks for here (Key and App, or Login); "
-        "nothing was sent, and trying again is no use"
+        "nothing was sent, and retrying will not help"
     )
     assert recorder.received == []
 
