@@ -21,6 +21,7 @@ pytestmark = [
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 
 
+@pytest.mark.timeout(800)
 def test_without_walls_the_attempts_succeed(shared_data: Callable[[str], Path]) -> None:
     """An attempt that fails without a layer would say nothing about the layers."""
     attack(shared_data("security") / "escapes.yaml", "control")
