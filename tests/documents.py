@@ -12,7 +12,7 @@ from codemode.catalog.shapes import Shapes
 from codemode.catalog.tokens import estimate
 from codemode.sources.documents.parse import parse_document
 from codemode.sources.openapi.document import load_openapi
-from tests.callable.measure import measure
+from tests.nightly.callable.measure import measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.escapes.attack import OWN, attack
+from tests.security.escapes.attack import OWN, attack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
