@@ -11,7 +11,7 @@ TOKENIZER := $(SERVERS)/tokenizer/node_modules/gpt-tokenizer/data/o200k_base.tik
 SPECS ?= $(or $(CODEMODE_SHARED),../shared)/specs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check nightly lint types format coverage bench escapes soak crash fuzz callable servers tokens clean
+.PHONY: help demo test suite check nightly lint types format coverage bench escapes soak crash fuzz callable servers tokens clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -26,7 +26,9 @@ $(INSTALLED): pyproject.toml
 demo: $(INSTALLED) ## start the example services and run six programs against them
 	$(BIN)/codemode demo
 
-test: lint types $(SERVERS)/small/.installed ## lint, types and all tests but the nightly ones; what CI runs
+test: lint types suite ## lint, types and all tests but the nightly ones; what CI runs
+
+suite: $(INSTALLED) $(SERVERS)/small/.installed ## all tests but the nightly ones
 	$(PYTEST)
 
 check: lint types ## the quick one: lint, types and the unit tests
