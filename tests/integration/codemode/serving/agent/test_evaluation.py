@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import sys
+import threading
+from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,12 +13,14 @@ import pytest
 from codemode.errors import ConfigurationError
 from codemode.serving.agent.evaluation import read_tasks, tells
 from codemode.testing.model_server import ModelServer, Say, Seen
+from tests.command_line import codemode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from codemode.testing.model_server import Script
+
 TASKS = Path(str(files("api_specs") / "gym" / "tasks.yaml"))
-COMMAND = str(Path(sys.executable).parent / "codemode")
 
 
 @pytest.fixture(autouse=True)
@@ -27,16 +29,21 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
-async def codemode(*arguments: str, stdin: str = "", **environment: str) -> tuple[int | None, str, str]:
-    process = await asyncio.create_subprocess_exec(
-        *(COMMAND, *arguments),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env={**os.environ, "COLUMNS": "200", **environment},  # noqa: TID251
-    )
-    out, err = await process.communicate(stdin.encode())
-    return process.returncode, out.decode(), err.decode()
+@contextmanager
+def serving(script: Script) -> Iterator[ModelServer]:
+    """Serve a model in a thread of its own, because a command has the main thread."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    server = ModelServer(script)
+    try:
+        asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result()
+        yield server
+        asyncio.run_coroutine_threadsafe(server.__aexit__(None, None, None), loop).result()
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
 def solves(seen: Seen) -> Say:
@@ -47,32 +54,32 @@ def solves(seen: Seen) -> Say:
     return Say(calls=[("execute", {"code": task.solution or task.answer})])
 
 
-async def test_the_tasks_of_the_gym_can_be_done_and_are_not_done_by_talking() -> None:
-    async with ModelServer(solves) as server:
+def test_the_tasks_of_the_gym_can_be_done_and_are_not_done_by_talking() -> None:
+    with serving(solves) as server:
         to_model = ("--model", "scripted", "--model-url", server.base_url, "--json")
-        code, out, err = await codemode("eval", str(TASKS), "--mode", "code", *to_model, OPENAI_API_KEY=server.key)
-    assert code == 0, err
-    (done,) = json.loads(out)
+        ended = codemode("eval", str(TASKS), "--mode", "code", *to_model, OPENAI_API_KEY=server.key)
+    assert ended.returncode == 0, ended.stderr
+    (done,) = json.loads(ended.stdout)
     assert [attempt["why"] for attempt in done["attempts"]] == [""] * len(done["attempts"])
     assert (done["success"], done["turns"]) == (1.0, 2.0)
     assert done["tokens"] > 100
 
-    async with ModelServer(lambda _: Say("I have done it; it is 1, or 2.")) as server:
+    with serving(lambda _: Say("I have done it; it is 1, or 2.")) as server:
         to_model = ("--model", "scripted", "--model-url", server.base_url, "--json")
-        code, out, err = await codemode("eval", str(TASKS), "--mode", "code,menu", *to_model, OPENAI_API_KEY=server.key)
-    assert code == 0, err
-    assert [one["success"] for one in json.loads(out)] == [0.0, 0.0]
+        ended = codemode("eval", str(TASKS), "--mode", "code,menu", *to_model, OPENAI_API_KEY=server.key)
+    assert ended.returncode == 0, ended.stderr
+    assert [one["success"] for one in json.loads(ended.stdout)] == [0.0, 0.0]
 
 
-async def test_137_native_tools_are_what_the_service_refuses() -> None:
-    async with ModelServer(solves) as server:
+def test_137_native_tools_are_what_the_service_refuses() -> None:
+    with serving(solves) as server:
         to_model = ("--model", "scripted", "--model-url", server.base_url)
-        code, out, _ = await codemode("eval", str(TASKS), "--mode", "native", *to_model, OPENAI_API_KEY=server.key)
-    assert code == 1
-    assert "array too long. Expected an array with maximum length 128, but got an array with length 137" in out
+        ended = codemode("eval", str(TASKS), "--mode", "native", *to_model, OPENAI_API_KEY=server.key)
+    assert ended.returncode == 1
+    assert "array too long. Expected an array with maximum length 128, but got an array with length 137" in ended.stdout
 
 
-async def test_chat_shows_the_program_its_calls_and_what_it_costs(tmp_path: Path) -> None:
+def test_chat_shows_the_program_its_calls_and_what_it_costs(tmp_path: Path) -> None:
     def runs(seen: Seen) -> Say:
         if seen.answers:
             return Say(f"The answer is {seen.answers[-1].text}.", usage=(1000, 10))
@@ -80,28 +87,26 @@ async def test_chat_shows_the_program_its_calls_and_what_it_costs(tmp_path: Path
 
     (tmp_path / "shop.py").write_text('def price(number: int) -> int:\n    """A price."""\n    return number * 14\n')
     config = tmp_path / "codemode.yaml"
-    async with ModelServer(runs) as server:
+    with serving(runs) as server:
         config.write_text(
             "sources:\n  shop: {kind: python, location: shop.py}\n"
             f"agent: {{model: scripted, base_url: '{server.base_url}', price: {{input: 5, output: 10}}}}\n"
         )
-        code, out, err = await codemode("chat", "-c", str(config), stdin="what is it?\n", OPENAI_API_KEY=server.key)
-        assert code == 0, err
-        once, text, err = await codemode(
-            *("chat", "what is it?", "-c", str(config), "--json"), OPENAI_API_KEY=server.key
-        )
+        ended = codemode("chat", "-c", str(config), stdin="what is it?\n", OPENAI_API_KEY=server.key)
+        assert ended.returncode == 0, ended.stderr
+        once = codemode("chat", "what is it?", "-c", str(config), "--json", OPENAI_API_KEY=server.key)
         key = server.key
     for shown in ("Let me see.", "shop.price(number=3)", "committed", "The answer is 42.", "2 requests", "cost 0.0102"):
-        assert shown in out
-    result = json.loads(text)
-    assert (once, result["status"], result["text"]) == (0, "completed", "The answer is 42.")
-    assert key not in out + err + text
+        assert shown in ended.stdout
+    result = json.loads(once.stdout)
+    assert (once.returncode, result["status"], result["text"]) == (0, "completed", "The answer is 42.")
+    assert key not in ended.stdout + ended.stderr + once.stdout + once.stderr
 
 
-async def test_a_mode_that_there_is_not(tmp_path: Path) -> None:
-    code, _, err = await codemode("eval", str(TASKS), "--mode", "code,magic", "--model", "m")
-    assert code == 2
-    assert "'magic' is none of code, menu, hybrid, native" in err
+def test_a_mode_that_there_is_not(tmp_path: Path) -> None:
+    ended = codemode("eval", str(TASKS), "--mode", "code,magic", "--model", "m")
+    assert ended.returncode == 2
+    assert "'magic' is none of code, menu, hybrid, native" in ended.stderr
 
 
 @pytest.mark.parametrize(
