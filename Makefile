@@ -50,7 +50,7 @@ format: $(INSTALLED) ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-WALL := tests/unit/sandbox/host tests/unit/sandbox/isolation tests/unit/sandbox/protocol tests/unit/sandbox/test_sandbox.py
+WALL := tests/unit/sandbox/host tests/unit/sandbox/isolation tests/unit/sandbox/protocol tests/integration/sandbox/test_sandbox.py
 
 coverage: $(INSTALLED) ## the lines and branches of the sandbox's host, isolation and protocol that their tests do not reach
 	$(BIN)/coverage erase

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codemode.executions.journal.base import Decision
-from tests.unit.codemode.executions.upstream import APPROVER, OWNER, Place, place
+from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MADE = "POST /post?n=1"
 
-MODULE = "tests.unit.codemode.executions.one_process"
+MODULE = "tests.integration.codemode.executions.one_process"
 
 
 @pytest.fixture

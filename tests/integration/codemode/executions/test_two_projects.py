@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import pytest
 
-from tests.unit.codemode.executions.upstream import Upstream, document
+from tests.integration.codemode.executions.upstream import Upstream, document
 from tests.unit.codemode.transports.sockets import listening
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import httpx2
 import yaml
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from tests.unit.codemode.executions.upstream import document, place
+from tests.integration.codemode.executions.upstream import document, place
 from tests.unit.codemode.transports.sockets import listening
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from codemode.errors import TooSlow
 from codemode.executions.feed import KEPT, PAGE
 from codemode.executions.journal.base import JournalEntry
 from codemode.executions.watching import Watching
-from tests.unit.codemode.executions.upstream import OWNER
+from tests.integration.codemode.executions.upstream import OWNER
 
 if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal

@@ -10,7 +10,7 @@ from moto.server import ThreadedMotoServer
 
 from codemode import CodeMode
 from codemode.settings import Settings
-from tests.unit.codemode.sources.graphql_service import service
+from tests.integration.codemode.sources.graphql_service import service
 from tests.unit.codemode.sources.served import served
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
 from codemode.serving.http.app import create_app
 from tests.integration.codemode.executions.journal.conftest import new_database
-from tests.unit.codemode.executions.upstream import OWNER, place
+from tests.integration.codemode.executions.upstream import OWNER, place
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -17,7 +17,7 @@ from codemode.executions.journal.postgres import PostgresJournal
 from codemode.executions.journal.rows import given_text
 from codemode.executions.journal.sqlite import SqliteJournal
 from tests.integration.codemode.executions.journal.conftest import KEY, new, new_database
-from tests.unit.codemode.executions.upstream import APPROVER, OWNER, Place, place
+from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable

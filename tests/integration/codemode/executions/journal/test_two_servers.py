@@ -12,7 +12,7 @@ import pytest
 from codemode.errors import ApprovalRefused, ConfigurationError, ExecutionNotFound, LeaseHeld
 from codemode.executions.journal.base import Decision
 from tests.integration.codemode.executions.journal.conftest import new_database
-from tests.unit.codemode.executions.upstream import APPROVER, OWNER, Place, place
+from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 from tests.unit.codemode.transports.sockets import listening
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Runs a program in a process of its own: `python -m tests.unit.codemode.executions.one_process`.
+"""Runs a program in a process of its own: `python -m tests.integration.codemode.executions.one_process`.
 
 Reads a line of JSON: `folder`, `port` and `sections`, as `Place` has them, and `code`. Writes the status when it ends.
 """
@@ -10,7 +10,7 @@ import json
 import sys
 from pathlib import Path
 
-from tests.unit.codemode.executions.upstream import OWNER, Place, Upstream
+from tests.integration.codemode.executions.upstream import OWNER, Place, Upstream
 
 
 async def main() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.unit.codemode.executions.upstream import OWNER, Place, Upstream
+from tests.integration.codemode.executions.upstream import OWNER, Place, Upstream
 from tests.unit.codemode.transports.sockets import listening
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from codemode.errors import ExecutionChanged
 from codemode.executions.journal.base import Decision
 from codemode.serving.executions import gone_on
-from tests.unit.codemode.executions.upstream import APPROVER, OWNER, Place, Upstream, place
+from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, Upstream, place
 from tests.unit.codemode.transports.sockets import listening
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 
 from codemode.serving.http.admission import Admission, turn_of_orphan
 from codemode.settings.server import LoadSettings
-from tests.unit.codemode.executions.upstream import OWNER, Place, place
+from tests.integration.codemode.executions.upstream import OWNER, Place, place
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.executions.attempts import again_and_again
-from tests.unit.codemode.executions.upstream import OWNER, Place, place
+from tests.integration.codemode.executions.upstream import OWNER, Place, place
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -29,7 +29,7 @@ from codemode.service import CodeMode
 from codemode.settings import PolicySettings, Settings
 from codemode.sources.functions.callables import tool
 from sandbox import Delivery
-from tests.unit.codemode.executions.upstream import APPROVER, OWNER, Place, place
+from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 from tests.unit.sandbox.host.parallel_programs import program
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.journal.base import Decision, Retention
 from codemode.executions.journal.configured import journal_of
 from codemode.settings import Secrets
-from tests.unit.codemode.executions.upstream import APPROVER, OTHER, OWNER, Place, place
+from tests.integration.codemode.executions.upstream import APPROVER, OTHER, OWNER, Place, place
 from tests.unit.sandbox.host.test_cancellation import GivenUp
 
 if TYPE_CHECKING:
@@ -273,7 +273,7 @@ async def test_of_two_resumes_at_once_one_wins_and_nothing_is_done_twice(here: P
 
 
 async def test_what_has_changed_is_named_and_nothing_is_run(here: Place) -> None:
-    from tests.unit.codemode.executions.upstream import document
+    from tests.integration.codemode.executions.upstream import document
 
     async with here.service() as service:
         outcome = await service.execute("up.x.post(n=1)\nup.x.drop(n=1)", caller=OWNER)

@@ -23,7 +23,7 @@ from codemode.transports.auth.requirements import Authentication
 from codemode.transports.graphql import GraphqlTransport
 from codemode.transports.http.deferred import DeferredTransport
 from codemode.transports.http.transport import HttpTransport, Reach
-from tests.unit.codemode.sources.graphql_service import SCHEMA, SDL, service
+from tests.integration.codemode.sources.graphql_service import SCHEMA, SDL, service
 from tests.unit.codemode.sources.served import served
 from tests.unit.codemode.transports.recorder import Answered
 

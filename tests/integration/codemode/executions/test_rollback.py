@@ -10,7 +10,7 @@ from codemode.errors import ConfigurationError, ExecutionNotFound
 from codemode.executions.journal.base import Decision
 from codemode.executions.rollback import Left
 from codemode.sources.functions.callables import tool
-from tests.unit.codemode.executions.upstream import APPROVER, OTHER, OWNER, Place, place
+from tests.integration.codemode.executions.upstream import APPROVER, OTHER, OWNER, Place, place
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -20,7 +20,7 @@ from sandbox.protocol.strict_json import encode
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-PROGRAMS = str(Path(__file__).parent / "programs")
+PROGRAMS = str(Path(__file__).parents[2] / "unit" / "sandbox" / "programs")
 LIMITS = Limits(wall_s=40.0, cpu_s=2.0)
 
 

@@ -12,7 +12,7 @@ import httpx2
 from codemode.executions import health
 from codemode.serving.auth.callers import Callers
 from codemode.serving.http.app import create_app
-from tests.unit.codemode.executions.upstream import OWNER, place
+from tests.integration.codemode.executions.upstream import OWNER, place
 
 if TYPE_CHECKING:
     from pathlib import Path
