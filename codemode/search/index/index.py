@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from codemode.search.index.postings import Postings
     from codemode.search.index.profile import Profile
     from codemode.search.index.segment import Segment
-    from codemode.search.lookups import LookUp
+    from codemode.search.query import LookUp
     from codemode.search.semantic.similarity import Meanings
 
 _CANDIDATES = 200  # hits of one search that can be paged through
