@@ -88,6 +88,12 @@ $(SERVERS)/%/.installed: pyproject.toml
 	$(SERVERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --group $(if $(filter small,$*),servers,server-$*)
 	touch $@
 
+$(SERVERS)/examples/.installed: pyproject.toml # codemode itself and the frameworks that examples/ uses
+	$(PYTHON) -m venv $(SERVERS)/examples
+	$(SERVERS)/examples/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(SERVERS)/examples/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group server-examples
+	touch $@
+
 $(SERVERS)/powerdns/.installed: # Debian's packages, unpacked and not installed
 	mkdir -p $(SERVERS)/powerdns/bin
 	cd $(SERVERS)/powerdns && apt-get download pdns-server pdns-backend-sqlite3 libluajit-5.1-2 libluajit-5.1-common
@@ -100,8 +106,8 @@ $(SERVERS)/npm/.installed: tests/servers/package.json
 	npm install --silent --no-audit --no-fund --prefix $(SERVERS)/npm
 	touch $@
 
-servers: $(INSTALLED) $(foreach server,small mcp mcp-clients mcp-langchain npm chroma prefect litellm powerdns,$(SERVERS)/$(server)/.installed) ## real work on services, MCP servers and clients that others wrote
-	$(BIN)/python -m pytest tests/servers
+servers: $(INSTALLED) $(foreach server,small examples mcp mcp-clients mcp-langchain npm chroma prefect litellm powerdns,$(SERVERS)/$(server)/.installed) ## real work on services, MCP servers and clients that others wrote
+	$(BIN)/python -m pytest tests/servers tests/examples
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) $(SERVERS) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist

@@ -5,35 +5,22 @@ A block that cannot run has its reason in a comment right before it: `<!-- not r
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
-from dataclasses import dataclass
-from pathlib import Path
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import pytest
 import yaml
 
 from codemode.settings import load_settings
-from tests.ports import free_port
+from tests.docs.pages import ROOT, SERVICE, Block, blocks_of, on_free_ports, run_shell, shell_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-BLOCK = re.compile(
-    r"(?:<!-- not run: (?P<reason>[^\n]+?) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.M | re.S
-)
 NOT_RUN_AT_MOST = 5
 
-SERVICE = """
-python -m api_specs.gym --port 8137 --token demo &
-curl --silent --retry 40 --retry-connrefused --retry-delay 1 http://127.0.0.1:8137/openapi.json > gym.json
-export GYM_TOKEN=demo
-"""
 CONFIGURATION = """
 sources:
   gym:
@@ -42,29 +29,13 @@ sources:
     credentials: [{kind: bearer, token: {env: GYM_TOKEN}}]
 """
 
-
-@dataclass(frozen=True)
-class Block:
-    page: Path
-    line: int
-    language: str
-    text: str
-    reason: str | None
-
-
-def blocks() -> Iterator[Block]:
-    for page in PAGES:
-        content = page.read_text(encoding="utf-8")
-        for found in BLOCK.finditer(content):
-            line = content[: found.start()].count("\n") + 1
-            yield Block(page, line, found["language"], found["text"], found["reason"])
-
-
-BLOCKS = list(blocks())
-
+BLOCKS = list(chain.from_iterable(map(blocks_of, PAGES)))
 
 #: Pages whose Python is about others' libraries, and runs where these are installed: tests/servers/test_mcp_clients.py.
 OF_OTHERS = (ROOT / "docs" / "how-to" / "mcp-clients.md",)
+
+#: What the import of langchain-core's client for traces warns of, on 3.14.
+OF_LANGSMITH = "ignore::DeprecationWarning:langsmith._internal._beta_decorator"
 
 
 def in_page(page: Path, language: str) -> list[Block]:
@@ -81,36 +52,10 @@ def name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-def environment(folder: Path) -> dict[str, str]:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # noqa: TID251
-    return {"PATH": path, "HOME": str(folder), "LANG": "C.UTF-8"}
-
-
-#: What the import of langchain-core's client for traces warns of, on 3.14.
-OF_LANGSMITH = "ignore::DeprecationWarning:langsmith._internal._beta_decorator"
-
-#: The ports that the documents use; a test puts free ones in their place.
-PORTS = ("8137", "8138")
-
-
-def on_free_ports(text: str) -> str:
-    """The text with ports that nothing listens on, and more patience with a server that starts on a busy machine."""
-    for port in PORTS:
-        text = text.replace(port, str(free_port()))
-    return text.replace("--retry 40", "--retry 250")
-
-
-def run_shell(script: str, folder: Path) -> None:
-    """Run a page's shell blocks as one script that stops at the first error, and end what it left running."""
-    whole = f"set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT\n{script}"
-    ended = subprocess.run(["bash", "-c", whole], cwd=folder, env=environment(folder), capture_output=True, text=True)
-    assert ended.returncode == 0, f"{ended.stdout[-3000:]}\n{ended.stderr[-3000:]}"
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("page", with_blocks("bash"), ids=name)
 def test_the_shell_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
-    run_shell(on_free_ports("\n".join(block.text for block in in_page(page, "bash"))), tmp_path)
+    run_shell(on_free_ports(shell_of(page)), tmp_path)
 
 
 @pytest.mark.slow
