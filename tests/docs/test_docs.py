@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-NOT_RUN_AT_MOST = 5
+NOT_RUN_AT_MOST = 6
 
 CONFIGURATION = """
 sources:
@@ -96,7 +96,24 @@ def test_few_blocks_are_not_run_and_each_says_why() -> None:
     assert len([block for block in BLOCKS if block.reason is not None]) <= NOT_RUN_AT_MOST
 
 
+#: Pages whose links are checked and whose blocks run elsewhere or not at all.
+BESIDE = [
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "SECURITY.md",
+    ROOT / "benchmarks" / "README.md",
+    *(ROOT / "examples").rglob("README.md"),
+]
+
+
 def test_links_between_the_documents_lead_somewhere() -> None:
-    for page in PAGES:
+    for page in [*PAGES, *BESIDE]:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{name(page)}: {target}"
+
+
+def test_the_list_of_benchmarks_names_each_once() -> None:
+    listed = re.findall(
+        r"^\| `(\w+)` \|", (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    started = [file.stem for file in (ROOT / "benchmarks").glob("[a-z]*.py") if "__main__" in file.read_text("utf-8")]
+    assert sorted(listed) == sorted({*started} - {"one_process"})
