@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 
+from codemode import __version__
+
 
 def main() -> None:
     """Entry point of the `codemode` command."""
     try:
         if sys.argv[1:] == ["--version"]:
-            from importlib.metadata import version
-
-            sys.stdout.write(f"codemode {version('codemode')}\n")
+            sys.stdout.write(f"codemode {__version__}\n")
             return
         from codemode.serving.cli.main import main as command
     except KeyboardInterrupt:

@@ -66,7 +66,7 @@ def _begins_as_one(file: Path) -> bool:
 def written(sources: Iterable[tuple[LoadedSource, str]], folder: Path) -> str:
     """The text of a configuration in `folder` with these sources, each with its location."""
     lines = [
-        "# Every key, what it is for, and how secrets are named: docs/configuration.md.",
+        "# Every key, what it is for, and how secrets are named: docs/reference/configuration.md.",
         "# `codemode doctor` says what is still missing.",
         "sources:",
     ]

@@ -10,12 +10,13 @@ from __future__ import annotations
 import io
 import sys
 from importlib import import_module
-from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
 import typer.core
 import typer.main
+
+from codemode import __version__
 
 _PACKAGE = "codemode.serving.cli"
 
@@ -105,7 +106,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 -- called by typer
     if wanted:
-        sys.stdout.write(f"codemode {version('codemode')}\n")
+        sys.stdout.write(f"codemode {__version__}\n")
         raise typer.Exit
 
 
