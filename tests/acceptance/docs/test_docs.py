@@ -115,3 +115,10 @@ def test_the_list_of_benchmarks_names_each_once() -> None:
     )
     started = [file.stem for file in (ROOT / "benchmarks").glob("[a-z]*.py") if "__main__" in file.read_text("utf-8")]
     assert sorted(listed) == sorted({*started} - {"one_process"})
+
+
+def test_the_glossary_defines_a_term_once() -> None:
+    page = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
+    terms = re.findall(r"^\*\*(.+?)\*\*: \S", page, re.MULTILINE)
+    assert len(terms) > 50
+    assert len(terms) == len({term.casefold() for term in terms})
