@@ -7,7 +7,7 @@ import random
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codemode.catalog.names import (
@@ -106,7 +106,7 @@ _OPERATIONS = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine
 @given(operations=_OPERATIONS, seed=st.integers(0, 9))
 def test_ids_are_legal_distinct_short_and_independent_of_the_order(operations: list[OperationKey], seed: int) -> None:
     ids = tool_ids("api", operations)

@@ -105,10 +105,10 @@ def test_what_is_no_yaml_is_told_by_its_line_without_its_text(tmp_path: Path) ->
     ("value", "said"),
     [
         ("2024-13-45", "this value looks like timestamp, but is not valid; quote it to read it as text"),
-        ("!!bool maybe", "what looks like a value of the type bool is none"),
-        ("!!timestamp soon", "what looks like a value of the type timestamp is none"),
+        ("!!bool maybe", "this value looks like bool, but is not valid"),
+        ("!!timestamp soon", "this value looks like timestamp, but is not valid"),
         ("7" * 5000, "a number of 5,000 digits is too long, at most 4,300 are read; quote it to read it as text"),
-        ("0x" + "f" * 5000, "a number of 5,002 digits, 4,300 are read"),
+        ("0x" + "f" * 5000, "a number of 5,002 digits is too long, at most 4,300 are read"),
     ],
     ids=["date", "bool", "timestamp", "int", "hexadecimal"],
 )

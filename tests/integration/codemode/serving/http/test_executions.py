@@ -399,7 +399,7 @@ async def test_a_program_does_not_outlive_the_key_that_started_it(
     outcome = (await running).json()
     assert bank.taken_back == []
     assert outcome["value"][0] == "caller_not_let_in"
-    assert "the key that started this program was revoked, or has expired, while it ran" in outcome["value"][1]
+    assert "the key that started this program was revoked or expired while it ran" in outcome["value"][1]
     assert [(call["state"], call["rule"]) for call in outcome["calls"]] == [
         ("committed", "default for read"),
         ("denied", "the key of the program is no longer good"),
