@@ -76,7 +76,7 @@ REGION = {"url": "https://{region}.example/v1", "variables": {"region": {"defaul
         (
             ["https://{region}.example"],
             None,
-            "is not a whole address (https://{region}.example): set sources.x.base_url",
+            "is not an absolute URL (https://{region}.example): set sources.x.base_url",
         ),
         ([], None, "the document names no server: set sources.x.base_url in"),
     ],
