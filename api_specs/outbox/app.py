@@ -1,4 +1,4 @@
-"""The service: its operations, which FastAPI documents as they stand here."""
+"""The outbox service: its operations, documented by FastAPI."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ MessageId = Annotated[int, Path(alias="messageId", ge=1, le=2**53)]
 
 
 def create_app(database: pathlib.Path | str = ":memory:", *, token: str) -> FastAPI:
-    """The service on a database file, or on memory. Every operation asks for `token` as a bearer token."""
+    """Create the service on a database file, or in memory. Every operation requires `token` as a bearer token."""
     app = FastAPI(
         title="Outbox",
         version="1.0.0",
@@ -265,7 +265,7 @@ def _require_status(found: Message, status: MessageStatus, done: str) -> None:
 
 
 def _page(kept: Store, table: str, where: str, limit: int, cursor: str | None, **values: object) -> dict[str, Any]:
-    """One page of a table by descending number; the cursor is the last number of the page before."""
+    """Return one page of a table by descending number. The cursor is the last number of the previous page."""
     sql = f"from {table} where {where}"
     before = int(cursor) if cursor else 2**62
     rows = kept.rows(f"select * {sql} and id < :before order by id desc limit :n", before=before, n=limit + 1, **values)
@@ -275,11 +275,11 @@ def _page(kept: Store, table: str, where: str, limit: int, cursor: str | None, *
 
 
 async def _problem(_request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, Problem)  # noqa: S101 -- registered for this class alone
+    assert isinstance(error, Problem)  # noqa: S101 -- registered for this class only
     return error.response()
 
 
 async def _invalid(_request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, RequestValidationError)  # noqa: S101 -- registered for this class alone
+    assert isinstance(error, RequestValidationError)  # noqa: S101 -- registered for this class only
     said = (f"{'.'.join(map(str, mistake['loc']))}: {mistake['msg']}" for mistake in error.errors())
     return Problem(422, "; ".join(said)).response()

@@ -1,4 +1,4 @@
-"""What the service takes and answers. Fields are camelCase on the wire."""
+"""Request and response models. Fields are camelCase on the wire."""
 
 from __future__ import annotations
 
