@@ -36,8 +36,10 @@ def rendered(template: Row, values: dict[str, str]) -> tuple[str, str]:
     missing = sorted(set(needed) - set(values))
     unknown = sorted(set(values) - set(needed))
     if missing or unknown:
-        said = [f"missing: {', '.join(missing)}"] * bool(missing) + [f"unknown: {', '.join(unknown)}"] * bool(unknown)
-        raise Problem(422, f"The template {template['name']} takes {needed}; {'; '.join(said)}.")
+        problems = [f"missing: {', '.join(missing)}"] * bool(missing) + [f"unknown: {', '.join(unknown)}"] * bool(
+            unknown
+        )
+        raise Problem(422, f"The template {template['name']} takes {needed}; {'; '.join(problems)}.")
     return Placeholders(template["subject"]).substitute(values), Placeholders(template["text"]).substitute(values)
 
 

@@ -7,7 +7,7 @@ import os
 from queue import Full, Queue
 from threading import Lock, Thread
 
-#: Most queued lines. Further lines are counted and dropped.
+#: Maximum number of queued lines. Further lines are counted and dropped.
 WAITING = 1000
 
 #: Seconds to write queued lines when the log is closed.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: Characters of a result or an output shown to a model: about 5,000 tokens. A program can return less.
 SHOWN_CHARACTERS = 20_000
 
-#: Most bytes that JSON needs for one character: a `\\uXXXX` escape.
+#: Maximum bytes that JSON needs for one character: a `\uXXXX` escape.
 _MOST_BYTES = 6
 
 #: Calls listed by name when the program did not complete.
@@ -31,7 +31,8 @@ def outcome_text(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_
     Pass `can_resume=True` if the execution was recorded: the text then says how to repair and resume it.
     """
     return (
-        _said(ended, limit, can_resume=can_resume) or "completed without a result: end the program with an expression"
+        _parts_text(ended, limit, can_resume=can_resume)
+        or "completed without a result: end the program with an expression"
     )
 
 
@@ -51,11 +52,11 @@ def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_
         counted = Counter((call.tool, str(call.state)) for call in ended.calls)
         data["calls"] = [{"tool": tool, "state": state, "count": n} for (tool, state), n in counted.items()]
     rest = replace(ended, has_value=ended.has_value and not fits, failure=None)
-    said = _said(rest, limit, can_resume=can_resume)
-    return data | ({"text": said} if said not in ("", data["status"]) else {})
+    text = _parts_text(rest, limit, can_resume=can_resume)
+    return data | ({"text": text} if text not in ("", data["status"]) else {})
 
 
-def _said(ended: ExecutionOutcome, limit: int, *, can_resume: bool) -> str:
+def _parts_text(ended: ExecutionOutcome, limit: int, *, can_resume: bool) -> str:
     parts = [] if ended.ok else [f"{ended.status}: {failure_text(ended)}" if ended.failure else str(ended.status)]
     if ended.has_value:
         parts.append(_cut(_value_text(ended, limit), limit, "return less of it"))

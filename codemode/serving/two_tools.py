@@ -45,10 +45,10 @@ class ExecuteArguments(BaseModel):
 
 def problem_of(error: ValidationError) -> str:
     """Return a message that lists the invalid arguments and names the valid ones."""
-    said = []
+    problems = []
     for one in error.errors(include_url=False):
         name = ".".join(map(str, one["loc"]))
         text = "unknown argument" if one["type"] == "extra_forbidden" else one["msg"].removeprefix("Value error, ")
-        said.append(f"{name}: {text}" if name else text)
+        problems.append(f"{name}: {text}" if name else text)
     takes = ", ".join((SearchArguments if error.title == SearchArguments.__name__ else ExecuteArguments).model_fields)
-    return f"{'; '.join(said)}; valid: {takes}"
+    return f"{'; '.join(problems)}; valid: {takes}"

@@ -187,8 +187,8 @@ class ModelServer:
         ]
         written = say.text + "".join(arguments for _, _, arguments in given)
         tokens = (estimate(json.dumps(body)), estimate(written)) if say.usage is None else say.usage
-        said = Say(say.text, calls, say.finish, say.refusal, say.usage)
-        return _Spoken(said, f"{next(self._numbers)}", str(body.get("model")), given, tokens)
+        final = Say(say.text, calls, say.finish, say.refusal, say.usage)
+        return _Spoken(final, f"{next(self._numbers)}", str(body.get("model")), given, tokens)
 
 
 def _completion(spoken: _Spoken) -> dict[str, Any]:

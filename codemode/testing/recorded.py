@@ -93,8 +93,8 @@ class RecordedUpstream:
         same = [one for one in self._exchanges if one.key == asked.key]
         if not same:
             near = [key[:300] for key, _, _ in process.extract(asked.key, [e.key for e in self._exchanges], limit=1)]
-            said = f"nothing recorded for {asked.key[:300]}; closest: {near or 'the cassette is empty'}"
-            return JSONResponse({"error": {"message": said}}, 501)
+            message = f"nothing recorded for {asked.key[:300]}; closest: {near or 'the cassette is empty'}"
+            return JSONResponse({"error": {"message": message}}, 501)
         at = self._given.get(asked.key, 0)
         self._given[asked.key] = at + 1
         return _response(same[min(at, len(same) - 1)])

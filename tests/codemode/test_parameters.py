@@ -72,7 +72,7 @@ OF_MENUS: list[tuple[str, dict[str, Any], str]] = [
 OF_AGENT: list[tuple[dict[str, Any], str]] = [
     ({"service": 3}, "service is a CodeMode, not 3 (int)"),
     ({"settings": {}}, "settings is an AgentSettings or None, not {} (dict)"),
-    ({"settings": Settings()}, "(Settings); give its agent"),
+    ({"settings": Settings()}, "(Settings); pass its agent"),
     ({"model": "gpt"}, "not 'gpt' (str); AgentSettings(model=…) names one"),
     ({"caller": "ann"}, "caller is a Caller, not 'ann' (str)"),
     (

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _SERVICE = instance(CodeMode, {})
 _SETTINGS = instance(
-    AgentSettings, {str: "AgentSettings(model=…) names a model", Settings: "give its agent"}, is_optional=True
+    AgentSettings, {str: "AgentSettings(model=…) names a model", Settings: "pass its agent"}, is_optional=True
 )
 _MODEL = Kind(
     "an object with a method ask(request), or None",

@@ -48,8 +48,10 @@ def _decoded(name: str, text: str, *, cut_off: bool) -> Any:
         else:
             at = getattr(error, "pos", 0)
             near = text[max(at - _SHOWN // 2, 0) : at + _SHOWN // 2]
-            said = getattr(error, "msg", str(error))
-            message = f"the arguments of {name} are not JSON: {said} at character {at}, near {near!r}; send them again"
+            problem = getattr(error, "msg", str(error))
+            message = (
+                f"the arguments of {name} are not JSON: {problem} at character {at}, near {near!r}; send them again"
+            )
     raise Malformed(message)
 
 

@@ -123,8 +123,8 @@ def read_tasks(file: Path) -> TaskSet:
         message = f"the tasks {file} are not YAML: {' '.join(str(error).split())}"
         raise ConfigurationError(message) from None
     except ValidationError as error:
-        said = [f"{file}: {'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors() if one["loc"]]
-        raise ConfigurationError("\n".join(said) or f"{file}: expected a mapping with a list of `tasks`") from None
+        mistakes = [f"{file}: {'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors() if one["loc"]]
+        raise ConfigurationError("\n".join(mistakes) or f"{file}: expected a mapping with a list of `tasks`") from None
     ids = [task.id for task in tasks.tasks]
     twice = sorted({id_ for id_ in ids if ids.count(id_) > 1})
     if twice:

@@ -60,7 +60,7 @@ class FencedModel:
         """Ask once. Raises ModelUnreachable."""
         names = [str(tool["function"]["name"]) for tool in request.tools]
         system = f"{request.system}\n\n{_described(request)}" if names and request.choice != "none" else request.system
-        plain = ModelRequest(system, [*_told(request.messages)])
+        plain = ModelRequest(system, [*_with_observations(request.messages)])
         async for piece in self._model.ask(plain):
             if isinstance(piece, ModelAnswer):
                 yield read_answer(piece, names if request.choice != "none" else ())
@@ -130,7 +130,7 @@ def _line(function: Mapping[str, Any]) -> str:
     return f"- {function['name']}: {function.get('description', '')} Arguments: {parameters}"
 
 
-def _told(messages: Sequence[Message]) -> Iterable[Message]:
+def _with_observations(messages: Sequence[Message]) -> Iterable[Message]:
     """Yield the messages with tool results as observations. Consecutive results are joined in one message."""
     observed: list[str] = []
     for message in messages:

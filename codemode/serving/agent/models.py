@@ -279,7 +279,7 @@ def _or_not_given(value: Any) -> Any:
 
 def _unreachable(error: OpenAIError, client: AsyncOpenAI) -> ModelUnreachable:
     status = getattr(error, "status_code", None)
-    said = str(error if status or error.__cause__ is None else error.__cause__)
-    said = said.replace(client.api_key, "***") if client.api_key else said
+    details = str(error if status or error.__cause__ is None else error.__cause__)
+    details = details.replace(client.api_key, "***") if client.api_key else details
     where = f"the model's provider at {client.base_url}"
-    return ModelUnreachable(f"{where} answered {said}" if status else f"{where} cannot be reached: {said}")
+    return ModelUnreachable(f"{where} answered {details}" if status else f"{where} cannot be reached: {details}")

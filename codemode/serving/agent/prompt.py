@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from codemode.settings import AgentSettings
 
-#: Most characters of a plan's JSON in the prompt.
+#: Maximum length of a plan's JSON in the prompt, in characters.
 PLAN_CHARACTERS = 1_500
 
 _CODE = (

@@ -150,8 +150,8 @@ class Toolbox:
             catalog.get(name)
         except CodeModeError as error:
             near += [one for one in getattr(error, "nearest", ()) if one not in near]
-        said = f"; closest: {', '.join(near)}" if near else f"; you have: {', '.join(offer.names[:10])}"
-        return f"there is no function {name!r}{said}"
+        suggestion = f"; closest: {', '.join(near)}" if near else f"; you have: {', '.join(offer.names[:10])}"
+        return f"there is no function {name!r}{suggestion}"
 
     async def _menus(self) -> MenuSession:
         if self._session is None:

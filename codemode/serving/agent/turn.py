@@ -164,8 +164,8 @@ class Turn:
         usage = answer.usage
         if usage is None:
             sent = [offer.prompt, json.dumps(chat_messages(self._messages)), json.dumps(offer.definitions)]
-            said = answer.text + "".join(call.arguments for call in answer.calls)
-            usage = TokenUsage(sum(map(estimate, sent)), estimate(said))
+            written = answer.text + "".join(call.arguments for call in answer.calls)
+            usage = TokenUsage(sum(map(estimate, sent)), estimate(written))
         self._usage += usage
         self._text = answer.text or self._text
 
@@ -223,7 +223,7 @@ class Turn:
                 for task in sorted(ended, key=[*tasks].index):
                     call, arguments = tasks[task]
                     done[call.id] = task.result()
-                    yield self._told(call, arguments, task.result(), time.monotonic() - began)
+                    yield self._event_of(call, arguments, task.result(), time.monotonic() - began)
         finally:
             for task in tasks:
                 task.cancel()
@@ -240,7 +240,7 @@ class Turn:
         self._made[key] = found.result, times + 1 if found.result == result else 1
         return found
 
-    def _told(self, call: ToolRequest, arguments: dict[str, Any], found: Answered, duration_s: float) -> Event:
+    def _event_of(self, call: ToolRequest, arguments: dict[str, Any], found: Answered, duration_s: float) -> Event:
         if found.loaded is not None:
             return ToolsRequested(call.id, call.name, arguments, found.text, found.loaded)
         if not found.malformed:

@@ -1,8 +1,8 @@
 """The key file: keys made with `codemode keys`, stored in the state folder and reread after every change.
 
-Only the SHA-256 of a key is stored. A key is 256 random bits, which nobody can guess; a slow hash protects passwords
-and would only delay every request (NIST SP 800-63B, 5.1.1.2, requires one below 112 bits). Revoked and expired keys
-stay in the file: a server that once had a key never again accepts callers without one.
+Only the SHA-256 of a key is stored. A key is 256 random bits, which nobody can guess. A slow hash, as for passwords,
+would only delay every request (NIST SP 800-63B, 5.1.1.2, requires one below 112 bits). Revoked and expired keys stay
+in the file: a server that once had a key never again accepts callers without one.
 """
 
 from __future__ import annotations

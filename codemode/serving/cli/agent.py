@@ -60,9 +60,9 @@ def chat(
         settings = _chosen(service.settings.agent, model, model_url, mode)
         async with Agent(service, settings, caller=local_caller(service, role)) as agent:
             if as_json:
-                return _printed(await agent.answer(message or _said()))
+                return _print_result(await agent.answer(message or _message_from_stdin()))
             if message:
-                return 0 if (await _told(agent, message, ())).ok else 1
+                return 0 if (await _show_answer(agent, message, ())).ok else 1
             return await _conversation(agent)
 
     with_service(surface, work)
@@ -88,7 +88,7 @@ def evaluate(
         if as_json:
             show.print_json([one.to_json() for one in found])
         else:
-            _tell(found)
+            _print_evaluations(found)
         return 0 if all(attempt.status != "unreachable" for one in found for attempt in one.attempts) else 1
 
     with errors_as_exit_codes():
@@ -140,10 +140,10 @@ async def _conversation(agent: Agent) -> int:
         except EOFError:
             return 0
         if message.strip():
-            history = (await _told(agent, message, history)).messages
+            history = (await _show_answer(agent, message, history)).messages
 
 
-async def _told(agent: Agent, message: str, history: Sequence[dict[str, Any]]) -> AgentResult:
+async def _show_answer(agent: Agent, message: str, history: Sequence[dict[str, Any]]) -> AgentResult:
     """Answer a message, and show events as they happen."""
     from codemode.serving.agent import Ended
 
@@ -183,16 +183,16 @@ def _account(result: AgentResult) -> Any:
         f"{result.iterations} requests, {result.usage.input:,} + {result.usage.output:,} tokens{cost}, "
         f"{result.duration_s:.1f} s"
     )
-    said = "\n" if result.ok else f"\n{result.status}: {result.text}\n"
-    return show.plain(said, style="" if result.ok else "red") + show.plain(line, style="dim")
+    text = "\n" if result.ok else f"\n{result.status}: {result.text}\n"
+    return show.plain(text, style="" if result.ok else "red") + show.plain(line, style="dim")
 
 
-def _printed(result: AgentResult) -> int:
+def _print_result(result: AgentResult) -> int:
     show.print_json(result.to_json())
     return 0 if result.ok else 1
 
 
-def _said() -> str:
+def _message_from_stdin() -> str:
     """Read the message from standard input."""
     text = typer.get_text_stream("stdin").read().strip()
     if not text:
@@ -200,7 +200,7 @@ def _said() -> str:
     return text
 
 
-def _tell(found: Sequence[Evaluation]) -> None:
+def _print_evaluations(found: Sequence[Evaluation]) -> None:
     """Print one row per mode, then the reason for each failed task."""
     table = Table(box=None, padding=(0, 2), header_style="dim")
     for title in ("mode", "success", "tokens", "turns", "seconds"):

@@ -77,8 +77,8 @@ def logout(name: Name, as_json: AsJson = False, config: Config = Path(DEFAULT_FI
         elif not had:
             show.errors.print(f"not logged in to {name}")
         else:
-            said = "tokens revoked" if revoked else f"tokens deleted here but not revoked: {problem}"
-            show.errors.print(show.plain(f"logged out of {name}: {said}"), soft_wrap=True)
+            result = "tokens revoked" if revoked else f"tokens deleted here but not revoked: {problem}"
+            show.errors.print(show.plain(f"logged out of {name}: {result}"), soft_wrap=True)
 
 
 @app.command("status")

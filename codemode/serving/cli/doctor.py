@@ -74,7 +74,9 @@ async def examine(read: Callable[[], Settings]) -> list[Finding]:
     try:
         settings = read()
     except ConfigurationError as error:
-        findings.append(Finding("configuration", "file", State.FAILURE, str(error), "correct it, or `codemode init`"))
+        findings.append(
+            Finding("configuration", "file", State.FAILURE, str(error), "fix it, or write one with `codemode init`")
+        )
         return [*findings, *await _isolation(Settings())]
     findings.append(Finding("configuration", "file", State.OK, f"{len(settings.sources)} sources"))
     findings += await _isolation(settings)
@@ -95,8 +97,8 @@ def verdict(findings: Sequence[Finding]) -> Finding:
     )
     warned = f"{len(warnings)} warnings" if len(warnings) != 1 else "1 warning"
     if failures:
-        said = f"{len(failures)} failed: {', '.join(failures)}; {warned}"
-        return Finding("verdict", "not ready", State.FAILURE, said, "fix the failures above")
+        summary = f"{len(failures)} failed: {', '.join(failures)}; {warned}"
+        return Finding("verdict", "not ready", State.FAILURE, summary, "fix the failures above")
     state = State.WARNING if warnings else State.OK
     return Finding("verdict", "ready", state, warned if warnings else "no problems")
 
@@ -160,7 +162,9 @@ def _secrets(settings: Settings) -> Iterator[Finding]:
         try:
             reference.resolve()
         except ConfigurationError as error:
-            yield Finding("secrets", place, State.FAILURE, str(error), "set it where the configuration points")
+            yield Finding(
+                "secrets", place, State.FAILURE, str(error), "set the variable or file that the configuration names"
+            )
         else:
             yield Finding("secrets", place, State.OK, "present")
 
@@ -244,6 +248,6 @@ def _keys(settings: Settings) -> Finding:
     if ever:
         return Finding("server", "keys", State.WARNING, "all revoked or expired: every request is rejected", fix)
     if is_loopback(server.host):
-        said = "none: everybody on this machine can use the server"
-        return Finding("server", "keys", State.WARNING, said, fix)
+        summary = "none: everybody on this machine can use the server"
+        return Finding("server", "keys", State.WARNING, summary, fix)
     return Finding("server", "keys", State.FAILURE, f"none, and {server.host} is reachable", fix)

@@ -47,7 +47,7 @@ _LEFT = "{0}: its process died while it ran; `codemode executions resume {0}` co
 def list_executions(
     surface: Surface,
     status: Annotated[str, typer.Option(help="Only executions with this status: completed, failed, paused, …")] = "",
-    limit: Annotated[int, typer.Option(help="Most executions to list.", min=1, max=500)] = 20,
+    limit: Annotated[int, typer.Option(help="Maximum number of executions.", min=1, max=500)] = 20,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """List executions, newest first."""
@@ -245,19 +245,19 @@ async def _decide(
     decisions = [Decision(call.id, call.digest, verdict, by="", note=note, value=value) for call in waiting]
     answered = await service.executions.decide(decisions, operator)
     code = 0
-    told = {}
+    results = {}
     for execution in dict.fromkeys(call.execution for call in answered):
         after = await gone_on(service, execution, operator)
         if after["waits"]:
-            told[execution] = after
+            results[execution] = after
             if not as_json:
                 show.console.print(show.plain(f"{execution}: {after['waits']}", style="yellow"), soft_wrap=True)
         elif as_json:
-            told[execution] = {"outcome": (await _waited(service, execution)).outcome}
+            results[execution] = {"outcome": (await _waited(service, execution)).outcome}
         else:
             code = max(code, await _ended(service, execution, as_json=False))
     if as_json:
-        show.print_json({"approvals": [pending_json(call) for call in answered], "executions": told})
+        show.print_json({"approvals": [pending_json(call) for call in answered], "executions": results})
     return code
 
 

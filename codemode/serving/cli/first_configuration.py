@@ -33,7 +33,7 @@ _WHOLE = 64 * 1024 * 1024
 #: Folders that are not searched.
 _SKIPPED = {"node_modules", "__pycache__", "venv", "site-packages", "dist", "build", "test", "tests"}
 
-#: Search depth below the folder, and most documents taken.
+#: Search depth below the folder, and maximum number of documents.
 _DEPTH, _MOST = 3, 10
 
 _VARIABLE = re.compile(r"\{env: (\w+)\}")

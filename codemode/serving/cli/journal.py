@@ -39,8 +39,8 @@ def check_journal(
         if as_json:
             show.print_json({**asdict(found), "is_whole": found.is_whole})
         else:
-            for said in (*found.structure, *found.damaged.values()):
-                show.errors.print(show.plain(said, style="red"), soft_wrap=True)
+            for problem in (*found.structure, *found.damaged.values()):
+                show.errors.print(show.plain(problem, style="red"), soft_wrap=True)
             show.console.print(show.plain(_verdict(found)), soft_wrap=True)
         raise typer.Exit(0 if found.is_whole else 1)
 

@@ -64,7 +64,7 @@ def menu_tune(
             show.console.print("too few recorded calls for a proposal")
         else:
             shares = f"{proposal.now:.0%} now, {proposal.proposed:.0%} with the proposal, on held-out calls"
-            show.console.print(f"calls that no word of the message asked for: {proposal.calls}; offered: {shares}")
+            show.console.print(f"calls without a matching keyword: {proposal.calls}; offered: {shares}")
             show.console.print(f"menu:\n  defaults: [{', '.join(proposal.defaults)}]", markup=False)
             if proposal.core:
                 show.console.print(f"  # most called tools, for core: {', '.join(proposal.core)}", markup=False)

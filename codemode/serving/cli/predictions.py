@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from codemode.sources.factory import LoadedSource
     from codemode.transports.auth.requirements import Authentication, Configured
 
-#: Most tools listed by name.
+#: Maximum number of tools listed by name.
 _NAMED = 3
 
 

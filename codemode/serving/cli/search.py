@@ -82,8 +82,8 @@ def embed(
             raise ConfigurationError(message)
         with show.errors.status("") as status:
             while not progress.has_ended:
-                told = f"; {progress.problem}, retrying" if progress.problem else ""
-                status.update(f"{progress.done:,} of {progress.total:,} tools embedded{told}")
+                retrying = f"; {progress.problem}, retrying" if progress.problem else ""
+                status.update(f"{progress.done:,} of {progress.total:,} tools embedded{retrying}")
                 await asyncio.sleep(SHOWN_EVERY_S)
                 progress = await service.settle_search((), 0) or progress
         if as_json:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Manage the sources of a configuration file.")
 Name = Annotated[str, typer.Argument(help="The namespace of the source.")]
-#: Most entries printed per list; the rest is counted.
+#: Maximum entries printed per list; the rest is counted.
 SHOWN = 20
 
 #: Seconds that a URL without an API document has to answer as an MCP server.
@@ -86,8 +86,8 @@ def add(
         else:
             _report(name, source)
         if is_document and not base_url:
-            said = _base_url_said(source.surface, settings.location, base, f"sources.{name}.base_url in {config}")
-            show.errors.print(show.plain(said, style="" if base else "yellow"), soft_wrap=True)
+            message = _base_url_message(source.surface, settings.location, base, f"sources.{name}.base_url in {config}")
+            show.errors.print(show.plain(message, style="" if base else "yellow"), soft_wrap=True)
 
 
 @app.command("remove")
@@ -165,7 +165,7 @@ def refresh(
             show.print_json({name: None if changes is None else asdict(changes) for name, changes in found.items()})
         else:
             for name, changes in found.items():
-                _told(name, len(service.sources[name].tools), changes)
+                _print_changes(name, len(service.sources[name].tools), changes)
         return 0
 
     with_service(Surface(config), work, only=names or ())
@@ -194,7 +194,7 @@ def check(
     with_service(surface, work, only=names or ())
 
 
-def _told(name: str, operations: int, changes: Changes | None) -> None:
+def _print_changes(name: str, operations: int, changes: Changes | None) -> None:
     if changes is None:
         show.console.print(f"{name}: {operations} operations, first refresh", markup=False)
         return
@@ -220,15 +220,15 @@ def _absolute(source: LoadedSource) -> list[str]:
     return [url for url in source.surface.servers if is_url(url) and "{" not in url]
 
 
-def _base_url_said(surface: ApiSurface, location: str, base: str, key: str) -> str:
+def _base_url_message(surface: ApiSurface, location: str, base: str, key: str) -> str:
     """Return where calls will go, which part of the document says so, and how to change it."""
     if base:
         others = ", ".join(url for url in surface.servers[:SHOWN] if url != base)
         filled = ", ".join(one for one in surface.server_defaults[:SHOWN] if one.partition("=")[2] in base)
         facts = [f"with {filled}"] if filled else []
         facts += [f"other servers: {others}"] if others else []
-        said = f"base_url: {base}, taken from the document's servers" + (f" ({'; '.join(facts)})" if facts else "")
-        return f"{said}. Calls and their credentials go there; to change it, use --base-url or {key}"
+        message = f"base_url: {base}, taken from the document's servers" + (f" ({'; '.join(facts)})" if facts else "")
+        return f"{message}. Calls and their credentials go there; to change it, use --base-url or {key}"
     if is_url(location) and not any("{" in url for url in surface.servers):
         return f"the document names no server: calls go to the host of {location}; to change it, set {key}"
     if surface.servers:

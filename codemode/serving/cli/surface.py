@@ -100,22 +100,22 @@ def with_service(
             if needs_sources:
                 with show.waiting("reading the sources"):
                     await entering.enter_async_context(service)
-                _tell_sources(service)
+                _report_sources(service)
             else:
                 entering.push_async_callback(service.aclose)
                 await service.open()
             try:
                 return await work(service)
-            except asyncio.CancelledError as told:
-                for note in getattr(told, "__notes__", ()):
+            except asyncio.CancelledError as cancelled:
+                for note in getattr(cancelled, "__notes__", ()):
                     show.errors.print(show.plain(note, style="yellow"), soft_wrap=True)
                 raise
 
     with errors_as_exit_codes():
-        raise typer.Exit(_until_told(entered()))
+        raise typer.Exit(_run_until_signal(entered()))
 
 
-def _tell_sources(service: CodeMode) -> None:
+def _report_sources(service: CodeMode) -> None:
     """Print warnings about sources. Raises SourceError if no source could be read."""
     from codemode.serving.cli import terminal as show
 
@@ -138,15 +138,15 @@ def _narrowed(settings: Settings, names: Sequence[str]) -> Settings:
     return Settings.model_validate({"sources": sources, **kept})
 
 
-def _until_told(work: Coroutine[Any, Any, int]) -> int:
+def _run_until_signal(work: Coroutine[Any, Any, int]) -> int:
     """Run to the end. SIGTERM and SIGHUP cancel the work as Ctrl-C does, so that a program ends properly."""
-    told: list[int] = []
+    signals: list[int] = []
 
     async def watched() -> int:
         task = asyncio.ensure_future(work)
 
         def end(number: int) -> None:
-            told.append(number)
+            signals.append(number)
             task.cancel()
 
         for number in (signal.SIGTERM, signal.SIGHUP):
@@ -157,9 +157,9 @@ def _until_told(work: Coroutine[Any, Any, int]) -> int:
     try:
         return asyncio.run(watched())
     except asyncio.CancelledError:
-        if not told:
+        if not signals:
             raise
-        return 128 + told[0]
+        return 128 + signals[0]
 
 
 def local_caller(service: CodeMode, role: str) -> Caller:

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 BAR_WIDTH = 24
 #: Terminal width in columns from which the ledger also shows answers.
 WIDE = 110
-#: Most lines shown of a result or an output. `--json` is never cut.
+#: Maximum lines shown of a result or an output. `--json` is never cut.
 SHOWN_LINES = 24
 #: Columns of the line number before a program line.
 _MARGIN = len(">    1 | ")
 #: Seconds after which a spinner shows what a command waits for.
 WAIT_S = 1.0
-#: Most warnings shown for each source.
+#: Maximum warnings shown for each source.
 SHOWN_WARNINGS = 3
 
 _STATUS_STYLE = {"completed": "green", "failed": "red", "refused": "yellow", "paused": "yellow"}

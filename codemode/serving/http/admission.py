@@ -32,7 +32,7 @@ SHORT_QUEUE = 2
 #: A single caller leaves one in this many places free for others.
 KEPT_FREE = 4
 
-#: Most callers whose request rate is tracked.
+#: Maximum number of callers whose request rate is tracked.
 _REMEMBERED = 10_000
 
 

@@ -137,8 +137,8 @@ def _add_health(app: FastAPI, service: CodeMode) -> None:
     async def readyz() -> JSONResponse:
         """Report whether the server can run programs and is not stopping: send requests here only then.
 
-        The status is `degraded` if a source is unavailable or stale, or if the journal is not writable. Without the
-        journal, programs may only read.
+        The status is `degraded` if a source is unavailable or stale, or if the journal is not writable. While it is
+        not writable, programs may only read.
         """
         if app.state.is_draining or not service.is_ready:
             return problem(503, "not_ready", "the server is stopping" if app.state.is_draining else "it is starting")
@@ -225,7 +225,7 @@ def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(JournalUnavailable)
     async def unrecorded(_: Request, error: JournalUnavailable) -> JSONResponse:
         log.error("%s", error)  # the message names folders and hosts, so clients get a general one
-        detail = "executions cannot be recorded or read now; before you try again later, check what was done"
+        detail = "executions cannot be recorded or read now; check what was done, and try again later"
         return problem(STATUS[JournalUnavailable], error.code, detail)
 
     @app.exception_handler(SandboxError)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
-#: Most bytes of request line and headers. A bearer token may have a few thousand.
+#: Maximum bytes of request line and headers. A bearer token may have a few thousand.
 LARGEST_HEAD = 64 * 1024
 
 #: ASGI extension that lets the application abort the connection of a client that does not read.
@@ -91,7 +91,7 @@ class _Connection(HttpToolsProtocol):
         self._end(408, "request_too_slow", f"the request headers did not arrive within {self.head_s:g} s")
 
     def _end(self, status: int, code: str, detail: str) -> None:
-        """Answer and close. While an earlier request is being answered only close: the client would mix them up."""
+        """Answer and close. While an earlier answer is under way, only close: the two would be mixed up."""
         self._is_on_time()
         self._has_ended = True
         if self._is_answering():

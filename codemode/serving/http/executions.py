@@ -195,9 +195,11 @@ def _add_looking(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         """
         await service.executions.get(execution, request.state.caller)  # 404 before the stream begins
         begin = after if last_event_id is None else last_event_id
-        told = service.executions.batches(execution, request.state.caller, begin)
+        batches = service.executions.batches(execution, request.state.caller, begin)
         return StreamingResponse(
-            _sent(told, request.state.caller), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+            _event_stream(batches, request.state.caller),
+            media_type="text/event-stream",
+            headers={"Cache-Control": "no-store"},
         )
 
 
@@ -307,9 +309,9 @@ async def _over(service: CodeMode, execution: str, caller: Caller) -> None:
         await service.executions.wait(execution, caller, _LONGEST_WAIT_S)
 
 
-async def _sent(told: AsyncGenerator[tuple[ExecutionEvent, ...]], caller: Caller) -> AsyncIterator[str]:
+async def _event_stream(batches: AsyncGenerator[tuple[ExecutionEvent, ...]], caller: Caller) -> AsyncIterator[str]:
     """Format events as text/event-stream (HTML Living Standard, 9.2), with keep-alive comments in silent periods."""
-    coming = asyncio.ensure_future(anext(told, None))
+    coming = asyncio.ensure_future(anext(batches, None))
     try:
         while True:
             await asyncio.wait((coming,), timeout=KEEP_ALIVE_S)
@@ -323,19 +325,19 @@ async def _sent(told: AsyncGenerator[tuple[ExecutionEvent, ...]], caller: Caller
             if batch is None:
                 return
             yield "".join(f"id: {event.sequence}\nevent: {event.type}\ndata: {event.text}\n\n" for event in batch)
-            coming = asyncio.ensure_future(anext(told, None))
+            coming = asyncio.ensure_future(anext(batches, None))
     except TooSlow as slow:
         yield _closed(slow)
     finally:
         coming.cancel()
         await asyncio.gather(coming, return_exceptions=True)
-        await told.aclose()
+        await batches.aclose()
 
 
 def _closed(reason: CodeModeError) -> str:
     """Return the last event of a stream that ends before its execution."""
-    said = {"type": "closed", "code": reason.code, "message": str(reason)}
-    return f"event: closed\ndata: {json.dumps(said)}\n\n"
+    data = {"type": "closed", "code": reason.code, "message": str(reason)}
+    return f"event: closed\ndata: {json.dumps(data)}\n\n"
 
 
 async def until_disconnect(request: Request, work: Awaitable[T]) -> T | None:

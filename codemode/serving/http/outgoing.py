@@ -33,10 +33,10 @@ PIECE = 1 << 16
 PIECE_S = 10.0
 BODY_S = 120.0
 
-#: Most answers about executions sent at once, in total and per key. Each has up to 16 MiB by default.
+#: Maximum answers about executions sent at once, in total and per key. Each has up to 16 MiB by default.
 READS, READS_PER_KEY = 16, 4
 
-#: Most open event streams, in total and per key.
+#: Maximum open event streams, in total and per key.
 WATCHERS, WATCHERS_PER_KEY = 512, 128
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from codemode.menus.session import MenuSession
     from codemode.service import CodeMode
 
-#: Most sessions whose loaded tools are kept.
+#: Maximum number of sessions whose loaded tools are kept.
 _SESSIONS = 10_000
 
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     Context = ServerRequestContext[Any]
 
-#: Most sessions whose first tool list is kept.
+#: Maximum number of sessions whose first tool list is kept.
 _SESSIONS = 10_000
 
 #: Seconds between two progress notifications while a program runs.
@@ -122,7 +122,7 @@ class McpFace:
         try:
             await self._wait_until_opened()
         except (CodeModeError, SandboxError) as error:
-            raise MCPError(INTERNAL_ERROR, _told(error)) from None
+            raise MCPError(INTERNAL_ERROR, _message_of(error)) from None
         if self._menus is not None:
             return mcp_types.ListToolsResult(tools=await self._menus.tools(session, caller))
         if session is None:
@@ -175,7 +175,7 @@ class McpFace:
         except ValidationError as error:
             return _error(f"{params.name}: {problem_of(error)}")
         except (CodeModeError, SandboxError) as error:
-            return _error(_told(error))
+            return _error(_message_of(error))
         except Busy as busy:
             return _error(str(busy))
         return _error(f"there is no tool {params.name!r} here: search finds tools, execute calls them in a program")
@@ -260,7 +260,7 @@ def _text(text: str) -> mcp_types.TextContent:
     return mcp_types.TextContent(type="text", text=text)
 
 
-def _told(error: CodeModeError | SandboxError) -> str:
+def _message_of(error: CodeModeError | SandboxError) -> str:
     if isinstance(error, CodeModeError):
         return error.for_model()
     return "this server cannot run programs at present; its operator can diagnose this with `codemode doctor`"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: Seconds without a request after which the SDK closes a session.
 IDLE_S = 1800.0
 
-#: Most sessions of one caller: a tenth of the SDK's limit for all.
+#: Maximum sessions of one caller: a tenth of the SDK's limit for all.
 MOST = 1_000
 
 #: Seconds after which a rejected client may try again.

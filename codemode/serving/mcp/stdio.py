@@ -31,7 +31,7 @@ async def serve_stdio(service: CodeMode, caller: Caller, input_: Input) -> int:
     the reason goes to standard error and into every answer: clients show their users an answer sooner than the
     standard error of a server that is gone.
     """
-    told = _ends_when_told(input_)
+    signals = _close_on_signal(input_)
     service.patience_s = None if service.strict else PATIENCE_S
     opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     serving = asyncio.create_task(McpFace(service, opened=opened, caller_of=lambda _: caller).serve_stdio(input_))
@@ -43,26 +43,26 @@ async def serve_stdio(service: CodeMode, caller: Caller, input_: Input) -> int:
             await serving
             return exit_.exit_code
         await serving
-    return 128 + told[0] if told else 0
+    return 128 + signals[0] if signals else 0
 
 
-def _ends_when_told(input_: Input) -> list[int]:
+def _close_on_signal(input_: Input) -> list[int]:
     """Let SIGTERM and SIGINT close standard input, which ends the client's requests. Return the received signals.
 
     A second signal ends the process at once.
     """
-    told: list[int] = []
+    signals: list[int] = []
     loop = asyncio.get_running_loop()
 
     def end(number: int) -> None:
-        told.append(number)
+        signals.append(number)
         loop.remove_signal_handler(number)
         input_.end()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         if signal.getsignal(number) is not signal.SIG_IGN:
             loop.add_signal_handler(number, end, number)
-    return told
+    return signals
 
 
 async def _enter(service: CodeMode, caller: Caller, entering: AsyncExitStack, opened: asyncio.Future[None]) -> None:

@@ -100,8 +100,8 @@ class McpTasks:
         except ValidationError as error:
             raise MCPError(INVALID_PARAMS, f"execute: {problem_of(error)}") from None
         except (CodeModeError, SandboxError) as error:
-            said = error.for_model() if isinstance(error, CodeModeError) else "no program can run here at present"
-            raise MCPError(INVALID_PARAMS, said) from None
+            message = error.for_model() if isinstance(error, CodeModeError) else "no program can run here at present"
+            raise MCPError(INVALID_PARAMS, message) from None
         created = mcp_types.CreateTaskResult(task=mcp_types.Task(**_fields(stored)))
         return created.model_dump(by_alias=True, mode="json", exclude={"meta", "result_type"})
 
