@@ -17,12 +17,12 @@ def book_class_session(db: Database, arguments: Arguments) -> Row:
     """Book a place, or a waiting list place if the session is full."""
     session, client_id = db.record("session_rows", arguments["sessionId"]), arguments["clientId"]
     if session["startsAt"] <= db.now:
-        refuse(f"Session {session['id']} began at {session['startsAt']}.")
+        refuse(f"Session {session['id']} has already started, at {session['startsAt']}.")
     if db.one("select 1 from bookings where sessionId = :s and clientId = :c", s=session["id"], c=client_id):
-        refuse(f"Client {client_id} has booked session {session['id']} already.")
+        refuse(f"Client {client_id} has already booked session {session['id']}.")
     require_active_membership(db, client_id)
     if session["placesLeft"] == 0 and not arguments["joinWaitlist"]:
-        refuse(f"Session {session['id']} is full; set joinWaitlist to go on the waiting list.")
+        refuse(f"Session {session['id']} is full; set joinWaitlist to join the waiting list.")
     status = "booked" if session["placesLeft"] else "waitlisted"
     number = db.insert("bookings", {"sessionId": session["id"], "clientId": client_id, "status": status})
     return db.record("booking_rows", number)
@@ -52,7 +52,7 @@ def join_challenge(db: Database, arguments: Arguments) -> Row:
     """Add a member to a challenge, with no points."""
     _require_challenge(db, arguments["challengeId"], ("upcoming", "running"))
     if _participant(db, arguments) is not None:
-        refuse(f"Client {arguments['clientId']} takes part already.")
+        refuse(f"Client {arguments['clientId']} already takes part.")
     db.insert("participants", {**arguments, "joinedOn": db.today})
     return _participant(db, arguments) or {}
 

@@ -155,7 +155,7 @@ def _response(document: Document, operation: Operation, value: Any) -> Response:
 
 async def _no_route(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    return Problem(status, f"There is no {request.method} {request.url.path}.").response()
+    return Problem(status, f"There is no operation {request.method} {request.url.path}.").response()
 
 
 def _moment(clock: date | datetime) -> datetime:

@@ -62,11 +62,11 @@ def update_lead_stage(db: Database, arguments: Arguments) -> Row:
     """Move a lead along the pipeline. Losing needs a reason; winning needs convert_lead."""
     lead, stage = db.record("leads", arguments["leadId"]), arguments["stage"]
     if lead["stage"] == "won":
-        refuse(f"Lead {lead['id']} is won already, as client {lead['clientId']}.")
+        refuse(f"Lead {lead['id']} is already won, as client {lead['clientId']}.")
     if stage == "won":
-        refuse("A lead is won by convert_lead.")
+        refuse("Use convert_lead to win a lead.")
     if stage == "lost" and "reason" not in arguments:
-        refuse("Give a reason for losing the lead.")
+        refuse("Pass a reason for losing the lead.")
     db.update("leads", lead["id"], {"stage": stage, "lostReason": arguments.get("reason") if stage == "lost" else None})
     return db.record("lead_rows", lead["id"])
 
@@ -84,10 +84,10 @@ def convert_lead(db: Database, arguments: Arguments) -> Row:
     """Turn a lead into a client, and sell a membership if a plan is given."""
     lead = db.record("leads", arguments["leadId"])
     if lead["stage"] in ("won", "lost"):
-        refuse(f"Lead {lead['id']} has ended, it is {lead['stage']}.")
+        refuse(f"Lead {lead['id']} is already {lead['stage']}.")
     email = arguments.get("email") or lead["email"]
     if email is None:
-        refuse(f"Lead {lead['id']} has no e-mail address; give one.")
+        refuse(f"Lead {lead['id']} has no e-mail address; pass one.")
     first, _, last = lead["name"].partition(" ")
     person = {"firstName": first, "lastName": last or first, "birthDate": arguments["birthDate"], "tags": []}
     contact = {"email": email, "phone": lead["phone"], "branchId": lead["branchId"]}

@@ -47,7 +47,7 @@ def merge_clients(db: Database, arguments: Arguments) -> Row:
 def send_client_message(db: Database, arguments: Arguments) -> Row:
     """Store a message with the client."""
     if arguments["channel"] == "sms" and not db.record("clients", arguments["clientId"])["phone"]:
-        refuse(f"Client {arguments['clientId']} has no telephone number; send an email or a push message.")
+        refuse(f"Client {arguments['clientId']} has no telephone number; send an e-mail or a push message.")
     return db.record("messages", db.insert("messages", arguments))
 
 
@@ -55,7 +55,7 @@ def freeze_membership(db: Database, arguments: Arguments) -> Row:
     """Freeze a membership. Its end moves back by the days of the freeze, if an end is given."""
     held = _held_membership(db, arguments["clientId"])
     if held["status"] == "frozen":
-        refuse(f"Membership {held['id']} is frozen already, since {held['frozenFrom']}.")
+        refuse(f"Membership {held['id']} is already frozen, since {held['frozenFrom']}.")
     first = arguments.get("fromDate", db.today)
     last = arguments.get("untilDate")
     if not held["startDate"] <= first <= held["endDate"]:
@@ -94,7 +94,7 @@ def renew_membership(db: Database, arguments: Arguments) -> Row:
         refuse(f"Membership {latest['id']} is frozen; unfreeze it first.")
     plan_id = arguments.get("planId", latest["planId"] if latest else None)
     if plan_id is None:
-        refuse(f"Client {client['id']} has no membership to renew; give a planId.")
+        refuse(f"Client {client['id']} has no membership to renew; pass a planId.")
     number = sell_membership(db, client, plan_id, arguments, after=latest["endDate"] if latest else None)
     return db.record("membership_rows", number)
 
@@ -103,7 +103,7 @@ def sell_membership(db: Database, client: Row, plan_id: int, terms: dict[str, An
     """Sell a membership on `terms` (startDate, offerCode, paymentMethod, autoRenew). Return its number."""
     plan = db.record("plans", plan_id)
     if not plan["isActive"]:
-        refuse(f"The plan {plan['name']} is not sold any more.")
+        refuse(f"The plan {plan['name']} is no longer sold.")
     price = plan["priceMinor"]
     if terms.get("offerCode"):
         offer, reason = checked_offer(db, terms["offerCode"], plan_id)
@@ -127,7 +127,7 @@ def check_in_client(db: Database, arguments: Arguments) -> Row:
     """Start a visit."""
     client = db.record("clients", arguments["clientId"])
     if db.one("select 1 from visits where clientId = :id and checkedOutAt is null", id=client["id"]):
-        refuse(f"Client {client['id']} is inside already; check out first.")
+        refuse(f"Client {client['id']} is already inside; check out first.")
     require_active_membership(db, client["id"])
     visit = {"clientId": client["id"], "branchId": arguments.get("branchId", client["branchId"])}
     return db.record("visit_rows", db.insert("visits", visit))

@@ -39,5 +39,5 @@ def checked_offer(db: Database, code: str, plan_id: int | None) -> tuple[Row | N
     if offer["status"] == "used_up":
         return None, f"All {offer['maxRedemptions']} uses of the offer {offer['code']} are taken."
     if plan_id is not None and offer["planId"] not in (None, plan_id):
-        return None, f"The offer {offer['code']} holds for plan {offer['planId']} only."
+        return None, f"The offer {offer['code']} is valid for plan {offer['planId']} only."
     return offer, f"The offer {offer['code']} can be used until {offer['validUntil']}."

@@ -57,7 +57,7 @@ def broken_constraint(error: sqlite3.IntegrityError) -> Problem:
     unique = re.match(r"UNIQUE constraint failed: (.+)", str(error))
     if unique:
         columns = [column.split(".")[-1] for column in unique[1].split(", ")]
-        return Problem(409, f"There is a record with the same {' and '.join(columns)} already.")
+        return Problem(409, f"A record with the same {' and '.join(columns)} already exists.")
     if "FOREIGN KEY" in str(error):
         return Problem(409, "Other records still refer to this one.")
     return Problem(409, f"The records do not allow this ({error}).")

@@ -53,7 +53,7 @@ def write(store: Store, channel: str, recipients: list[str], content: NewEmail |
         filled, text = rendered(template, content.values)
         subject = subject or filled
     if channel == "email" and not subject:
-        raise Problem(422, "An e-mail needs a subject: give one, or a template that has one.")
+        raise Problem(422, "An e-mail needs a subject: pass one, or a template with one.")
     at = now()
     due = stamp(content.send_at.astimezone(UTC)) if content.send_at else at
     number = store.add(
