@@ -72,7 +72,7 @@ async def test_log_in_call_look_and_log_out(tmp_path: Path) -> None:
         code, output, _ = await _codemode("auth", "status", "--json", "--config", config)
         (row,) = json.loads(output)
         assert (code, row["source"], row["state"]) == (0, "api", "logged in")
-        assert row["detail"].endswith("renewed by itself")
+        assert row["detail"].endswith("renewed automatically")
         assert not any(token in output for token in (*server.access, *server.refresh))
 
         said = "logged out of api: tokens revoked\n"

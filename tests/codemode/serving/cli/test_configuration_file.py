@@ -48,7 +48,7 @@ def test_removing_a_source_leaves_the_rest() -> None:
 
 
 def test_a_name_is_not_given_twice() -> None:
-    with pytest.raises(ConfigurationError, match="there is a source 'gym' already"):
+    with pytest.raises(ConfigurationError, match="source 'gym' already exists"):
         with_source(FILE, "gym", {"location": "x"})
 
 

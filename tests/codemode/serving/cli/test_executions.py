@@ -140,7 +140,7 @@ def test_a_call_is_approved_and_its_program_goes_on_in_another_process(desk: Des
     assert desk.book == ["ann 1", "bob 500"]
     again = desk.type("approvals", "approve", waiting["id"])
     assert again.returncode == 2
-    assert f"nothing waits for a decision under {waiting['id']}; there are: none" in again.stderr
+    assert f"no pending call {waiting['id']}; pending calls: none" in again.stderr
     assert desk.book == ["ann 1", "bob 500"]
 
 
