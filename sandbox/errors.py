@@ -13,7 +13,7 @@ Nothing that a program does raises out of `Sandbox.run`: that is what `Outcome` 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,9 +34,9 @@ class WorkerError(SandboxError):
 
 
 class GuestProtocolError(SandboxError):
-    """The guest broke the protocol: it is killed and the outcome is `crashed`. `limit` is the one that it broke."""
+    """The guest broke the protocol. It is killed and the outcome is `crashed`; `limit` names an exceeded limit."""
 
-    limit: ClassVar[str | None] = None
+    limit: str | None = None
 
 
 class ProgramRefused(SandboxError):

@@ -106,10 +106,10 @@ def with_last_word(ending: Ending, final: Final) -> Ending:
     return replace(ending, failure=replace(failure, message=message, line=said.line, excerpt=said.excerpt))
 
 
-def by_breach(error: GuestProtocolError, limit: str | None = None) -> Ending:
+def by_breach(error: GuestProtocolError) -> Ending:
     """The guest broke the protocol: it is compromised, or has a defect."""
     message = f"{error}; the program was ended"
-    return Ending(Status.CRASHED, failure=Failure(type(error).__name__, message), limit=limit or error.limit)
+    return Ending(Status.CRASHED, failure=Failure(type(error).__name__, message), limit=error.limit)
 
 
 def by_death(end: Exit | None, limits: Limits) -> Ending:

@@ -11,23 +11,23 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
-from sandbox.host.arguments import SEED_BYTES, check_limits, check_program, check_settings
+from sandbox.host.arguments import SEED_BYTES, Program, check_limits, check_program, check_settings
 from sandbox.host.compiled import CompiledPrograms, Key
 from sandbox.host.endings import by_source
 from sandbox.host.fork_server import PROGRAM, ForkServer
 from sandbox.host.layers import is_in_force, missing_on, probe, refuse_missing, refuse_platform
 from sandbox.host.lone_workers import LoneWorkers
 from sandbox.host.pool import Pool
-from sandbox.host.session import Program, Session
+from sandbox.host.session import Session
 from sandbox.limits import MIB, Limits
 from sandbox.protocol.host_messages import encode_program
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from sandbox.host.arguments import Preflight
     from sandbox.host.calls import CallHandler
     from sandbox.host.recording import Recording
-    from sandbox.host.session import Preflight
     from sandbox.outcome import Outcome
     from sandbox.protocol.strict_json import JsonValue
 
