@@ -148,10 +148,12 @@ class Worker:
     def started(self, pidfd: int) -> None:
         """Take the pidfd that came from the fork server."""
         self._pidfd = pidfd
-        # Its number in the host's own process namespace, which is not the one that the worker knows.
-        self._process = _read_field(f"/proc/self/fdinfo/{pidfd}", b"\nPid:")
-        with suppress(OSError):
-            self._status = os.open(f"/proc/{self._process}/status", os.O_RDONLY | os.O_CLOEXEC)
+        # Its number in the host's process namespace; -1 if it has ended and been reaped.
+        process = _read_field(f"/proc/self/fdinfo/{pidfd}", b"\nPid:")
+        if process is not None and process > 0:
+            self._process = process
+            with suppress(OSError):
+                self._status = os.open(f"/proc/{process}/status", os.O_RDONLY | os.O_CLOEXEC)
         if self._is_doomed:
             self.kill()
 

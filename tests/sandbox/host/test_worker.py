@@ -115,6 +115,20 @@ async def test_one_that_was_to_die_before_it_began_is_killed_when_it_has(
     handle.discard()
 
 
+async def test_a_worker_that_was_reaped_before_its_report_arrived_used_no_time_that_can_be_read(
+    pair: tuple[socket.socket, socket.socket],
+) -> None:
+    """The kernel then gives its number as -1, and the clock of that number is the host's own."""
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", "input()", stdin=asyncio.subprocess.PIPE)
+    pidfd = os.pidfd_open(process.pid)
+    await process.communicate(b"\n")
+    handle = Worker(1, pair[0], asyncio.get_running_loop())
+    handle.started(pidfd)
+    assert (handle.cpu_s(), handle.peak_memory_bytes()) == (None, None)
+    handle.finished(None)
+    handle.discard()
+
+
 def test_a_file_of_the_kernel_that_is_not_there_or_cannot_be_read_has_no_number() -> None:
     assert worker._read_field("/proc/no/such", b"Pid:") is None
     assert worker._read_field("/proc", b"Pid:") is None  # a folder
