@@ -9,7 +9,7 @@ from sandbox.errors import GuestProtocolError
 from sandbox.outcome import JsonText
 from sandbox.protocol.large_results import LARGE, ResultCheck
 from sandbox.protocol.parts import NO_PARTS, Parts, checked_text
-from sandbox.protocol.strict_json import InvalidJson, JsonValue, loads_result, weight
+from sandbox.protocol.strict_json import InvalidJson, JsonValue, SlowNumbers, loads_checked, loads_result, weight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,6 +29,7 @@ class ValueReader:
         self._conversation = conversation
         self._depth = limits.result_depth
         self._parts = Parts(limits.result_depth)
+        self._numbers = SlowNumbers()
         self._check: ResultCheck
         self._steps: Iterator[None] | None = None
         self._then: Callable[[int], None]
@@ -43,10 +44,12 @@ class ValueReader:
 
     def take_part(self, part: bytes) -> None:
         """Take a part that precedes the final message."""
+        self._conversation.expect_part()
         text = checked_text(part)
         if len(text) >= LARGE:
             self._check_in_steps(text, self._parts.depth_left, partial(self._put_part, part))
             return
+        self._numbers.add(text, 0, len(text))
         self._put_part(part, weight(text) if text else len(part), is_checked=False)
 
     def take_value(self, body: bytes) -> None:
@@ -59,6 +62,7 @@ class ValueReader:
             value = loads_result(body, depth=self._depth)
         except InvalidJson as error:
             raise _unreadable(error) from error
+        self._numbers.add(body, 0, len(body))
         self._complete(body, value)
 
     def check_step(self) -> None:
@@ -78,7 +82,7 @@ class ValueReader:
         self._parts = Parts(self._depth)
 
     def _check_in_steps(self, text: bytes, depth: int, then: Callable[[int], None]) -> None:
-        self._check, self._then = ResultCheck(text, depth), then
+        self._check, self._then = ResultCheck(text, depth, self._numbers), then
         self._steps = self._check.steps()
 
     def _put_part(self, part: bytes, size: int, *, is_checked: bool = True) -> None:
@@ -90,15 +94,21 @@ class ValueReader:
 
     def _put_large_value(self, body: bytes, size: int) -> None:
         self._conversation.received_value(size)
-        self._complete(body, self._text(body))
+        self._complete(body, JsonText(body, loads_checked))
 
     def _complete(self, body: bytes, value: JsonValue) -> None:
         whole = self._parts.complete(body)
-        self.value = value if whole is body else self._text(whole)
-        self.is_complete = True
+        if whole is not body:
+            value = JsonText(whole, loads_checked)
+        if isinstance(value, JsonText):
+            self._check_numbers()
+        self.value, self.is_complete = value, True
 
-    def _text(self, data: bytes) -> JsonText:
-        return JsonText(data, partial(loads_result, depth=self._depth))
+    def _check_numbers(self) -> None:
+        try:
+            self._numbers.check()
+        except InvalidJson as error:
+            raise _unreadable(error) from error
 
 
 def _unreadable(error: InvalidJson) -> GuestProtocolError:

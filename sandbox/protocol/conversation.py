@@ -126,14 +126,15 @@ class Conversation:
         """Note that the program was allowed to run."""
         self.state = State.RUNNING
 
-    def received_part(self, size: int, *, takes_back: bool = False) -> None:
-        """Admit a part of the value that weighs `size` bytes, or the withdrawal of all parts so far.
-
-        Raises GuestProtocolError.
-        """
+    def expect_part(self) -> None:
+        """Check that a part of the value may come now. Raises GuestProtocolError."""
         if self.state is not State.RUNNING:
             breach = f"the guest sent a part of a value when {self.state.value}"
             raise GuestProtocolError(breach)
+
+    def received_part(self, size: int, *, takes_back: bool = False) -> None:
+        """Admit a part that weighs `size` bytes, or the withdrawal of all parts so far. Raises GuestProtocolError."""
+        self.expect_part()
         self._part_bytes += max(size, LEAST_PART)
         self._kept_bytes = 0 if takes_back else self._kept_bytes + max(size, LEAST_PART)
         self._check_value(self._part_bytes - LEAST_PART)  # the guest stops at the limit, then withdraws

@@ -12,7 +12,7 @@ from math import isinf
 from typing import TYPE_CHECKING
 
 from sandbox.protocol import strict_json
-from sandbox.protocol.strict_json import LEAST_LIST, LEAST_OBJECT, RESULT_DIGITS, InvalidJson
+from sandbox.protocol.strict_json import LEAST_LIST, LEAST_OBJECT, RESULT_DIGITS, InvalidJson, SlowNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,15 +33,19 @@ _LONGEST_NUMBER = RESULT_DIGITS + 100
 
 
 class ResultCheck:
-    """Check one JSON text from an untrusted side. `weight` is final once all steps are done."""
+    """Check one JSON text from an untrusted side. `weight` is final once all steps are done.
 
-    def __init__(self, data: bytes, depth: int) -> None:
+    The text may be a part of a value; `numbers` counts in the whole value, and is checked by the caller.
+    """
+
+    def __init__(self, data: bytes, depth: int, numbers: SlowNumbers) -> None:
         self._data = data
         self._depth = depth
         self._level = 0
         self._is_in_string = False
         self._decoded = 0
         self._least_weight = 0
+        self._numbers = numbers
 
     @property
     def weight(self) -> int:
@@ -74,6 +78,7 @@ class ResultCheck:
             message = f"not UTF-8: {error.reason} at byte {self._decoded + error.start}"
             raise InvalidJson(message) from None
         self._decoded += count
+        self._numbers.add(self._data, start, end)
         plain = strict_json.without_escapes(self._data[start:end])
         begins_in_string = self._is_in_string
         if begins_in_string:

@@ -33,7 +33,7 @@ MESSAGE_DEPTH = 72
 
 #: Least weight of a list and of an object, in bytes; see `weight`.
 LEAST_LIST, LEAST_OBJECT = 8, 16
-#: Most three-digit exponents in a large text that needs the standard library's parser.
+#: Most three-digit exponents in a large text that needs the standard library's parser; see `SlowNumbers`.
 _MOST_EXPONENTS = 2_000
 #: A text up to this length cannot hold a number that is too long.
 _SHORT = 100
@@ -42,7 +42,8 @@ _MANY_DIGITS = 200
 #: Texts of at least this many bytes are parsed by orjson, which takes a third of the standard library's time.
 _LARGE = 1 << 16
 #: Numbers that orjson reads inexactly: integers beyond 64 bits, and -0.
-_EXACT = re.compile(rb"[0-9]{19}|-0(?![.0-9])")
+_EXACT_DIGITS = 19
+_EXACT = re.compile(rb"[0-9]{%d}|-0(?![.0-9])" % _EXACT_DIGITS)
 _MAY_BE_UNREAL = re.compile(rb"[0-9][eE]\+?[0-9]{3}|\\u[dD]")
 #: For texts without escaped quotes; with them, a search for the end of an open string would start at each quote.
 STRING = re.compile(rb'"[^"]*+"')
@@ -77,29 +78,34 @@ def loads_result(data: bytes, *, depth: int) -> JsonValue:
 
 def _parse(data: bytes, scan: _Scan, depth: int, digits: int) -> JsonValue:
     may_be_unreal = check_shape(data, depth=depth, digits=digits)  # before a parser recurses as deep as the text does
-    if len(data) < _LARGE:
-        return _parse_exactly(data, scan, may_be_unreal=may_be_unreal)
-    collects = gc.isenabled()
-    gc.disable()  # parsed values hold no cycles, and looking for cycles takes as long as parsing
-    try:
-        if not _EXACT.search(data):
+    if len(data) >= _LARGE:
+        numbers = SlowNumbers()
+        numbers.add(data, 0, len(data))
+        numbers.check()
+        if not numbers.need_exact_parser:
             return _parse_fast(data)
-        _check_exponents(data)
-        return _parse_exactly(data, scan, may_be_unreal=may_be_unreal)
-    finally:
-        if collects:
-            gc.enable()
+    return _parse_exactly(data, scan, may_be_unreal=may_be_unreal)
+
+
+def loads_checked(data: bytes) -> JsonValue:
+    """Parse a large result that `ResultCheck` and `SlowNumbers` have accepted."""
+    return _parse_exactly(data, _SCAN_RESULT, may_be_unreal=False) if _EXACT.search(data) else _parse_fast(data)
 
 
 def _parse_fast(data: bytes) -> JsonValue:
     """Parse with orjson, which rejects overflowing numbers and lone surrogates itself, and no number takes it long."""
     from orjson import loads as parse  # noqa: PLC0415 - small texts need not load it
 
+    collects = gc.isenabled()
+    gc.disable()  # parsed values hold no cycles, and looking for cycles takes as long as parsing
     try:
         return parse(data)
     except ValueError as error:
         message = f"not JSON: {error}"
         raise InvalidJson(message) from None
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _parse_exactly(data: bytes, scan: _Scan, *, may_be_unreal: bool) -> JsonValue:
@@ -122,12 +128,29 @@ def _parse_exactly(data: bytes, scan: _Scan, *, may_be_unreal: bool) -> JsonValu
     return value
 
 
-def _check_exponents(data: bytes) -> None:
-    """Reject many numbers near the ends of a float's range; each takes the standard parser 13 microseconds."""
-    shapes = data.translate(_NUMBER_SHAPES)
-    if shapes.count(b"e000") + shapes.count(b"e 000") > _MOST_EXPONENTS:
-        message = f"more than {_MOST_EXPONENTS} numbers with three-digit exponents, beside an integer of over 18 digits"
-        raise InvalidJson(message)
+class SlowNumbers:
+    """Find the numbers that would make a large text slow to parse, however many pieces it comes in.
+
+    orjson reads -0 and integers of 19 digits inexactly, so that their text needs the standard library's parser. That
+    parser takes 13 µs for a number with a three-digit exponent. A text with the former may hold few of the latter.
+    """
+
+    def __init__(self) -> None:
+        self.need_exact_parser = False
+        self._exponents = 0
+
+    def add(self, data: bytes, start: int, end: int) -> None:
+        """Count in `data[start:end]`, and in the number that crosses `start`."""
+        shapes = data[start:end].translate(_NUMBER_SHAPES)
+        self._exponents += shapes.count(b"e000") + shapes.count(b"e 000")
+        if not self.need_exact_parser:
+            self.need_exact_parser = _EXACT.search(data, max(start - _EXACT_DIGITS, 0), end) is not None
+
+    def check(self) -> None:
+        """Raise InvalidJson if the text would be slow to parse."""
+        if self.need_exact_parser and self._exponents > _MOST_EXPONENTS:
+            message = f"-0 or an integer of 19 digits, beside over {_MOST_EXPONENTS} numbers with three-digit exponents"
+            raise InvalidJson(message)
 
 
 def check_grammar(data: bytes) -> None:
@@ -143,13 +166,6 @@ def check_grammar(data: bytes) -> None:
     except (ValueError, RecursionError) as error:
         message = f"not JSON: {error}"
         raise InvalidJson(message) from None
-
-
-def dumps(value: JsonValue, *, depth: int = MESSAGE_DEPTH, digits: int = MESSAGE_DIGITS) -> bytes:
-    """Encode within the limits that the other side checks. Raises InvalidJson, or TypeError for other types."""
-    data = encode(value)
-    check_shape(data, depth=depth, digits=digits)
-    return data
 
 
 def encode(value: JsonValue, *, held: bool = False) -> bytes:

@@ -11,7 +11,7 @@ import pytest
 from codemode.transports.answers import decode
 from codemode.transports.content import ContentStore
 from sandbox.protocol.large_results import ResultCheck
-from sandbox.protocol.strict_json import InvalidJson, loads, loads_result
+from sandbox.protocol.strict_json import InvalidJson, SlowNumbers, loads, loads_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,7 @@ def answered(data: bytes) -> None:
 PARSERS: dict[str, Callable[[bytes], object]] = {
     "message": lambda data: loads(data, depth=DEPTH),
     "result": lambda data: loads_result(data, depth=DEPTH),
-    "large result": lambda data: list(ResultCheck(data, DEPTH).steps()),
+    "large result": lambda data: list(ResultCheck(data, DEPTH, SlowNumbers()).steps()),
     "answer": answered,
 }
 
