@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sandbox.outcome import Failure, Outcome, Status
 
@@ -26,14 +26,15 @@ class Ending:
     limit: str | None = None
     notes: tuple[str, ...] = ()
 
-    def outcome(self) -> Outcome:
-        """Return the outcome of a program that never ran."""
+    def outcome(self, **fields: Any) -> Outcome:
+        """Return the outcome, with these of its other fields."""
         return Outcome(
             status=self.status,
             has_value=self.has_value,
             failure=self.failure,
             limit=self.limit,
             notes=self.notes,
+            **fields,
         )
 
 

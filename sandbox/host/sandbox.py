@@ -6,7 +6,6 @@ import asyncio
 import os
 import sys
 import time
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
@@ -146,7 +145,7 @@ class Sandbox:
         limits = limits or self._limits
         unfit = by_source(code, limits)
         if unfit is not None:
-            return replace(unfit.outcome(), isolation=self._layers)
+            return unfit.outcome(isolation=self._layers)
         key = self._compiled.key(code, names, limits)
         source = self._compiled.find(key)
         program = Program(

@@ -43,7 +43,7 @@ _TICK = 0
 #: Answers of at least this many bytes are sent alone; joining them with others would take longer.
 _LARGE_REPLY = 1 << 16
 
-#: How long the fork server may take to report the end of a worker that has hung up.
+#: How long the fork server may take to report the end of a worker.
 _REPORT_TIMEOUT_S = 5.0
 
 #: How long a guest whose time is up may take to report the line it was running.
@@ -88,7 +88,8 @@ class Session:
         )
         self._frames = FrameBuffer()
         self._sites: asyncio.Future[Sites] = self._loop.create_future()
-        self._ending: asyncio.Future[Ending] = self._loop.create_future()
+        #: None if the worker hung up without a final message.
+        self._ending: asyncio.Future[Ending | None] = self._loop.create_future()
         self._final: Final | None = None
         self._reader = ValueReader(program.limits, self._conversation)
         self._output: list[str] = []
@@ -98,8 +99,7 @@ class Session:
         self._desk = CallDesk(
             program.call,
             program.limits,
-            on_value=self._send,
-            on_error=partial(self._send, is_error=True),
+            on_answer=self._send,
             on_stop=self._stop_program,
             has_room=self._has_room,
             replied_bytes=0 if self._replay is None else self._replay.answered_bytes,
@@ -119,8 +119,14 @@ class Session:
                 await self._pass(self._program.preflight)
             else:
                 self._send_record()
-            ending = await self._ending
-            return self._outcome(ending, await self._usage())
+            ending = await self._ending or by_death(await self._exit(), limits)
+            return ending.outcome(
+                result=self._reader.value,
+                output="".join(self._output),
+                output_truncated=self._is_cut,
+                usage=await self._usage(),
+                isolation=self._isolation,
+            )
         finally:
             self._reader.clear()
             self._stop()
@@ -160,7 +166,7 @@ class Session:
         if self._ending.done():
             return
         if not chunk:
-            self._hung_up()
+            self._end(self._late)
             return
         self._frames.feed(chunk)
         self._guarded(self._take_read)
@@ -262,20 +268,6 @@ class Session:
         self._clock.set_timer(replay.wake, replay.delays)
         self._desk.take(replay.unanswered)
 
-    def _hung_up(self) -> None:
-        """The stream ended without a final message: wait for the fork server to report how the worker ended."""
-        self._worker.kill()
-        if self._late is not None:
-            self._end(self._late)
-            return
-        report = self._loop.call_later(_REPORT_TIMEOUT_S, self._end, by_death(None, self._program.limits))
-
-        def reported(end: asyncio.Future[Exit | None]) -> None:
-            report.cancel()
-            self._end(by_death(end.result(), self._program.limits))
-
-        self._worker.ended.add_done_callback(reported)
-
     # --- what is sent -----------------------------------------------------------------------------------------
 
     def _send_record(self) -> None:
@@ -320,7 +312,7 @@ class Session:
         self._worker.ask_for_last_word()
         self._watch = self._loop.call_later(_LAST_WORD_S, self._end, ending)
 
-    def _end(self, ending: Ending) -> None:
+    def _end(self, ending: Ending | None) -> None:
         if not self._ending.done():
             self._ending.set_result(ending)
 
@@ -350,9 +342,7 @@ class Session:
         wall_s = time.monotonic() - self._started
         cpu_s, peak = self._worker.cpu_s(), self._worker.peak_memory_bytes()
         if cpu_s is None or peak is None:
-            self._worker.kill()
-            await asyncio.wait((self._worker.ended,), timeout=_REPORT_TIMEOUT_S)
-            end = self._worker.ended.result() if self._worker.ended.done() else None
+            end = await self._exit()
             cpu_s, peak = (end.cpu_s, end.peak_memory_bytes) if end is not None else (self._cpu_before, 0)
         return Usage(
             wall_s=wall_s,
@@ -362,16 +352,8 @@ class Session:
             output_bytes=self._conversation.output_bytes,
         )
 
-    def _outcome(self, ending: Ending, usage: Usage) -> Outcome:
-        return Outcome(
-            status=ending.status,
-            result=self._reader.value,
-            has_value=ending.has_value,
-            output="".join(self._output),
-            output_truncated=self._is_cut,
-            failure=ending.failure,
-            usage=usage,
-            isolation=self._isolation,
-            limit=ending.limit,
-            notes=ending.notes,
-        )
+    async def _exit(self) -> Exit | None:
+        """Kill the worker and return the fork server's report of its end, or None if there is none."""
+        self._worker.kill()
+        await asyncio.wait((self._worker.ended,), timeout=_REPORT_TIMEOUT_S)
+        return self._worker.ended.result() if self._worker.ended.done() else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -58,21 +59,17 @@ class ValueReader:
             self._check_in_steps(body, self._depth, partial(self._put_large_value, body))
             return
         self._conversation.received_value(weight(body))
-        try:
+        with _invalid_json_is_a_breach():
             value = loads_result(body, depth=self._depth)
-        except InvalidJson as error:
-            raise _unreadable(error) from error
         self._numbers.add(body, 0, len(body))
         self._complete(body, value)
 
     def check_step(self) -> None:
         """Check one step of a large frame, and take the frame after the last step."""
         assert self._steps is not None  # noqa: S101 - see the docstring of the class
-        try:
+        with _invalid_json_is_a_breach():
             for _ in self._steps:
                 return
-        except InvalidJson as error:
-            raise _unreadable(error) from error
         self._steps = None
         self._then(self._check.weight)
 
@@ -87,10 +84,8 @@ class ValueReader:
 
     def _put_part(self, part: bytes, size: int, *, is_checked: bool = True) -> None:
         self._conversation.received_part(size, takes_back=part == NO_PARTS)
-        try:
+        with _invalid_json_is_a_breach():
             self._parts.take(part, is_checked=is_checked)
-        except InvalidJson as error:
-            raise _unreadable(error) from error
 
     def _put_large_value(self, body: bytes, size: int) -> None:
         self._conversation.received_value(size)
@@ -101,15 +96,15 @@ class ValueReader:
         if whole is not body:
             value = JsonText(whole, loads_checked)
         if isinstance(value, JsonText):
-            self._check_numbers()
+            with _invalid_json_is_a_breach():
+                self._numbers.check()
         self.value, self.is_complete = value, True
 
-    def _check_numbers(self) -> None:
-        try:
-            self._numbers.check()
-        except InvalidJson as error:
-            raise _unreadable(error) from error
 
-
-def _unreadable(error: InvalidJson) -> GuestProtocolError:
-    return GuestProtocolError(f"the guest sent a result that is {error}")
+@contextmanager
+def _invalid_json_is_a_breach() -> Iterator[None]:
+    try:
+        yield
+    except InvalidJson as error:
+        message = f"the guest sent a result that is {error}"
+        raise GuestProtocolError(message) from error

@@ -57,10 +57,11 @@ _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32_BIT = 0x40000000
 _PROT_EXEC = 4
 _FUTEX_CLOCK_REALTIME = 256
+_ALL_BITS = 0xFFFFFFFF
 
 # struct seccomp_data: number, architecture, instruction pointer, six arguments of 64 bits (little endian here)
 _NUMBER, _ARCH, _SECOND_ARGUMENT, _THIRD_ARGUMENT = 0, 4, 24, 32
-_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_SET, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
+_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
 _ALLOW, _KILL_PROCESS, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _INSTRUCTION = Struct("=HBBI")
 
@@ -107,8 +108,8 @@ def assemble(machine: str) -> bytes:
         number = numbers[0] if column == 0 else numbers[1]
         code += [_op(_JUMP_EQUAL, number, if_false=1), _op(_RETURN, _ALLOW)]
     for pair in NOT_EXECUTABLE.values():
-        code += _only_without_exec(pair[column])
-    code += _only_with(FUTEX[column], _SECOND_ARGUMENT, FUTEX_OPERATIONS, but_for=_FUTEX_CLOCK_REALTIME)
+        code += _only_with(pair[column], _THIRD_ARGUMENT, (0,), mask=_PROT_EXEC)
+    code += _only_with(FUTEX[column], _SECOND_ARGUMENT, FUTEX_OPERATIONS, mask=_ALL_BITS & ~_FUTEX_CLOCK_REALTIME)
     code += _only_with(MADVISE[column], _THIRD_ARGUMENT, MADVISE_ADVICE)
     for pair in NOT_THERE.values():
         code += [_op(_JUMP_EQUAL, pair[column], if_false=1), _op(_RETURN, _ERRNO | errno.ENOSYS)]
@@ -116,23 +117,13 @@ def assemble(machine: str) -> bytes:
     return b"".join(code)
 
 
-def _only_without_exec(number: int) -> list[bytes]:
-    return [
-        _op(_JUMP_EQUAL, number, if_false=4),
-        _op(_LOAD, _THIRD_ARGUMENT),
-        _op(_JUMP_SET, _PROT_EXEC, if_false=1),
-        _op(_RETURN, _ERRNO | errno.EPERM),
-        _op(_RETURN, _ALLOW),
-    ]
-
-
-def _only_with(number: int, argument: int, values: tuple[int, ...], *, but_for: int = 0) -> list[bytes]:
-    """Allow a call if its argument, without the bits in `but_for`, is one of `values`."""
+def _only_with(number: int, argument: int, values: tuple[int, ...], *, mask: int = _ALL_BITS) -> list[bytes]:
+    """Allow a call if the bits of its argument in `mask` equal one of `values`."""
     tests = [_op(_JUMP_EQUAL, value, if_true=len(values) - index) for index, value in enumerate(values)]
     return [
         _op(_JUMP_EQUAL, number, if_false=len(tests) + 4),
         _op(_LOAD, argument),
-        _op(_AND, 0xFFFFFFFF & ~but_for),
+        _op(_AND, mask),
         *tests,
         _op(_RETURN, _ERRNO | errno.EPERM),
         _op(_RETURN, _ALLOW),

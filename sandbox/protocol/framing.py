@@ -12,11 +12,9 @@ HEADER_BYTES = HEADER.size
 
 
 class FrameTooLarge(Exception):
-    """The announced length of a frame exceeds its budget. `announced` and `budget` are in bytes."""
+    """The announced length of a frame exceeds its budget, both in bytes."""
 
     def __init__(self, announced: int, budget: int) -> None:
-        self.announced = announced
-        self.budget = budget
         super().__init__(f"a frame of {announced} bytes was announced, {budget} are allowed")
 
 

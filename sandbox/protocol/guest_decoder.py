@@ -113,9 +113,10 @@ def decode_guest_message(body: bytes) -> GuestMessage:
     if call is not None:
         return Calls((call,), wake=None, delay=None)
     message = _object(body)
-    read = _READERS.get(_text(message.get("t"), "a type"))
-    if read is None:
+    fields, read = _READERS.get(_text(message.get("t"), "a type"), (None, None))
+    if fields is None or read is None:
         _breach("a message of an unknown type")
+    _exact_keys(message, fields)
     return read(message)
 
 
@@ -147,7 +148,6 @@ def _read_one_call(call_id: bytes, path: bytes, tool: bytes, arguments: bytes) -
 
 
 def _read_sites(message: dict[str, Any]) -> Sites:
-    _exact_keys(message, _SITES_KEYS)
     rows = _list(message["sites"], "sites", SITES)
     return Sites(tuple(_read_site(row) for row in rows))
 
@@ -165,7 +165,6 @@ def _read_site(row: object) -> CallSite:
 
 
 def _read_calls(message: dict[str, Any]) -> Calls:
-    _exact_keys(message, _CALLS_KEYS)
     rows = _list(message["calls"], "calls", MOMENT)
     return Calls(
         calls=tuple([_read_call(row) for row in rows]),
@@ -184,22 +183,14 @@ def _read_call(row: object) -> Call:
 
 
 def _read_output(message: dict[str, Any]) -> Output:
-    _exact_keys(message, _OUTPUT_KEYS)
     return Output(_text(message["text"], "output", MOMENT), _flag(message["cut"]))
 
 
 def _read_cancel(message: dict[str, Any]) -> Cancel:
-    _exact_keys(message, _CANCEL_KEYS)
     return Cancel(_count(message["id"], MOMENT))
 
 
-def _read_live(message: dict[str, Any]) -> Live:
-    _exact_keys(message, _LIVE_KEYS)
-    return Live()
-
-
 def _read_final(message: dict[str, Any]) -> Final:
-    _exact_keys(message, _FINAL_KEYS)
     status = _text(message["status"], "a status")
     if status not in STATUSES:
         _breach("an unknown status")
@@ -239,7 +230,7 @@ def _read_refusal(row: object) -> Refusal:
     )
 
 
-def _exact_keys(message: dict[str, Any], keys: frozenset[str]) -> None:
+def _exact_keys(message: dict[str, Any], keys: set[str]) -> None:
     if message.keys() != keys:
         _breach("a message with missing or unknown fields")
 
@@ -291,20 +282,15 @@ def _breach(what: str) -> NoReturn:
     raise GuestProtocolError(message)
 
 
-_COMPILED_KEYS = frozenset({"t", "code"})
-_SITES_KEYS = frozenset({"t", "sites"})
-_CALLS_KEYS = frozenset({"t", "calls", "wake", "delay"})
-_OUTPUT_KEYS = frozenset({"t", "text", "cut"})
-_CANCEL_KEYS = frozenset({"t", "id"})
-_LIVE_KEYS = frozenset({"t"})
-_FINAL_KEYS = frozenset({"t", "status", "has_value", "failure", "notes"})
+_COMPILED_KEYS = {"t", "code"}
 _FAILURE_TEXTS = ("type", "message", "excerpt", "hint", "traceback")
-_FAILURE_KEYS = frozenset({*_FAILURE_TEXTS, "line", "column", "refusals"})
-_READERS: dict[str, Callable[[dict[str, Any]], GuestMessage]] = {
-    "sites": _read_sites,
-    "calls": _read_calls,
-    "output": _read_output,
-    "cancel": _read_cancel,
-    "live": _read_live,
-    "final": _read_final,
+_FAILURE_KEYS = {*_FAILURE_TEXTS, "line", "column", "refusals"}
+#: The fields of each message, and the function that reads them.
+_READERS: dict[str, tuple[set[str], Callable[[dict[str, Any]], GuestMessage]]] = {
+    "sites": ({"t", "sites"}, _read_sites),
+    "calls": ({"t", "calls", "wake", "delay"}, _read_calls),
+    "output": ({"t", "text", "cut"}, _read_output),
+    "cancel": ({"t", "id"}, _read_cancel),
+    "live": ({"t"}, lambda _: Live()),
+    "final": ({"t", "status", "has_value", "failure", "notes"}, _read_final),
 }

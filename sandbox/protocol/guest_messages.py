@@ -90,22 +90,19 @@ def encode_final(
     if status == "completed" and not notes:
         end = COMPLETED[value is not None]
     else:
-        end = frame(_final(status, failure=failure, notes=notes, has_value=value is not None))
+        message = {
+            "t": "final",
+            "status": status,
+            "has_value": value is not None,
+            "failure": None if failure is None else dict(failure),
+            "notes": list(notes),
+        }
+        end = frame(encode(message))
     return end if value is None else end + frame(value)
 
 
-def _final(
-    status: str, *, failure: Mapping[str, JsonValue] | None = None, notes: Sequence[str] = (), has_value: bool
-) -> bytes:
-    message = {
-        "t": "final",
-        "status": status,
-        "has_value": has_value,
-        "failure": dict(failure) if failure is not None else None,
-        "notes": list(notes),
-    }
-    return encode(message)
-
-
 #: The final frame of most programs, by whether there is a value.
-COMPLETED = {has_value: frame(_final("completed", has_value=has_value)) for has_value in (False, True)}
+COMPLETED = {
+    has_value: frame(b'{"t":"final","status":"completed","has_value":%s,"failure":null,"notes":[]}' % text)
+    for has_value, text in ((False, b"false"), (True, b"true"))
+}

@@ -10,12 +10,10 @@ from __future__ import annotations
 import gc
 import json
 import re
-import sys
 from array import array
 from itertools import accumulate
 from json import encoder as _json_encoder
 from json import scanner as _json_scanner
-from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 if TYPE_CHECKING:
@@ -124,7 +122,7 @@ def _parse_exactly(data: bytes, scan: _Scan, *, may_be_unreal: bool) -> JsonValu
     if end != len(text):
         raise InvalidJson("not JSON: there is more text after the value")
     if may_be_unreal:
-        _reject_unreal_values(value)
+        encode(value)  # rejects infinite numbers and lone surrogates
     return value
 
 
@@ -183,7 +181,7 @@ def encode(value: JsonValue, *, held: bool = False) -> bytes:
     except RecursionError:
         message = "the value is nested too deeply, or holds itself"
         raise InvalidJson(message) from None
-    except ValueError as error:  # NaN and Infinity
+    except ValueError as error:  # NaN, infinity, or an integer too long to convert
         raise InvalidJson(str(error)) from None
 
 
@@ -196,8 +194,7 @@ def check_shape(data: bytes, *, depth: int, digits: int) -> bool:
     if len(data) <= _SHORT and digits >= _SHORT:
         return _MAY_BE_UNREAL.search(data) is not None
     shapes = data.translate(_NUMBER_SHAPES)
-    if digits < RESULT_DIGITS or _reads_any_number():
-        _check_digits(data, shapes, digits)
+    _check_digits(data, shapes, digits)
     return _may_overflow(data, shapes) or (b"\\" in data and (b"\\ud" in data or b"\\uD" in data))
 
 
@@ -206,11 +203,6 @@ def _check_digits(data: bytes, shapes: bytes, digits: int) -> None:
     if run in shapes and run in STRING.sub(b"", without_escapes(data)).translate(_NUMBER_SHAPES):
         message = f"a number of more than {digits} digits"
         raise InvalidJson(message)
-
-
-def _reads_any_number() -> bool:
-    """Return whether the application lets `int` read more digits; its time grows with their square."""
-    return not 0 < sys.get_int_max_str_digits() <= RESULT_DIGITS
 
 
 def _may_overflow(data: bytes, shapes: bytes) -> bool:
@@ -281,33 +273,6 @@ def _nested_too_deeply(depth: int) -> InvalidJson:
 def without_escapes(data: bytes) -> bytes:
     """Remove escaped backslashes, then escaped quotes, which hide the end of a string."""
     return data.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in data else data
-
-
-def _reject_unreal_values(value: JsonValue) -> None:
-    pending = [value]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, str):
-            if not _is_encodable(item):
-                message = "text holds half of a surrogate pair"
-                raise InvalidJson(message)
-        elif isinstance(item, float):
-            if not isfinite(item):
-                message = "a number too large for a float"
-                raise InvalidJson(message)
-        elif isinstance(item, list):
-            pending.extend(item)
-        elif isinstance(item, dict):
-            pending.extend(item)
-            pending.extend(item.values())
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _reject_constant(name: str) -> NoReturn:

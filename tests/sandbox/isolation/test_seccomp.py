@@ -28,7 +28,7 @@ def verdict(machine: str, number: int, *arguments: int, architecture: int | None
         elif operation == 0x06:
             return int(operand)
         else:
-            test = {0x15: register == operand, 0x35: register >= operand, 0x45: bool(register & operand)}[operation]
+            test = {0x15: register == operand, 0x35: register >= operand}[operation]
             place += if_true if test else if_false
 
 

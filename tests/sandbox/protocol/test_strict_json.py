@@ -72,8 +72,8 @@ def test_any_bytes_are_decoded_or_refused_as_invalid(data: bytes) -> None:
     [
         (b"NaN", "NaN is not a JSON number"),
         (b"[-Infinity]", "-Infinity is not a JSON number"),
-        (b"1e999", "a number too large for a float"),
-        (b"[1e+0400]", "a number too large for a float"),
+        (b"1e999", "Out of range float values"),
+        (b"[1e+0400]", "Out of range float values"),
         (b"9" * 101, "a number of more than 100 digits"),
         (b"-0." + b"1" * 101, "a number of more than 100 digits"),
         (b'"\\ud800"', "half of a surrogate pair"),
@@ -102,7 +102,7 @@ def test_text_may_hold_what_a_number_or_a_bracket_may_not(text: str) -> None:
 
 def test_a_result_may_have_a_whole_number_as_long_as_python_reads_one() -> None:
     assert loads_result(b"7" * 4_300, depth=1) == int("7" * 4_300)
-    with pytest.raises(InvalidJson, match="not JSON: Exceeds the limit"):
+    with pytest.raises(InvalidJson, match="a number of more than 4300 digits"):
         loads_result(b"7" * 4_301, depth=1)
 
 
