@@ -183,6 +183,7 @@ class Sandbox:
                 server = await self._start_server()
                 self._server = server
                 self._pool = Pool(server, self._limits, size=self._size)
+                server.on_death = self._forget_server
                 self._pool.fill()
             return self._pool
 
@@ -200,7 +201,6 @@ class Sandbox:
         except BaseException:  # whatever it is, giving up among it: nobody else knows this process
             await server.aclose()
             raise
-        server.on_death = self._forget_server
         return server
 
     async def _start_without_wall(self) -> LoneWorkers:
@@ -213,6 +213,6 @@ class Sandbox:
 
     def _forget_server(self) -> None:
         """The fork server died, and its workers with it: the next program starts another."""
-        if self._pool is not None:
-            self._pool.close()
+        assert self._pool is not None  # noqa: S101 - this is called while the pool is in use
+        self._pool.close()
         self._server = self._pool = None

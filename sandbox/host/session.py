@@ -94,7 +94,7 @@ class Session:
         self._reader = ValueReader(program.limits, self._conversation)
         self._output: list[str] = []
         self._is_cut = False
-        self._watch: asyncio.TimerHandle | None = None
+        self._watch: asyncio.TimerHandle
         self._late: Ending | None = None  # set once the time is up
         self._desk = CallDesk(
             program.call,
@@ -328,8 +328,7 @@ class Session:
 
     def _stop(self) -> None:
         self._clock.stop()
-        if self._watch is not None:
-            self._watch.cancel()
+        self._watch.cancel()
         if (
             self._conversation.state is not State.ENDED
             or self._desk.is_busy

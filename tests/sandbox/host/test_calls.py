@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox import Call, Limits
 from sandbox.host.calls import CallDesk, room
-from sandbox.host.endings import by_death
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -75,9 +74,3 @@ async def test_an_answer_that_is_no_data_is_an_error_of_the_call() -> None:
     assert (desk.answers[1]["kind"], desk.errors) == ("answer_invalid", 1)
     assert desk.answers[1]["message"] == "tool answered with something that is not JSON data"
     await desk.desk.close()
-
-
-def test_a_worker_that_died_with_its_server_says_so() -> None:
-    failure = by_death(None, Limits()).failure
-    assert failure is not None
-    assert failure.message == "the worker ended before the program did: the fork server died"

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sandbox import Limits
 from sandbox.errors import WorkerError
 from sandbox.host import launch, layers, worker
 from sandbox.host.fork_server import ForkServer
-from sandbox.host.pool import Pool
 from sandbox.host.worker import Worker, read_frame
 from sandbox.protocol.control import Exit, Kind, Purpose, pack_report
 from sandbox.protocol.framing import FrameTooLarge, frame
@@ -80,6 +78,34 @@ async def test_a_worker_that_is_gone_is_no_error(pair: tuple[socket.socket, sock
     assert handle.unsent_bytes == 0
     assert (handle.cpu_s(), handle.peak_memory_bytes()) == (None, None)
     handle.discard()
+
+
+async def test_a_socket_that_takes_nothing_keeps_all_waiting(pair: tuple[socket.socket, socket.socket]) -> None:
+    ours, _ = pair
+    handle = Worker(1, ours, asyncio.get_running_loop())
+    with pytest.raises(BlockingIOError):
+        while True:
+            ours.send(bytes(1 << 16))
+    handle.send(b"late")
+    assert handle.unsent_bytes == 4
+    handle.discard()
+
+
+async def test_a_paused_worker_is_read_when_it_goes_on(pair: tuple[socket.socket, socket.socket]) -> None:
+    ours, its = pair
+    handle = Worker(1, ours, asyncio.get_running_loop())
+    heard: asyncio.Queue[bytes] = asyncio.Queue()
+    handle.listen(heard.put_nowait)
+    handle._read()  # nothing is there
+    handle.pause()
+    its.send(b"a")
+    await asyncio.sleep(0)
+    assert heard.empty()
+    handle.go_on()
+    assert await heard.get() == b"a"
+    handle.discard()
+    handle.pause()
+    handle.go_on()  # nothing to read any more
 
 
 async def test_one_that_speaks_before_it_is_asked_is_not_used(pair: tuple[socket.socket, socket.socket]) -> None:
@@ -246,12 +272,23 @@ def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> 
         launch.import_folders()
 
 
-async def test_a_pool_whose_server_is_dead_forks_nothing(limits: LimitsType) -> None:
-    pool = Pool(ForkServer(), limits, size=2)
-    pool.fill()
-    pool.close()
-    with pytest.raises(WorkerError):
-        pool.acquire(Limits())
+async def test_a_server_that_ends_with_a_request_unread_has_died(limits: LimitsType) -> None:
+    """The kernel reports that as an error of the socket and not as the end of the stream."""
+    server, its_end = a_server()
+    handle = server.fork(limits, Purpose.SERVE)
+    its_end.close()
+    assert await handle.ended is None
+    assert not server.is_alive
+    handle.discard()
+
+
+async def test_a_report_of_the_lockdown_is_kept_whether_or_not_the_start_waits_for_it() -> None:
+    server, its_end = a_server()
+    its_end.send(pack_report(Kind.READY, 0) + b'{"seccomp":"taken"}')
+    server._hear()
+    assert server.lockdown == {"seccomp": "taken"}
+    its_end.close()
+    await server.aclose()
 
 
 async def test_a_probe_whose_child_does_not_report_is_an_error(limits: LimitsType) -> None:

@@ -35,7 +35,21 @@ def test_what_is_good_is_good_across_steps(text: bytes, before: int) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [b"1e309", b"1e999", b"NaN", b"01", b'"\xff"', b'"\\ud800"', b'"\x01"', b"[[]]", b"]", b'"', b"7" * 4_301, b"1 2"],
+    [
+        b"1e309",
+        b"1e999",
+        b"NaN",
+        b"01",
+        b'"\xff"',
+        b'"\\ud800"',
+        b'"\x01"',
+        b"[[]]",
+        b"]",
+        b'"',
+        b"7" * 4_301,
+        b"1 2",
+        b"1e999.5",
+    ],
     ids=lambda text: repr(text[:8]),
 )
 @pytest.mark.parametrize("before", [0, NEAR - 4, NEAR - 3, NEAR - 2, NEAR - 1, NEAR])
