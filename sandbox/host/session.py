@@ -8,18 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sandbox.errors import GuestProtocolError, ProgramRefused, ProgramStopped
+from sandbox.host import endings
 from sandbox.host.calls import CallDesk
 from sandbox.host.clock import ProgramClock
-from sandbox.host.endings import (
-    Ending,
-    by_breach,
-    by_death,
-    by_final,
-    by_processor_time,
-    by_refusal,
-    by_wall_clock,
-    with_last_word,
-)
+from sandbox.host.endings import Ending
 from sandbox.host.recording import Delivery, Outbox, Replay
 from sandbox.host.value_reader import ValueReader
 from sandbox.outcome import Outcome, Status, Usage
@@ -119,7 +111,7 @@ class Session:
                 await self._pass(self._program.preflight)
             else:
                 self._send_record()
-            ending = await self._ending or by_death(await self._exit(), limits)
+            ending = await self._ending or endings.by_death(await self._exit(), limits)
             return ending.outcome(
                 result=self._reader.value,
                 output="".join(self._output),
@@ -149,7 +141,7 @@ class Session:
             if look.done():
                 look.result()
         except ProgramRefused as refused:
-            self._end(by_refusal(refused))
+            self._end(endings.by_refusal(refused))
         finally:
             if look.cancel():  # the program has ended, or this task was cancelled
                 self._worker.kill()  # at once, however long the preflight takes to end
@@ -159,17 +151,12 @@ class Session:
             self._worker.send(encode_go())
             self._send_record()
 
-    # --- what arrives -----------------------------------------------------------------------------------------
-
     def _received(self, chunk: bytes) -> None:
         """Take bytes from the worker; b"" is the end of the stream."""
-        if self._ending.done():
-            return
-        if not chunk:
+        if chunk:
+            self._guarded(partial(self._take_chunk, chunk))
+        else:
             self._end(self._late)
-            return
-        self._frames.feed(chunk)
-        self._guarded(self._take_read)
 
     def _guarded(self, take: Callable[[], None]) -> None:
         """Take something from the guest, and end the session on any error."""
@@ -178,12 +165,13 @@ class Session:
         try:
             take()
         except GuestProtocolError as error:
-            self._end(self._late or by_breach(error))
+            self._end(self._late or endings.by_breach(error))
         except Exception as error:  # noqa: BLE001 - raised by the recording, and passed on to the caller of `run`
             self._fail(error)
 
-    def _take_read(self) -> None:
+    def _take_chunk(self, chunk: bytes) -> None:
         self._conversation.received_bytes()
+        self._frames.feed(chunk)
         self._take_frames()
 
     def _take_frames(self) -> None:
@@ -213,7 +201,7 @@ class Session:
             self._loop.call_soon(self._guarded, self._check_step)
         elif self._reader.is_complete:
             assert self._final is not None  # noqa: S101 - a value follows a final message
-            self._end(by_final(self._final))
+            self._end(endings.by_final(self._final))
 
     def _check_step(self) -> None:
         """Check a step of a large frame; until the last one, the guest is not read."""
@@ -227,7 +215,7 @@ class Session:
         if self._late is None or isinstance(message, Output):
             self._take(message)
         elif isinstance(message, Final):
-            self._end(with_last_word(self._late, message))
+            self._end(endings.with_last_word(self._late, message))
 
     def _take(self, message: GuestMessage) -> None:
         if isinstance(message, Calls):
@@ -248,7 +236,7 @@ class Session:
         elif message.has_value:
             self._final = message
         else:
-            self._end(by_final(message))
+            self._end(endings.by_final(message))
 
     def _take_calls(self, message: Calls) -> None:
         if self._replay is not None:
@@ -267,8 +255,6 @@ class Session:
         self._clock.go_on_from(replay.now)
         self._clock.set_timer(replay.wake, replay.delays)
         self._desk.take(replay.unanswered)
-
-    # --- what is sent -----------------------------------------------------------------------------------------
 
     def _send_record(self) -> None:
         if self._replay is not None:
@@ -291,17 +277,15 @@ class Session:
         unkept_bytes = 0 if self._outbox is None else self._outbox.unkept_bytes
         return self._worker.unsent_bytes + unkept_bytes < self._program.limits.reply_bytes
 
-    # --- ends -------------------------------------------------------------------------------------------------
-
     def _look_at_clocks(self) -> None:
         """End the program once its time is used up. Processor time never passes faster than wall time."""
         limits = self._program.limits
         left_s = limits.wall_s - (time.monotonic() - self._started)
         used = (self._worker.cpu_s() or self._cpu_before) - self._cpu_before
         if left_s <= 0:
-            self._time_is_up(by_wall_clock(limits))
+            self._time_is_up(endings.by_wall_clock(limits))
         elif used >= limits.cpu_s:
-            self._time_is_up(by_processor_time(limits))
+            self._time_is_up(endings.by_processor_time(limits))
         else:
             wait_s = min(left_s, max(limits.cpu_s - used, _LOOK_AGAIN_S))
             self._watch = self._loop.call_later(wait_s, self._look_at_clocks)

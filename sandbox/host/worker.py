@@ -13,6 +13,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from sandbox.protocol.conversation import LEAST_READ
 from sandbox.protocol.framing import FrameBuffer, FrameTooLarge
 
 if TYPE_CHECKING:
@@ -52,8 +53,6 @@ class Worker:
         #: Called when the socket has taken everything that waited to be sent.
         self.on_drained: Callable[[], None] | None = None
         loop.add_reader(self._descriptor, self._read)
-
-    # --- speaking ---------------------------------------------------------------------------------------------
 
     def listen(self, on_bytes: Callable[[bytes], None]) -> None:
         """Pass everything that arrives to `on_bytes`; b"" is the end of the stream."""
@@ -125,8 +124,6 @@ class Worker:
         else:
             self._on_bytes(chunk)
 
-    # --- living and dying -------------------------------------------------------------------------------------
-
     @property
     def has_started(self) -> bool:
         """Whether the fork server has reported the process."""
@@ -182,8 +179,6 @@ class Worker:
             self._descriptor = -1
             self._channel.close()
 
-    # --- what it used -----------------------------------------------------------------------------------------
-
     def cpu_s(self) -> float | None:
         """Return the processor time of the worker in seconds, or None if it has ended."""
         if self._process is None:
@@ -207,14 +202,17 @@ class Worker:
 async def read_frame(worker: Worker, *, budget: int, timeout_s: float) -> bytes:
     """Return the first frame of a worker.
 
-    Raises TimeoutError, EOFError if the worker hangs up before, or FrameTooLarge.
+    Raises TimeoutError, FrameTooLarge, or EOFError if the worker hangs up before or sends the frame in tiny pieces.
     """
     frames = FrameBuffer()
+    reads_left = budget // LEAST_READ
     answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
 
     def take(chunk: bytes) -> None:
+        nonlocal reads_left
         if answer.done():
             return
+        reads_left -= 1
         frames.feed(chunk)
         try:
             body = frames.next_frame(budget=budget)
@@ -223,7 +221,7 @@ async def read_frame(worker: Worker, *, budget: int, timeout_s: float) -> bytes:
             return
         if body is not None:
             answer.set_result(body)
-        elif not chunk:
+        elif not chunk or reads_left < 0:
             answer.set_exception(EOFError())
 
     worker.listen(take)

@@ -17,16 +17,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from sandbox.errors import GuestProtocolError
-from sandbox.protocol.guest_decoder import (
-    Calls,
-    Cancel,
-    Final,
-    GuestMessage,
-    Live,
-    Output,
-    Sites,
-    decode_guest_message,
-)
+from sandbox.protocol.guest_decoder import Calls, Cancel, Final, GuestMessage, Live, Output, Sites, decode_guest_message
 from sandbox.protocol.strict_json import weight
 
 if TYPE_CHECKING:

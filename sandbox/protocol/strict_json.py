@@ -195,7 +195,9 @@ def check_shape(data: bytes, *, depth: int, digits: int) -> bool:
         return _MAY_BE_UNREAL.search(data) is not None
     shapes = data.translate(_NUMBER_SHAPES)
     _check_digits(data, shapes, digits)
-    return _may_overflow(data, shapes) or (b"\\" in data and (b"\\ud" in data or b"\\uD" in data))
+    if b"0" * _MANY_DIGITS in shapes or (b"e000" in shapes and _MAY_BE_UNREAL.search(data) is not None):
+        return True  # a number may be too large for a float
+    return b"\\" in data and (b"\\ud" in data or b"\\uD" in data)
 
 
 def _check_digits(data: bytes, shapes: bytes, digits: int) -> None:
@@ -203,11 +205,6 @@ def _check_digits(data: bytes, shapes: bytes, digits: int) -> None:
     if run in shapes and run in STRING.sub(b"", without_escapes(data)).translate(_NUMBER_SHAPES):
         message = f"a number of more than {digits} digits"
         raise InvalidJson(message)
-
-
-def _may_overflow(data: bytes, shapes: bytes) -> bool:
-    """Return whether a number may be too large for a float."""
-    return b"0" * _MANY_DIGITS in shapes or (b"e000" in shapes and _MAY_BE_UNREAL.search(data) is not None)
 
 
 def weight(data: bytes, brackets: bytes | None = None) -> int:
