@@ -163,7 +163,7 @@ async def test_one_frame_is_read_and_what_comes_behind_it_is_dropped(pair: tuple
     ours, its = pair
     handle = Worker(1, ours, asyncio.get_running_loop())
     its.send(frame(b"one")[:5])
-    reading = asyncio.ensure_future(read_frame(handle, budget=10, timeout_s=40))
+    reading = asyncio.ensure_future(read_frame(handle, budget=1_000, timeout_s=40))
     await asyncio.sleep(0)
     its.send(frame(b"one")[5:])
     assert await reading == b"one"
@@ -172,7 +172,7 @@ async def test_one_frame_is_read_and_what_comes_behind_it_is_dropped(pair: tuple
     handle.discard()
 
 
-@pytest.mark.parametrize(("sent", "error"), [(b"", EOFError), (b"\0\0\0\xff", FrameTooLarge), (b"\0", TimeoutError)])
+@pytest.mark.parametrize(("sent", "error"), [(b"", EOFError), (b"\0\0\xff\xff", FrameTooLarge), (b"\0", TimeoutError)])
 async def test_a_frame_that_does_not_come_is_an_error(
     pair: tuple[socket.socket, socket.socket], sent: bytes, error: type[Exception]
 ) -> None:
@@ -180,7 +180,20 @@ async def test_a_frame_that_does_not_come_is_an_error(
     handle = Worker(1, ours, asyncio.get_running_loop())
     its.send(sent) if sent else its.close()
     with pytest.raises(error):
-        await read_frame(handle, budget=10, timeout_s=40 if error is not TimeoutError else 0.01)
+        await read_frame(handle, budget=1_000, timeout_s=40 if error is not TimeoutError else 0.01)
+    handle.discard()
+
+
+async def test_a_frame_in_tiny_pieces_is_given_up(pair: tuple[socket.socket, socket.socket]) -> None:
+    ours, its = pair
+    handle = Worker(1, ours, asyncio.get_running_loop())
+    reading = asyncio.ensure_future(read_frame(handle, budget=1_000, timeout_s=40))
+    its.send(b"\0\0\1\0")
+    while not reading.done():
+        its.send(b"x")
+        await asyncio.sleep(0)
+    with pytest.raises(EOFError):
+        await reading
     handle.discard()
 
 
@@ -268,7 +281,7 @@ def test_an_interpreter_that_cannot_be_started_is_named(monkeypatch: pytest.Monk
 
 def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch, "_GUEST_PACKAGES", ("sandbox", "json5_no_such"))
-    with pytest.raises(WorkerError, match="json5_no_such is not installed: the guest needs it"):
+    with pytest.raises(WorkerError, match="json5_no_such is not installed, but the guest imports it"):
         launch.import_folders()
 
 
