@@ -68,8 +68,14 @@ async def test_a_program_that_ends_its_process_and_one_that_is_given_up_leave_no
         assert outcome.status is Status.CRASHED
         assert outcome.failure is not None
         assert "exit status 3" in outcome.failure.message
-        running = asyncio.create_task(sandbox.run("import time; time.sleep(100)"))
-        await asyncio.sleep(0.1)
+        called = asyncio.Event()
+
+        async def answer(_: Call) -> None:
+            called.set()
+            await asyncio.Event().wait()
+
+        running = asyncio.create_task(sandbox.run("tool(1)", names=("tool",), call=answer))
+        await called.wait()
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
