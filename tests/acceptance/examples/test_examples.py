@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.servers.running import program
 
 from codemode.testing.model_server import ModelServer, Say, Seen
 from tests.acceptance.docs.pages import ROOT, SERVICE, on_free_ports, run_shell, shell_of
+from tests.integration.servers.running import program
 from tests.postgres import cluster, programs
 
 if TYPE_CHECKING:
