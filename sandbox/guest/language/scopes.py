@@ -1,131 +1,106 @@
-"""Scopes of a program: which function a name belongs to, and where it is used. Enough for following values."""
+"""The variables of a program: which function a name belongs to, and where it is read."""
 
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, NamedTuple
 
-from sandbox.guest.language.bindings import BINDING, bindings
+from sandbox.guest.language.bindings import bindings
 from sandbox.guest.language.source import children
 
 if TYPE_CHECKING:
-    from typing import TypeGuard
+    from collections.abc import Sequence
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_BLOCKS = ("body", "orelse", "finalbody")
-#: What names something.
-_NAMING = {*BINDING, ast.Global, ast.Nonlocal}
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, *_COMPREHENSIONS)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+class Variable(NamedTuple):
+    """A name of a scope, the results of a function (`is_call`), or the value of one assignment to a name."""
+
+    scope: ast.AST
+    name: str
+    statement: ast.AST | None = None
+    is_call: bool = False
 
 
 class Scopes:
-    """Parents, bindings and uses of one tree.
+    """Parents, bindings and uses in one tree. A comprehension has no scope of its own here.
 
-    `functions` maps the names that are bound exactly once, by a definition or a lambda, to that function.
+    `functions` maps each name that is bound once in the program, to a definition or a lambda, to that function.
     """
 
-    def __init__(self, tree: ast.Module) -> None:
-        self._tree = tree
+    def __init__(self, tree: ast.Module, nodes: Sequence[ast.AST], bound: Counter[str]) -> None:
         self.parents: dict[ast.AST, ast.AST] = {}
-        self._homes: dict[ast.AST, ast.AST] = {}
-        self._binds: dict[ast.AST, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+        self._homes: dict[ast.AST, ast.AST] = {tree: tree}
+        self._binds: Counter[tuple[ast.AST, str]] = Counter()
         self._loads: dict[str, list[ast.Name]] = defaultdict(list)
         self._declared: set[str] = set()
-        self._definitions: dict[str, list[Function | None]] = defaultdict(list)
-        self._places: dict[ast.AST, tuple[list[ast.stmt], int]] = {}
-        self._read(tree, tree)
-        self.functions: dict[str, Function] = {
-            name: found[0] for name, found in self._definitions.items() if len(found) == 1 and found[0] is not None
-        }
+        self.functions: dict[str, Function] = {}
+        for node in nodes:  # a parent stands before its children
+            home = node if isinstance(node, _SCOPES) else self._homes[node]
+            for child in children([node]):
+                self.parents[child], self._homes[child] = node, home
+                self._note(child, home)
+        self.functions = {name: found for name, found in self.functions.items() if bound[name] == 1}
 
-    def scope_of(self, node: ast.AST, name: str) -> ast.AST | None:
-        """Return the scope that binds the name as seen from the node; None when it cannot be told."""
-        if name in self._declared:
+    def _note(self, node: ast.AST, home: ast.AST) -> None:
+        match node:
+            case ast.Global(names) | ast.Nonlocal(names):
+                self._declared.update(names)
+            case ast.Name(name, ast.Load()):
+                self._loads[name].append(node)
+            case ast.Assign([ast.Name(name)], ast.Lambda() as function):
+                self.functions[name] = function
+            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name):
+                self.functions[name] = node
+        self._binds.update((home, name) for name in bindings(node))
+
+    def variable(self, name: ast.Name, statement: ast.AST | None = None) -> Variable | None:
+        """Return the variable that a name stands for; None if the source alone cannot tell.
+
+        With a plain assignment as `statement`, it is the value that this one assigns.
+        """
+        scope = self._scope(name)
+        if scope is None or isinstance(scope, ast.ClassDef):
             return None
-        scope: ast.AST | None = self._homes.get(node)
-        inner = True
-        while scope is not None:
-            if name in self._binds[scope] and (inner or not isinstance(scope, ast.ClassDef)):
+        return Variable(scope, name.id, statement if self._binds[scope, name.id] > 1 else None)
+
+    def _scope(self, name: ast.Name) -> ast.AST | None:
+        scope = self._homes[name]
+        while name.id not in self._declared:
+            if self._binds[scope, name.id]:
                 return scope
-            inner = False
-            scope = self._homes.get(scope)
+            if isinstance(scope, ast.Module):
+                break
+            scope = self._homes[scope]
+            while isinstance(scope, ast.ClassDef):  # functions do not see the names of the class around them
+                scope = self._homes[scope]
         return None
 
-    def is_rebound(self, scope: ast.AST, name: str) -> bool:
-        """Tell whether the name is bound more than once in its scope."""
-        return self._binds[scope][name] > 1
+    def uses(self, variable: Variable) -> list[ast.Name]:
+        """Return the names that read a variable."""
+        seen = self._seen_by(variable.statement, variable.name) if variable.statement is not None else None
+        loads = self._loads[variable.name] if seen is None else seen
+        return [use for use in loads if variable.is_call or self._scope(use) is variable.scope]
 
-    def uses_until_rebound(self, scope: ast.AST, name: str, statement: ast.AST | None) -> list[ast.Name]:
-        """Return the places that read the name of this scope.
+    def _seen_by(self, statement: ast.AST, name: str) -> list[ast.Name] | None:
+        """Return the names that can read an assigned value: up to the next plain assignment in the same block."""
+        blocks = (getattr(self.parents[statement], field, None) for field in ("body", "orelse", "finalbody"))
+        block = next(block for block in blocks if isinstance(block, list) and statement in block)
+        later = block[block.index(statement) + 1 :]
+        for index, each in enumerate(later):
+            if isinstance(each, ast.Assign) and [getattr(target, "id", None) for target in each.targets] == [name]:
+                nodes = (node for inner in later[: index + 1] for node in ast.walk(inner))
+                return [node for node in nodes if isinstance(node, ast.Name) and node.id == name and _is_read(node)]
+        return None
 
-        With a statement, only those that can see what it assigns: up to the next plain assignment in its block.
-        """
-        place = self._places.get(statement) if statement is not None else None
-        if place is not None:
-            block, start = place
-            for index in range(start + 1, len(block)):
-                if _rebinds(block[index], name):
-                    seen = (node for later in block[start + 1 : index + 1] for node in ast.walk(later))
-                    return [node for node in seen if self._is_use(node, scope, name)]
-        return [use for use in self._loads[name] if self.scope_of(use, name) is scope]
-
-    def _is_use(self, node: ast.AST, scope: ast.AST, name: str) -> TypeGuard[ast.Name]:
-        is_load = isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-        return is_load and self.scope_of(node, name) is scope
-
-    def uses_of_function(self, name: str) -> list[ast.Name]:
-        """Return all places that read a name that is bound once."""
-        return self._loads[name]
-
-    def function_around(self, node: ast.AST) -> ast.AST | None:
-        """Return the function whose body holds the node."""
-        scope = self._homes.get(node)
-        while isinstance(scope, _COMPREHENSIONS):
-            scope = self._homes.get(scope)
-        return scope
-
-    def _read(self, node: ast.AST, home: ast.AST) -> None:
-        """Walk without recursion, noting for each node its parent and the scope it stands in."""
-        pending = [(node, home)]
-        while pending:
-            node, home = pending.pop()
-            for field in () if isinstance(node, ast.expr) else _BLOCKS:
-                block = getattr(node, field, None)
-                if isinstance(block, list):
-                    self._places.update({statement: (block, index) for index, statement in enumerate(block)})
-            inner = node if isinstance(node, _SCOPES) else home
-            for child in children([node]):
-                self.parents[child] = node
-                self._homes[child] = inner
-                if type(child) in _NAMING:
-                    self._note(child, inner)
-                pending.append((child, inner))
-
-    def _note(self, node: ast.AST, scope: ast.AST) -> None:
-        if isinstance(node, ast.Global | ast.Nonlocal):
-            self._declared.update(node.names)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            self._loads[node.id].append(node)
-        else:
-            for name in bindings(node):
-                self._binds[scope][name] += 1
-                self._definitions[name].append(self._function(node))
-
-    def _function(self, node: ast.AST) -> Function | None:
-        """Return the function that a name is bound to here."""
-        if isinstance(node, ast.Name):
-            statement = self.parents[node]
-            value = statement.value if _rebinds(statement, node.id) else None
-            return value if isinstance(value, ast.Lambda) else None
-        return node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else None
+    def function_around(self, node: ast.AST) -> Function | None:
+        """Return the function whose body holds a node."""
+        scope = self._homes[node]
+        return scope if isinstance(scope, Function) else None
 
 
-def _rebinds(statement: ast.AST, name: str) -> TypeGuard[ast.Assign]:
-    return (
-        isinstance(statement, ast.Assign)
-        and len(statement.targets) == 1
-        and isinstance(statement.targets[0], ast.Name)
-        and statement.targets[0].id == name
-    )
+def _is_read(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Load)
