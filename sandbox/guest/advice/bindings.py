@@ -1,4 +1,4 @@
-"""Where a program makes a name that is missing: elsewhere, or nowhere."""
+"""Where a program binds a name that is missing at one place."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from sandbox.guest.advice.values import parts
+from sandbox.guest.language.bindings import bindings
 
 if TYPE_CHECKING:
     from sandbox.guest.advice.situation import Situation
@@ -14,7 +15,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def made_elsewhere(at: Situation, name: str) -> str:
-    """Say why a name is missing that the program does make; nothing, if it does not."""
+    """Say why a name is missing that the program binds; nothing if it binds no such name."""
     made = [each for each in _bindings(at.tree, name) if each[1] is at.tree or not isinstance(each[0], ast.alias)]
     if not made:
         return ""
@@ -38,7 +39,7 @@ def _bindings(tree: ast.AST | None, name: str) -> list[tuple[ast.AST, ast.AST]]:
     waiting = [(tree, tree)] if tree is not None else []
     while waiting:
         node, scope = waiting.pop()
-        if name in _names_of(node):
+        if name in bindings(node):
             found.append((node, scope))
         for each in ast.iter_child_nodes(node):
             is_inside = isinstance(node, _SCOPES) or (isinstance(node, ast.comprehension) and each is node.target)
@@ -49,19 +50,6 @@ def _bindings(tree: ast.AST | None, name: str) -> list[tuple[ast.AST, ast.AST]]:
 def _order(binding: tuple[ast.AST, ast.AST]) -> tuple[bool, int]:
     node, _ = binding
     return not isinstance(getattr(node, "ctx", None), ast.Del), getattr(node, "lineno", 0)
-
-
-def _names_of(node: ast.AST) -> tuple[str | None, ...]:
-    """Return the names that a node binds by itself."""
-    if isinstance(node, ast.Name):
-        return () if isinstance(node.ctx, ast.Load) else (node.id,)
-    if isinstance(node, ast.alias):
-        return ((node.asname or node.name).partition(".")[0],)
-    if isinstance(node, ast.arg):
-        return (node.arg,)
-    if isinstance(node, (*_SCOPES, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
-        return (getattr(node, "name", None),)
-    return ()
 
 
 def _is_shared(at: Situation, name: str) -> bool:

@@ -13,7 +13,6 @@ from sandbox.guest.advice.idioms import ATTRIBUTES, OF_ANSWERS, OF_OTHERS
 from sandbox.guest.advice.keys import missing_key, near_keys, sliced, wrong_member
 from sandbox.guest.advice.message_texts import hint_for_text
 from sandbox.guest.advice.missing_names import import_of, imported, module_or_class, undefined
-from sandbox.guest.advice.situation import Situation
 from sandbox.guest.advice.values import UNKNOWN, copy_written, first_none, keys_of, parts, source
 from sandbox.guest.library.tables import Table, explain_missing, table_name
 from sandbox.guest.tools import PendingCall, Record, ToolError, ToolRejected
@@ -21,22 +20,16 @@ from sandbox.guest.tools import PendingCall, Record, ToolError, ToolRejected
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sandbox.guest.advice.place import Place
-    from sandbox.guest.advice.situation import Roots
+    from sandbox.guest.advice.situation import Situation
 
     #: What to do: a text, or what finds one, or nothing.
     _Rule = str | Callable[[Situation], str]
 
 
-def hint_for(error: BaseException, message: str, place: Place | None, variables: dict[str, Any], roots: Roots) -> str:
-    """Return what to do about an error, or nothing."""
-    situation = Situation(error, message, place, variables, roots)
-    for kind, rule in _RULES:
-        if isinstance(error, kind):
-            hint = rule if isinstance(rule, str) else rule(situation)
-            if hint:
-                return hint
-    return ""
+def hint_for(at: Situation) -> str:
+    """Return what to do about an error, or an empty text."""
+    rules = (rule for kind, rule in _RULES if isinstance(at.error, kind))
+    return next(filter(None, (rule if isinstance(rule, str) else rule(at) for rule in rules)), "")
 
 
 # --- attributes ----------------------------------------------------------------------------------------------------
@@ -140,7 +133,7 @@ def _assigned(at: Situation, node: ast.AST) -> ast.AST:
     given = [
         each
         for each in parts(at.tree)
-        if isinstance(each, ast.Assign) and source(each.targets[0]) == source(node) and each.lineno < at.line
+        if isinstance(each, ast.Assign) and source(each.targets[0]) == source(node) and each.lineno < (at.line or 0)
     ]
     return max(given, key=lambda each: each.lineno).value if given else node
 
@@ -172,12 +165,9 @@ def _index(at: Situation) -> str:
 
 
 def _type(at: Situation) -> str:
-    for pattern, rule in _TYPE_RULES:
-        if re.search(pattern, at.message):
-            hint = rule if isinstance(rule, str) else rule(at)
-            if hint:
-                return hint
-    return hint_for_text(at)
+    rules = (rule for pattern, rule in _TYPE_RULES if re.search(pattern, at.message))
+    found = (rule if isinstance(rule, str) else rule(at) for rule in rules)
+    return next(filter(None, found), "") or hint_for_text(at)
 
 
 def _none_used(at: Situation) -> str:

@@ -7,17 +7,15 @@ import re
 from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
-from sandbox.guest.language.annotations import ANNOTATIONS, put_back, set_aside
 from sandbox.guest.language.bindings import bound_names
 from sandbox.guest.language.deferral import deferred_calls
-from sandbox.guest.language.ending import MAIN, await_calls, keep_value
-from sandbox.guest.language.imports import future_flags
+from sandbox.guest.language.ending import MAIN, await_calls, declare_global, keep_value
+from sandbox.guest.language.imports import ANNOTATIONS, future_flags
+from sandbox.guest.language.leftovers import Leftovers
 from sandbox.guest.language.policy import LanguagePolicy
 from sandbox.guest.language.refusals import Refusals
 from sandbox.guest.language.sites import call_sites, shadowing_imports
 from sandbox.guest.language.source import check_nesting, parse
-from sandbox.guest.language.top_level import declare_global
-from sandbox.guest.language.unused import UnusedFunctions
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -65,12 +63,10 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
     if ast.AsyncFunctionDef in kinds and "asyncio.run" not in code and "run_until_complete" not in code:
         await_calls(tree, bound)
     returns = keep_value(tree, bound=bound, kinds=kinds)
-    texts = set_aside(source.nodes) if flags & ANNOTATIONS else []
-    LanguagePolicy(refusals, bound=bound, deferred=deferred).visit(tree)
-    put_back(texts)
+    policy = LanguagePolicy(refusals, bound=bound, deferred=deferred, annotations_are_text=bool(flags & ANNOTATIONS))
+    policy.visit(tree)
     if refusals.has("builtin"):
-        unused = UnusedFunctions(source.text)
-        refusals.leave_out("builtin", unused.hold)
+        refusals.leave_out("builtin", Leftovers(source.text).hold)
     if refusals:
         return Program(text=source.text, code=None, sites=sites, refusals=refusals.sorted())
     declare_global(tree, kinds)

@@ -95,7 +95,7 @@ class _Flow:
                 return self._ends(call)
         return [Use.READ]
 
-    def _ends(self, node: ast.AST) -> list[_End]:  # noqa: PLR0911, C901 - one case for each construct
+    def _ends(self, node: ast.AST) -> list[_End]:  # noqa: C901, PLR0912 - one case for each construct
         """Return where the value of an expression goes."""
         parent: Any = self._parents.get(node)
         match parent:
@@ -213,7 +213,7 @@ class _Flow:
         """`for name, task in zip(names, tasks)`: follow the part of the loop variable that holds the values."""
         match self._parents[call]:
             case ast.For(target, source) | ast.comprehension(target, source) if source is call and node in call.args:
-                return self._item(target, call.args.index(node))  # type: ignore[arg-type]
+                return self._item(target, call.args.index(node))
         return self._ends(call)
 
     def _item(self, target: ast.AST, index: int | None) -> list[_End]:
@@ -238,5 +238,5 @@ def _parameter(function: ast.FunctionDef | ast.AsyncFunctionDef, call: ast.Call,
     positional = [*function.args.posonlyargs, *function.args.args]
     if node not in call.args or any(isinstance(argument, ast.Starred) for argument in call.args):
         return None
-    index = call.args.index(node)  # type: ignore[arg-type]
+    index = call.args.index(node)
     return positional[index].arg if index < len(positional) else None

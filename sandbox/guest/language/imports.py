@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+#: The compiler flag of `from __future__ import annotations`.
+ANNOTATIONS = __future__.annotations.compiler_flag
 #: The guard to call, then its arguments.
 GuardCall = tuple[str, str, str]
 

@@ -17,10 +17,19 @@ from RestrictedPython.transformer import RestrictingNodeTransformer
 from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, INSTEAD, Decision, decide
 from sandbox.guest.language.bindings import parameters
 from sandbox.guest.language.fields import is_harmless_format
-from sandbox.guest.language.guards import call, caught, checked, direct, load, located
+from sandbox.guest.language.guards import (
+    FunctionNode,
+    call,
+    caught,
+    check_receiver,
+    checked,
+    direct,
+    load,
+    located,
+    receiver_of,
+)
 from sandbox.guest.language.imports import import_bindings, is_star
 from sandbox.guest.language.own import MARK_NAME
-from sandbox.guest.language.receivers import FunctionNode, check_receiver, is_super_call, receiver_of
 from sandbox.guest.language.variables import BINDABLE, READABLE, UNAVAILABLE, is_dunder, is_reserved
 
 if TYPE_CHECKING:
@@ -35,11 +44,20 @@ _LEAVES = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 class LanguagePolicy(RestrictingNodeTransformer):
     """Walks a program once, refuses what may not be, and puts guards where the run time must decide.
 
-    `bound` are the names that the program binds itself, `deferred` the calls that are handed over un-run.
+    `bound` are the names that the program binds itself, `deferred` the calls that are handed over un-run. Annotations
+    that are text (`from __future__ import annotations`) never run: there is nothing to decide in them.
     """
 
-    def __init__(self, refusals: Refusals, *, bound: Collection[str], deferred: Collection[int] = ()) -> None:
+    def __init__(
+        self,
+        refusals: Refusals,
+        *,
+        bound: Collection[str],
+        deferred: Collection[int] = (),
+        annotations_are_text: bool = False,
+    ) -> None:
         super().__init__()
+        self._skipped = frozenset({"annotation", "returns"}) if annotations_are_text else frozenset()
         self.refusals = refusals
         self._bound = bound
         self._deferred = deferred
@@ -58,6 +76,8 @@ class LanguagePolicy(RestrictingNodeTransformer):
         """Visit the parts of a node and put what comes back in their places: as `ast.NodeTransformer` does, sooner."""
         for field in node._fields:
             part = getattr(node, field, None)
+            if field in self._skipped:
+                continue
             if isinstance(part, list):
                 part[:] = self._visit_all(part)
             elif isinstance(part, ast.AST) and not isinstance(part, _LEAVES):
@@ -149,7 +169,11 @@ class LanguagePolicy(RestrictingNodeTransformer):
         if decision is Decision.REFUSED:
             self._refuse_attribute(node)
             return node
-        is_super = is_super_call(node.value)
+        match node.value:
+            case ast.Call(ast.Name("super"), []):
+                is_super = True
+            case _:
+                is_super = False
         node = self.node_contents_visit(node)
         if not isinstance(node.ctx, ast.Load):
             return self._write(node, decision)
@@ -233,7 +257,8 @@ class LanguagePolicy(RestrictingNodeTransformer):
         in_class, outer = self._in_class, self._checked
         self._in_class = False
         node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
-        node.returns = self.visit(node.returns) if node.returns is not None else None
+        if node.returns is not None and not self._skipped:
+            node.returns = self.visit(node.returns)
         self._visit_type_params(node)
         self._visit_parameters(node.args)
         if in_class and node.name == "__subclasshook__":

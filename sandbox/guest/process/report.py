@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
 from sandbox.guest.advice.errors import hint_for
-from sandbox.guest.advice.place import Place, column_of
+from sandbox.guest.advice.situation import Situation, column_of, program_traces
 from sandbox.guest.advice.syntax import hint_for_syntax
 from sandbox.guest.process.identities import IDENTITIES
-from sandbox.guest.process.traces import program_lines
 from sandbox.guest.process.values import ValueInvalid
 
 if TYPE_CHECKING:
@@ -101,17 +100,17 @@ class Reporter:
     def _report(self, error: BaseException) -> dict[str, Any]:
         kind = _kind(error)
         message = message_of(error)
-        place = Place.of(error, self._program.text)
+        at = Situation(error, message, self._program.text, self._variables, self._roots)
         try:
-            hint = hint_for(error, message, place, self._variables, self._roots)
+            hint = hint_for(at)
         except Exception:  # noqa: BLE001  # a hint is a courtesy: data of the program may do anything
             hint = ""
         return _failure(
             kind,
             message,
             self._program.text,
-            line=place.line if place else None,
-            column=place.column if place else None,
+            line=at.line,
+            column=at.column,
             hint=hint,
             traceback=self._traceback(error, f"{kind}: {message}" if message else kind),
         )
@@ -126,7 +125,8 @@ class Reporter:
         lines = self._program.text.split("\n")
         parts = []
         for chained, remark in _chain(error):
-            frames = program_lines(chained.__traceback__)
+            traces = program_traces(chained.__traceback__)
+            frames = [(trace.tb_lineno, trace.tb_frame.f_code.co_name) for trace in traces]
             shown = frames if len(frames) <= MOST_FRAMES else [*frames[:5], *frames[5 - MOST_FRAMES :]]
             parts.append("Traceback (most recent call last):")
             for number, name in shown:
@@ -156,7 +156,7 @@ def _chain(error: BaseException) -> list[tuple[BaseException, str]]:
             earlier, remark = current.__context__, "While handling the above, another error came up:"
         else:
             break
-        if id(earlier) in seen or not program_lines(earlier.__traceback__):
+        if id(earlier) in seen or not program_traces(earlier.__traceback__):
             break
         seen.add(id(earlier))
         chain.insert(0, (earlier, remark))

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from sandbox.guest.language import own
 from sandbox.guest.language.access import CLOCK, FORMAT
 from sandbox.guest.language.compilation import FILENAME
-from sandbox.guest.language.ending import VALUE, made_last
-from sandbox.guest.language.unused import UnusedFunctions
+from sandbox.guest.language.ending import VALUE
+from sandbox.guest.language.leftovers import Leftovers
 from sandbox.guest.library.builtin_names import static_builtins
 from sandbox.guest.library.facades.classes import format_of
 from sandbox.guest.library.facades.clocks import date_reader
@@ -203,10 +203,12 @@ class Run:
 
     def _miss_an_ending(self) -> None:
         """Say what is written at the end of a program that should have given something back."""
-        text = self._program.text
-        if missing := UnusedFunctions(text).last():
+        leftovers = Leftovers(self._program.text)
+        if missing := leftovers.last_call():
             self._note(f"nothing calls the function that the program ends with: write {missing} below it")
-        elif self._output.is_empty and (name := made_last(text)) in self._variables and name not in self._roots:
+        elif (
+            self._output.is_empty and (name := leftovers.last_variable()) in self._variables and name not in self._roots
+        ):
             self._note(f"nothing was given back or printed: write {name} alone in the last line to see what it holds")
 
     def _run_code(self) -> None:
