@@ -57,7 +57,7 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
     if ast.Import in source.kinds:
         shadowing_imports(source.nodes, names, refusals)
     may_await = "await" in code or "asyncio" in code
-    deferred = deferred_calls(tree, source.nodes, names, bound) if may_await else frozenset()
+    deferred = deferred_calls(source.nodes, names, bound) if may_await else frozenset()
     flags = future_flags(tree) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     kinds = source.kinds
     if ast.AsyncFunctionDef in kinds and "asyncio.run" not in code and "run_until_complete" not in code:

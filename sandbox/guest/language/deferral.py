@@ -3,19 +3,25 @@
 A tool call gives its value everywhere. It is deferred only if the source shows that each use of the value ends in
 `await` or in an asyncio function that takes awaitables. Then `gather(*[ns.op(…) for …])` runs in parallel. A call
 that is not found costs parallelism, never a result: awaiting a value gives the value.
+
+Variables are followed by name through the whole program, without regard to scopes and order. So a name that holds
+calls in one place and is read in another is not deferred.
 """
 
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.language.scopes import Function, Scopes, Variable
+from sandbox.guest.language.source import children
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Sequence
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 #: Methods and functions of asyncio that take awaitables, on any object.
 _SINKS = frozenset({"gather", "create_task", "ensure_future", "wait_for", "shield", "run_until_complete"})
@@ -39,33 +45,40 @@ class Use(Enum):
     AWAITED = "awaited"
 
 
-#: Where a value goes: a use, or a variable whose own uses count.
-_End = Use | Variable
+#: Where a value goes: a use, a variable whose own uses count, or the results of a function: `f()`.
+_End = Use | str
 
 
-def deferred_calls(
-    tree: ast.Module, nodes: Sequence[ast.AST], names: Collection[str], bound: Counter[str]
-) -> frozenset[int]:
+def deferred_calls(nodes: Sequence[ast.AST], names: Collection[str], bound: Counter[str]) -> frozenset[int]:
     """Return the ids of the call nodes that are deferred. `nodes` are all nodes of the tree."""
-    flow = _Flow(Scopes(tree, nodes, bound), nodes)
-    own = {name for name in flow.scopes.functions if name not in names} | {"super"}
+    flow = _Flow(nodes, bound)
+    own = {name for name in flow.functions if name not in names} | {"super"}
     calls = (node for node in nodes if isinstance(node, ast.Call) and getattr(node.func, "id", "") not in own)
     return frozenset(id(call) for call in calls if flow.is_awaited(call))
 
 
 class _Flow:
-    """Follows values from an expression to their uses."""
+    """Follows values from an expression to their uses.
 
-    def __init__(self, scopes: Scopes, nodes: Iterable[ast.AST]) -> None:
-        self.scopes = scopes
-        self._parents = scopes.parents
-        self._from_asyncio = {
-            alias.asname or alias.name
-            for node in nodes
-            if isinstance(node, ast.ImportFrom) and node.module == "asyncio"
-            for alias in node.names
-        }
-        self._known: dict[Variable, frozenset[_End]] = {}
+    `functions` maps each name that is bound once in the program, to a definition or a lambda, to that function.
+    """
+
+    def __init__(self, nodes: Sequence[ast.AST], bound: Counter[str]) -> None:
+        self.functions: dict[str, Function] = {}
+        self._parents = {child: node for node in nodes for child in children([node])}
+        self._loads: dict[str, list[ast.Name]] = defaultdict(list)
+        self._from_asyncio: set[str] = set()
+        self._known: dict[str, frozenset[_End]] = {}
+        for node in nodes:
+            match node:
+                case ast.Name(name, ast.Load()):
+                    self._loads[name].append(node)
+                case ast.Assign([ast.Name(name)], ast.Lambda() as function) if bound[name] == 1:
+                    self.functions[name] = function
+                case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) if bound[name] == 1:
+                    self.functions[name] = node
+                case ast.ImportFrom("asyncio"):
+                    self._from_asyncio.update(alias.asname or alias.name for alias in node.names)
 
     def is_awaited(self, call: ast.Call) -> bool:
         """Return whether the value of a call is awaited somewhere and read nowhere."""
@@ -74,19 +87,19 @@ class _Flow:
             if end is Use.READ:
                 return False
             found = found or end is Use.AWAITED
-            if isinstance(end, Variable) and end not in seen:
+            if isinstance(end, str) and end not in seen:
                 seen.add(end)
                 ends += self._ends_of(end)
         return found
 
-    def _ends_of(self, variable: Variable) -> frozenset[_End]:
-        if variable not in self._known:
-            uses = self.scopes.uses(variable)
-            found = {end for use in uses for end in (self._called(use) if variable.is_call else self._ends(use))}
-            self._known[variable] = frozenset(found)
-        return self._known[variable]
+    def _ends_of(self, name: str) -> frozenset[_End]:
+        if name not in self._known:
+            uses = self._loads[name.removesuffix("()")]
+            follow = self._called if name.endswith("()") else self._ends
+            self._known[name] = frozenset(end for use in uses for end in follow(use))
+        return self._known[name]
 
-    def _called(self, use: ast.Name) -> list[_End]:
+    def _called(self, use: ast.AST) -> list[_End]:
         """Return where the results of a function go, at one use of its name."""
         match self._parents[use]:
             case ast.Call(func=func) as call if func is use:
@@ -122,20 +135,22 @@ class _Flow:
                 return [Use.HARMLESS]
             case ast.If(test=test) | ast.While(test=test) if test is node and isinstance(node, ast.Name):
                 return [Use.HARMLESS]
+            case ast.Assign() if isinstance(self._function_around(parent), ast.ClassDef):
+                return [Use.READ]  # others read it as an attribute
             case ast.Assign(targets=targets):
-                return [end for target in targets for end in self._target(target, node, parent)]
+                return [end for target in targets for end in _target(target, node)]
             case ast.AnnAssign(target=target):
-                return self._target(target, node, parent)
-            case ast.AugAssign(target=ast.Name() as name, value=value) if value is node:
-                return [self._variable(name)]
-            case ast.NamedExpr(target=name):
-                return [self._variable(name), *self._ends(parent)]
+                return _target(target, node)
+            case ast.AugAssign(target=ast.Name(name), value=value) if value is node:
+                return [name]
+            case ast.NamedExpr(target=ast.Name(name)):
+                return [name, *self._ends(parent)]
             case ast.For(iter=source) | ast.comprehension(iter=source) if source is node:
-                return self._item(parent.target, _index_in_items(node))
+                return _item(parent.target, _index_in_items(node))
             case ast.comprehension() if isinstance(node, ast.Name):
                 return [Use.HARMLESS]
             case ast.Return():
-                return self._results(self.scopes.function_around(parent))
+                return self._results(self._function_around(parent))
             case ast.Lambda():
                 return self._in_lambda(parent)
         return [Use.READ]
@@ -149,7 +164,7 @@ class _Flow:
                 is_asyncio = isinstance(value, ast.Name) and value.id == "asyncio"
                 if name in _SINKS or (name in _ASYNCIO_SINKS and is_asyncio):
                     return [Use.AWAITED]
-                return [self._variable(value)] if name in _PUT and isinstance(value, ast.Name) else [Use.READ]
+                return [value.id] if name in _PUT and isinstance(value, ast.Name) else [Use.READ]
             case ast.Call(ast.Name(name) as func) if func is not node:
                 if name in self._from_asyncio and name in (_SINKS | _ASYNCIO_SINKS):
                     return [Use.AWAITED]
@@ -162,11 +177,11 @@ class _Flow:
 
     def _in_own_call(self, call: ast.Call, name: str, node: ast.AST) -> list[_End]:
         """`limited(sem, ns.op(…))`: follow the parameter of a function that the program defines."""
-        function = self.scopes.functions.get(name)
+        function = self.functions.get(name)
         if function is None or isinstance(function, ast.Lambda):
             return [Use.READ]
         parameter = _parameter(function, call, node)
-        return [Use.READ] if parameter is None else [Variable(function, parameter)]
+        return [Use.READ if parameter is None else parameter]
 
     def _in_method(self, attribute: ast.Attribute) -> list[_End]:
         """`calls.append(x)` as a statement does not read the items; `calls.values()` returns them."""
@@ -187,40 +202,42 @@ class _Flow:
                 return self._results(function)
         return [Use.READ]
 
-    def _results(self, function: Function | None) -> list[_End]:
+    def _results(self, function: Any) -> list[_End]:
         """Follow what a function returns to its calls."""
-        name = next((name for name, known in self.scopes.functions.items() if known is function), "")
+        name = next((name for name, known in self.functions.items() if known is function), "")
         is_plain = isinstance(function, ast.Lambda | ast.FunctionDef) and not getattr(function, "decorator_list", None)
-        return [Variable(function, name, is_call=True)] if name and function is not None and is_plain else [Use.READ]
+        return [f"{name}()"] if name and is_plain else [Use.READ]
 
-    # --- names ---------------------------------------------------------------------------------------------------
-
-    def _target(self, target: ast.AST, value: ast.AST, statement: ast.AST) -> list[_End]:
-        match target, value:
-            case ast.Name(), _:
-                return [self._variable(target, statement)]
-            case ast.Subscript(ast.Name() as owner), _:
-                return [self._variable(owner)]
-            case ast.Tuple(names), ast.Tuple(items) if len(names) == len(items):
-                pairs = zip(names, items, strict=True)
-                return [end for name, item in pairs for end in self._target(name, item, statement)]
-        return [Use.READ]
-
-    def _variable(self, name: ast.Name, statement: ast.AST | None = None) -> _End:
-        return self.scopes.variable(name, statement) or Use.READ
+    def _function_around(self, node: ast.AST) -> Any:
+        while not isinstance(node, Function | ast.ClassDef | ast.Module):
+            node = self._parents[node]
+        return node
 
     def _in_zip(self, call: ast.Call, node: ast.AST) -> list[_End]:
         """`for name, task in zip(names, tasks)`: follow the part of the loop variable that holds the values."""
         match self._parents[call]:
             case ast.For(target, source) | ast.comprehension(target, source) if source is call and node in call.args:
-                return self._item(target, call.args.index(node))
+                return _item(target, call.args.index(node))
         return self._ends(call)
 
-    def _item(self, target: ast.AST, index: int | None) -> list[_End]:
-        """Follow the loop variable, or the part of it that holds the values."""
-        if isinstance(target, ast.Tuple) and index is not None and index < len(target.elts):
-            target = target.elts[index]
-        return [self._variable(target) if isinstance(target, ast.Name) else Use.READ]
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+
+def _target(target: ast.AST, value: ast.AST) -> list[_End]:
+    match target, value:
+        case ((ast.Name(name) | ast.Subscript(ast.Name(name))), _):
+            return [name]
+        case ast.Tuple(names), ast.Tuple(items) if len(names) == len(items):
+            return [end for name, item in zip(names, items, strict=True) for end in _target(name, item)]
+    return [Use.READ]
+
+
+def _item(target: ast.AST, index: int | None) -> list[_End]:
+    """Follow the loop variable, or the part of it that holds the values."""
+    if isinstance(target, ast.Tuple) and index is not None and index < len(target.elts):
+        target = target.elts[index]
+    return [target.id if isinstance(target, ast.Name) else Use.READ]
 
 
 def _index_in_items(source: ast.AST) -> int | None:
