@@ -106,7 +106,6 @@ SLOW = (
     "fuzz",
     "packaging",
     "sandbox/guest/test_differential.py",
-    "sandbox/guest/test_language_wall.py",
     "sandbox/host",
     "sandbox/isolation",
     "sandbox/protocol",
