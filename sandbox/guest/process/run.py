@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import random
 import sys
 import warnings
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ from sandbox.guest.library.scene import Scene
 from sandbox.guest.process.channel import HostGone
 from sandbox.guest.process.identities import IDENTITIES
 from sandbox.guest.process.output import Errors, Output, Streams, make_print
-from sandbox.guest.process.report import Reporter, clean, out_of_time
+from sandbox.guest.process.report import Reporter, clean, out_of_memory, out_of_time
 from sandbox.guest.process.result_parts import PartSender, has_long
 from sandbox.guest.process.values import ValueInvalid, encode_result
 from sandbox.guest.scheduling.awaitables import awaitable
@@ -155,9 +155,19 @@ class Run:
         if "__del__" in self._program.text:
             gc.disable()  # what is freed, and when, then follows from the program alone
         install(self._loop)
-        self._scene.streams.install()
-        sys.modules["__main__"] = self._main  # where the library looks for what annotations name
+        sys.modules["__main__"] = self._main  # where the library looks for the names in annotations
         warnings._warn_unawaited_coroutine = self._unawaited  # type: ignore[attr-defined]
+        streams = self._scene.streams
+        try:
+            with redirect_stdout(streams.stdout), redirect_stderr(streams.stderr):
+                return self._ended()
+        finally:
+            uninstall()
+            warnings._warn_unawaited_coroutine = _WARN_UNAWAITED  # type: ignore[attr-defined]
+            if self._errors.remark:
+                self._note(self._errors.remark)
+
+    def _ended(self) -> Ended:
         digits = sys.get_int_max_str_digits()
         try:
             try:
@@ -168,24 +178,16 @@ class Run:
         except HostGone:
             raise
         except MemoryError:
-            return Ended("out_of_memory", failure=self._reporter().out_of_memory())
+            return Ended("out_of_memory", failure=out_of_memory())
         except BaseException as error:  # noqa: BLE001  # all that a program raises is its outcome
-            return Ended("failed", failure=self._reporter().failure(error))
-        finally:
-            uninstall()
-            self._scene.streams.uninstall()
-            warnings._warn_unawaited_coroutine = _WARN_UNAWAITED  # type: ignore[attr-defined]
-            if self._errors.remark:
-                self._note(self._errors.remark)
+            reporter = Reporter(self._program, self._variables, self._roots)
+            return Ended("failed", failure=reporter.failure(error))
 
     def last_word(self, frame: FrameType | None) -> dict[str, Any]:
         """Report what was running, or waiting, when the host ended the program."""
         while frame is not None and frame.f_code.co_filename != FILENAME:
             frame = frame.f_back
         return out_of_time(self._program.text, frame.f_lineno if frame is not None else None, self._hub.waits())
-
-    def _reporter(self) -> Reporter:
-        return Reporter(self._program, self._variables, self._roots)
 
     def _value(self) -> tuple[Any, bool]:
         try:
@@ -229,7 +231,7 @@ class Run:
         return value
 
     def _encode(self, value: Any) -> bytes:
-        with contextlib.suppress(RecursionError):
+        with suppress(RecursionError):
             has_named_tuples = self._program.makes_named_tuples
             most, depth = self._limits["result_bytes"], self._limits["result_depth"]
             data = None
