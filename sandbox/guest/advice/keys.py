@@ -87,7 +87,7 @@ def sliced(at: Situation, node: ast.Subscript) -> str:
 
 
 def near_keys(key: Any, value: dict[Any, Any]) -> list[str]:
-    """Return the keys that look like the one that is missing, then those that mean the same."""
+    """Return the keys that look like a missing one, then those with the same meaning."""
     if not isinstance(key, str):
         return []
     texts = [name for name in value if isinstance(name, str)]
@@ -102,7 +102,7 @@ def near_keys(key: Any, value: dict[Any, Any]) -> list[str]:
     return list(dict.fromkeys([*close, *inside, *shared, *same, *far, *stems]))
 
 
-#: Names of so many letters are parts of other words by accident: `id` of `paid`.
+#: Names of at most this many letters are parts of other words by accident: `id` of `paid`.
 _SHORT = 2
 
 
@@ -150,7 +150,7 @@ def _called(at: Situation) -> str:
 
 
 def _of_rows(at: Situation, call: ast.Call, key: Any) -> str:
-    """Look for the dict that lacks the key in the lists that a function was given."""
+    """Find the dict without the key in the list arguments of a call."""
     for given in call.args:
         rows = at.value(given)
         is_plain = type(rows) is list and type(key) is str
@@ -174,7 +174,7 @@ def _zone(at: Situation) -> str:
 
 
 def _asked(error: BaseException) -> Any:
-    """Return the answer of a tool that lacks a key, whatever the expression was that it stood in."""
+    """Return the tool answer that lacks a key, in any expression."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

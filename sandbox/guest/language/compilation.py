@@ -1,4 +1,4 @@
-"""One program from text to code: parsed, looked at, refused or rewritten, compiled. Nothing of it runs here."""
+"""Compilation of a program: it is parsed, checked, refused or rewritten, and compiled. Nothing of it runs here."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 FILENAME = "<program>"
 
-#: What a program must mention to have a named tuple in its result.
+#: Words in the source of each program that can return a named tuple.
 _MAKES_NAMED_TUPLES = re.compile(
     r"namedtuple|urlparse|urlsplit|urldefrag|matching_block|longest_match|as_tuple|import \*", re.IGNORECASE
 )
 
 
 class Program(NamedTuple):
-    """A program that may run, or the reasons why it may not.
+    """A compiled program, or its refusals.
 
     `text` is the source whose lines the code counts; `code` is None where there are refusals; `returns` tells whether
     its end gives a value (if only None); `is_async` whether running the code gives a coroutine; `makes_named_tuples`
@@ -48,7 +48,7 @@ class Program(NamedTuple):
 
 
 def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limit_depth: int) -> Program:
-    """Compile a program. Raises SourceRefused and SyntaxError; what the policy refuses stands in `refusals`."""
+    """Compile a program. Refusals of the policy are in `refusals`. Raises SourceRefused and SyntaxError."""
     source = parse(code, limit_bytes=limit_bytes, limit_depth=limit_depth)
     tree = source.tree
     bound = bound_names(source.nodes)
@@ -82,7 +82,7 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
 
 
 def _named(code: CodeType) -> CodeType:
-    """Let the function that a program was made into show as the program itself."""
+    """Give the function that a program was made into the name of the program."""
     if MAIN not in code.co_names:
         return code
     shown = [
@@ -95,7 +95,7 @@ def _named(code: CodeType) -> CodeType:
 
 
 def compile_annotation(text: str) -> CodeType:
-    """Compile an annotation that is text, by the same policy. Raises ValueError where it means no type."""
+    """Compile an annotation that is text, by the same policy. Raises ValueError if it is no type."""
     check_nesting(text, _ANNOTATION_DEPTH)
     refusals = Refusals()
     try:
@@ -109,7 +109,7 @@ def compile_annotation(text: str) -> CodeType:
     raise ValueError(message)
 
 
-#: What is read of an annotation that is text.
+#: The limits of an annotation that is text.
 _ANNOTATION_CHARACTERS, _ANNOTATION_DEPTH = 2_000, 20
 
 #: CO_COROUTINE, CO_ASYNC_GENERATOR: an `await` at the top level makes the program a coroutine.

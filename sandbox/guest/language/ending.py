@@ -93,7 +93,7 @@ def _keep_last(body: list[ast.stmt]) -> bool:
 
 
 def _is_of_a_script(test: ast.expr) -> bool:
-    """Tell whether this is `__name__ == "__main__"`, which always holds."""
+    """Return whether this is `__name__ == "__main__"`, which is always true."""
     match test:
         case ast.Compare(ast.Name("__name__"), [ast.Eq()], [ast.Constant("__main__")]):
             return True
@@ -103,7 +103,7 @@ def _is_of_a_script(test: ast.expr) -> bool:
 
 
 def _make_function(tree: ast.Module, names: list[str], *, is_async: bool) -> None:
-    """Let the program be the body of a function whose names are all global, so that `return` is one."""
+    """Make the program the body of a function whose names are all global, so that `return` is valid."""
     has_text = ast.get_docstring(tree, clean=False) is not None
     head, body = tree.body[:has_text], [_Globalized().visit(statement) for statement in tree.body[has_text:]]
     last = body[-1]

@@ -15,7 +15,7 @@ _Node = TypeVar("_Node", bound=ast.AST)
 
 
 def placed(node: _Node, at: Any) -> _Node:
-    """Give an expression or a statement the location of another: what `ast.copy_location` does, sooner."""
+    """Give a node the location of another: a faster `ast.copy_location`."""
     new: Any = node
     new.lineno, new.end_lineno = at.lineno, at.end_lineno
     new.col_offset, new.end_col_offset = at.col_offset, at.end_col_offset
@@ -36,7 +36,7 @@ def call(name: str, arguments: list[Any], at: ast.AST) -> ast.Call:
 
 
 def located(node: Any, at: ast.AST) -> Any:
-    """Give a statement, and all that is new in it, the location of another."""
+    """Give a statement and its new children the location of another."""
     placed(node, at)
     for child in ast.iter_child_nodes(node):
         if "lineno" in child._attributes and not hasattr(child, "lineno"):
@@ -92,7 +92,7 @@ def check_receiver(name: str, at: ast.stmt) -> ast.If:
 
 
 def caught(kind: ast.expr) -> ast.expr:
-    """Let `BaseException` in a handler be all that a program may catch."""
+    """Replace `BaseException` in a handler by the exceptions that a program may catch."""
     if isinstance(kind, ast.Tuple):
         kind.elts = [caught(each) for each in kind.elts]
     is_base = isinstance(kind, ast.Name) and kind.id == "BaseException"

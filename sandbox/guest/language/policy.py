@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from RestrictedPython.transformer import RestrictingNodeTransformer
 
-from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, INSTEAD, Decision, decide
+from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, INSTEAD, Decision, decide, is_harmless_format
 from sandbox.guest.language.bindings import parameters
-from sandbox.guest.language.fields import is_harmless_format
 from sandbox.guest.language.guards import (
     FunctionNode,
     call,

@@ -1,4 +1,4 @@
-"""The faster encoder, for plain data alone: None, booleans, numbers, text, lists, tuples and dicts with text as keys.
+"""A faster encoder for plain data: None, booleans, numbers, text, lists, tuples and dicts with text keys.
 
 orjson trusts what it is given: it runs code of enumerations while it holds pointers into lists, believes the fields of
 a UUID, and does not survive that memory ends. So each value goes through marshal first, which runs no code, refuses
@@ -17,25 +17,25 @@ from typing import Any
 
 import orjson
 
-#: Smaller values are the standard library's.
+#: Smaller values are left to the standard library.
 _LARGE = 1 << 14
-#: What a byte of marshal's can take in all: six bytes of JSON (`\u0000`), in a buffer that doubles and is then copied,
-#: and its share of a text's copy as UTF-8.
+#: Memory for each byte of marshal: six bytes of JSON (`\u0000`) in a buffer that doubles and is copied, and
+#: a copy of the text as UTF-8.
 _ROOM = 6 * 3 + 1
-#: NaN and Infinity as marshal writes them; orjson would make them null.
+#: NaN and Infinity in the format of marshal. orjson would write null.
 _UNREAL = re.compile(rb"g.{6}[\xf0-\xff][\x7f\xff]", re.DOTALL)
 _WITHOUT_REFERENCES = 2
 _MORE = 1 << 20
-#: What marshal writes beside a text, and beside the members of a dict.
+#: Bytes that marshal writes beside a text, and beside the members of a dict.
 _AROUND_TEXT, _AROUND_DICT = 5, 2
-#: Of a character as UTF-8.
+#: Bytes of a character in UTF-8.
 _MOST_BYTES = 4
-#: What a text is weighed by, and of `null` what is rare in others: picked out in one go.
+#: All bytes except brackets, which decide the weight, and the letters `ul` of `null`.
 _NOT_TOLD = bytes(set(range(256)) - set(b"[]{}ul"))
 
 
 class PlainEncoder:
-    """Encodes plain data that nothing happens between: what was found to have room once has room again.
+    """Encodes plain data, as long as no other code runs between the calls: memory that was free once is free again.
 
     `brackets` are those of the last JSON, for `weight`.
     """
@@ -47,7 +47,7 @@ class PlainEncoder:
         self.brackets: bytes | None = None
 
     def dumps(self, value: Any, depth: int) -> bytes | None:
-        """Return the JSON of large plain data that is not nested deeper than `depth`, None for anything else."""
+        """Return the JSON of large plain data nested at most `depth` deep, None for any other value."""
         collects = gc.isenabled()
         gc.disable()
         try:
@@ -59,7 +59,7 @@ class PlainEncoder:
                 gc.enable()
 
     def _dumps(self, value: Any, around: int) -> bytes | None:
-        """Encode. The encoder's own limit of depth is kept: the value goes into as many lists as are left of it."""
+        """Encode a value. It is wrapped in lists, so that the depth limit of the encoder becomes that of the result."""
         if type(value) is str:
             marshalled, size = b"", len(value) * (1 if value.isascii() else _MOST_BYTES)
             around = min(around, 0)  # nothing is nested in it
@@ -69,7 +69,7 @@ class PlainEncoder:
             return None
         if size * _ROOM > self._room:
             room = size * _ROOM + _MORE  # the next part may be larger
-            bytes(room)  # or MemoryError; no page of it is touched
+            bytes(room)  # raises MemoryError if there is no room; touches no page
             self._room = room
         for _ in range(around):
             value = [value]
@@ -80,7 +80,7 @@ class PlainEncoder:
 
 
 def measured(value: Any) -> tuple[bytes, int]:
-    """Return what marshal writes of a value, and no less than how much it would be with all keys.
+    """Return the marshal data of a value, and an upper bound of its size with all keys.
 
     Of records it writes the values alone: their keys are most of the rest, and mostly the same. A dict whose keys are
     all text leads the interpreter to its values alone, any other to its keys, too; that is then left to marshal.
@@ -96,7 +96,7 @@ def measured(value: Any) -> tuple[bytes, int]:
 
 
 def _deepest() -> int:
-    """Return how deep the encoder goes; -1 when there is no end to it."""
+    """Return the depth limit of the encoder; -1 if it has none."""
     value: list[Any] = []
     for depth in range(1, 1_000):
         try:

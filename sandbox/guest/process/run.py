@@ -1,4 +1,4 @@
-"""One execution: the names it sees, its scheduler, its variables, and what becomes of it."""
+"""One execution: its builtins, variables, scheduler and outcome."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from sandbox.guest.process.channel import Channel
 
 _WARN_UNAWAITED: Any = warnings._warn_unawaited_coroutine  # type: ignore[attr-defined]
-#: Remarks that an outcome carries at most.
+#: Notes of an outcome at most.
 MOST_NOTES = 20
 
-#: What the program of this process sees: one dict, to which its run binds its own. A copy would write to the reference
-#: count of every value, and so copy the pages of all of them in a worker that was just forked.
+#: The builtins of the program. A run adds its own to this dict. A copy would write to the reference
+#: count of each value, and so copy their pages in a worker that was just forked.
 _BUILTINS = static_builtins()
 
 
@@ -62,7 +62,7 @@ class Ended:
 
 
 class Run:
-    """Runs one compiled program. It is made before the program is known, so that the fork server can make it once."""
+    """Runs one compiled program. The fork server makes it once, before a program is known."""
 
     _program: Program
     _limits: dict[str, int]
@@ -95,7 +95,7 @@ class Run:
         _BUILTINS.update(self._bound())
 
     def begin(self, message: dict[str, Any], program: Program) -> None:
-        """Take the program, and what the host said with it."""
+        """Take the program and the message that started it."""
         self._program = program
         own.begin(self._variables)
         CLOCK[:], FORMAT[:] = [date_reader(self._clock)], [format_of]
@@ -110,14 +110,14 @@ class Run:
         self._variables.update(message["inputs"])
 
     def forget(self) -> None:
-        """Be as before the program: enough for one that only computes its value."""
+        """Remove the result and the namespaces: enough after a program that binds no names."""
         for name in (VALUE, *self._roots):
             self._variables.pop(name, None)
 
     # --- names -----------------------------------------------------------------------------------------------------
 
     def _bound(self) -> dict[str, Any]:
-        """Return the builtins that are of this run."""
+        """Return the builtins that belong to this run."""
         show = make_print(self._output, self._scene.streams.stdout)
         return {
             "print": show,
@@ -142,7 +142,7 @@ class Run:
             self.notes.append(clean(str.__str__(text)[:1_000]))
 
     def _unawaited(self, coroutine: Any) -> None:
-        """Say what CPython warns of on a standard error that nobody reads."""
+        """Note a coroutine that was not awaited; CPython warns on standard error."""
         name = str.__str__(coroutine.__qualname__)
         text = f"{name}() was not awaited, and did nothing: write await {name}(...)"
         if text not in self.notes:
@@ -151,9 +151,9 @@ class Run:
     # --- running -----------------------------------------------------------------------------------------------------
 
     def execute(self) -> Ended:
-        """Run to the end, whatever the end is."""
+        """Run the program and return its outcome."""
         if "__del__" in self._program.text:
-            gc.disable()  # what is freed, and when, then follows from the program alone
+            gc.disable()  # objects are then freed at the same moment in each run
         install(self._loop)
         sys.modules["__main__"] = self._main  # where the library looks for the names in annotations
         warnings._warn_unawaited_coroutine = self._unawaited  # type: ignore[attr-defined]
@@ -184,7 +184,7 @@ class Run:
             return Ended("failed", failure=reporter.failure(error))
 
     def last_word(self, frame: FrameType | None) -> dict[str, Any]:
-        """Report what was running, or waiting, when the host ended the program."""
+        """Report the line or the wait at which the host ended the program."""
         while frame is not None and frame.f_code.co_filename != FILENAME:
             frame = frame.f_back
         return out_of_time(self._program.text, frame.f_lineno if frame is not None else None, self._hub.waits())
@@ -204,7 +204,7 @@ class Run:
         return value, self._program.returns and value is not None
 
     def _miss_an_ending(self) -> None:
-        """Say what is written at the end of a program that should have given something back."""
+        """Note how a program without a result could end."""
         leftovers = Leftovers(self._program.text)
         if missing := leftovers.last_call():
             self._note(f"nothing calls the function that the program ends with: write {missing} below it")
@@ -223,7 +223,7 @@ class Run:
         self._hub.see_off()
 
     def _settled(self, value: Any) -> Any:
-        """Await what a program left un-awaited at its end: there is only one thing that it can mean."""
+        """Await an awaitable that is the result of a program."""
         for _ in range(3):
             if not hasattr(type(value), "__await__"):
                 break
