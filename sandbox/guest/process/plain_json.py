@@ -13,7 +13,7 @@ from __future__ import annotations
 import gc
 import marshal  # noqa: TID251  # written to be measured, and thrown away
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -25,7 +25,8 @@ _ROOM = 6 * 3 + 1
 #: NaN and Infinity in the format of marshal. orjson would write null.
 _UNREAL = re.compile(rb"g.{6}[\xf0-\xff][\x7f\xff]", re.DOTALL)
 _WITHOUT_REFERENCES = 2
-_MORE = 1 << 20
+#: The depth limit of orjson.
+_DEEPEST = 254
 #: Bytes that marshal writes beside a text, and beside the members of a dict.
 _AROUND_TEXT, _AROUND_DICT = 5, 2
 #: Bytes of a character in UTF-8.
@@ -34,49 +35,42 @@ _MOST_BYTES = 4
 _NOT_TOLD = bytes(set(range(256)) - set(b"[]{}ul"))
 
 
-class PlainEncoder:
-    """Encodes plain data, as long as no other code runs between the calls: memory that was free once is free again.
+class Encoded(NamedTuple):
+    """JSON, and its brackets for `weight`."""
 
-    `brackets` are those of the last JSON, for `weight`.
-    """
+    data: bytes
+    brackets: bytes
 
-    __slots__ = ("_room", "brackets")
 
-    def __init__(self) -> None:
-        self._room = 0
-        self.brackets: bytes | None = None
+def dumps(value: Any, depth: int) -> Encoded | None:
+    """Return the JSON of large plain data nested at most `depth` deep, None for any other value."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return _dumps(value, _DEEPEST - depth)
+    except (TypeError, ValueError, MemoryError):
+        return None
+    finally:
+        if collects:
+            gc.enable()
 
-    def dumps(self, value: Any, depth: int) -> bytes | None:
-        """Return the JSON of large plain data nested at most `depth` deep, None for any other value."""
-        collects = gc.isenabled()
-        gc.disable()
-        try:
-            return self._dumps(value, _DEEPEST - depth)
-        except (TypeError, ValueError, MemoryError):
-            return None
-        finally:
-            if collects:
-                gc.enable()
 
-    def _dumps(self, value: Any, around: int) -> bytes | None:
-        """Encode a value. It is wrapped in lists, so that the depth limit of the encoder becomes that of the result."""
-        if type(value) is str:
-            marshalled, size = b"", len(value) * (1 if value.isascii() else _MOST_BYTES)
-            around = min(around, 0)  # nothing is nested in it
-        else:
-            marshalled, size = measured(value)
-        if size < _LARGE or around < 0:
-            return None
-        if size * _ROOM > self._room:
-            room = size * _ROOM + _MORE  # the next part may be larger
-            bytes(room)  # raises MemoryError if there is no room; touches no page
-            self._room = room
-        for _ in range(around):
-            value = [value]
-        data = orjson.dumps(value)[around : -around or None]
-        self.brackets = data.translate(None, _NOT_TOLD)
-        has_null = b"ull" in self.brackets and b"null" in data
-        return None if has_null and _UNREAL.search(marshalled) else data
+def _dumps(value: Any, around: int) -> Encoded | None:
+    """Encode a value. It is wrapped in lists, so that the depth limit of the encoder becomes that of the result."""
+    if type(value) is str:
+        marshalled, size = b"", len(value) * (1 if value.isascii() else _MOST_BYTES)
+        around = min(around, 0)  # nothing is nested in it
+    else:
+        marshalled, size = measured(value)
+    if size < _LARGE or around < 0:
+        return None
+    bytes(size * _ROOM)  # raises MemoryError if there is no room; touches no page
+    for _ in range(around):
+        value = [value]
+    data = orjson.dumps(value)[around : -around or None]
+    brackets = data.translate(None, _NOT_TOLD)
+    has_null = b"ull" in brackets and b"null" in data
+    return None if has_null and _UNREAL.search(marshalled) else Encoded(data, brackets)
 
 
 def measured(value: Any) -> tuple[bytes, int]:
@@ -93,18 +87,3 @@ def measured(value: Any) -> tuple[bytes, int]:
             return marshalled, len(marshalled) + len(value) * _AROUND_DICT + len(inside) * (longest + _AROUND_TEXT)
     marshalled = marshal.dumps(value, _WITHOUT_REFERENCES)
     return marshalled, len(marshalled)
-
-
-def _deepest() -> int:
-    """Return the depth limit of the encoder; -1 if it has none."""
-    value: list[Any] = []
-    for depth in range(1, 1_000):
-        try:
-            orjson.dumps(value)
-        except TypeError:
-            return depth - 1
-        value = [value]
-    return -1
-
-
-_DEEPEST = _deepest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.process.plain_json import PlainEncoder
+from sandbox.guest.process.plain_json import dumps
 from sandbox.guest.process.values import encode_plain
 from sandbox.protocol.conversation import LEAST_PART
 from sandbox.protocol.parts import CLOSE, NO_PARTS, opening, part_of
@@ -33,7 +33,6 @@ class PartSender:
 
     def __init__(self, send: Callable[[bytes], None], *, limit_bytes: int, part_bytes: int, limit_depth: int) -> None:
         self._send = send
-        self._encoder = PlainEncoder()
         self._left = limit_bytes
         self._part_bytes = part_bytes
         self._limit_depth = limit_depth
@@ -93,14 +92,13 @@ class PartSender:
 
     def _encode(self, part: Any, level: int) -> bytes:
         depth = self._limit_depth - level
-        data = self._encoder.dumps(part, depth)
+        encoded = dumps(part, depth)
+        data = encode_plain(part) if encoded is None else encoded.data
         if data is None:
-            data = encode_plain(part)
-            self._encoder = PlainEncoder()  # code of the program may have run, and have taken memory
-            if data is None:
-                raise _Indivisible
+            raise _Indivisible
+        if encoded is None:
             check_depth(data, depth)
-        self._count(weight(data, self._encoder.brackets))
+        self._count(weight(data, encoded and encoded.brackets))
         if len(data) >= self._part_bytes:
             raise _Indivisible
         return data

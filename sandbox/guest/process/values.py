@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.process.plain_json import PlainEncoder
+from sandbox.guest.process.plain_json import dumps
 from sandbox.protocol.strict_json import InvalidJson, check_depth, check_shape, encode, weight
 
 if TYPE_CHECKING:
@@ -46,19 +46,19 @@ def encode_result(value: Any, *, limit_bytes: int, limit_depth: int, has_named_t
     Plain JSON data is encoded as it is. A value is walked only if it holds something else, or if it may hold named
     tuples, which the standard library encodes as lists.
     """
-    encoder, data = PlainEncoder(), None
-    if not has_named_tuples:
-        data = None if type(value) in (int, float) else encoder.dumps(value, limit_depth)
-    if data is None:
-        encoder.brackets = None
-        data = None if has_named_tuples else encode_plain(value)
-        data = _dump(_Plain(limit_depth).of(value, "result")) if data is None else data
+    may_be_plain = not has_named_tuples and type(value) not in (int, float)
+    encoded = dumps(value, limit_depth) if may_be_plain else None
+    if encoded is not None:
+        data, size = encoded.data, weight(*encoded)
+    else:
+        plain = None if has_named_tuples else encode_plain(value)
+        data = _dump(_Plain(limit_depth).of(value, "result")) if plain is None else plain
+        size = weight(data)
         try:
             check_depth(data, limit_depth)
         except InvalidJson as error:
             message = f"the result is {error}"
             raise ValueInvalid(message) from None
-    size = weight(data, encoder.brackets)
     if size > limit_bytes:
         message = f"the result has {size:,} bytes as JSON, {limit_bytes:,} are allowed: return less of it"
         raise ValueInvalid(message)
