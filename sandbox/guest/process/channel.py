@@ -73,7 +73,8 @@ class Channel:
     def cancel(self, call_id: int) -> None:
         """Cancel a call. A late reply is dropped."""
         if self.in_flight.pop(call_id, None) is not None:
-            self._collect_calls(None, None)
+            if self._calls:
+                self.send_calls(None, None)
             self._outgoing.append(encode_cancel(call_id))
 
     def answer(self, message: dict[str, Any]) -> None:
@@ -86,16 +87,10 @@ class Channel:
 
     def send_calls(self, wake: int | None, delay: int | None) -> None:
         """Queue the collected calls, with the timers that the program waits for."""
-        self._collect_calls(wake, delay, always=True)
-
-    def _collect_calls(self, wake: int | None, delay: int | None, *, always: bool = False) -> None:
-        if not self._calls and not always:
-            return
         message = encode_calls(self._calls, wake=wake, delay=delay)
         self._calls.clear()
         self.wake_told = wake
-        self._queue_output()  # output that came before the calls is sent before them
-        self._outgoing.append(message)
+        self.send(message)
 
     def send(self, data: bytes) -> None:
         """Queue a frame, behind the output that came before it."""
