@@ -61,10 +61,9 @@ collections.abc: for isinstance and inheritance
         MutableSequence MutableSet Reversible Sequence Set Sized ValuesView
 colorsys: numbers
     raw: hls_to_rgb hsv_to_rgb rgb_to_hls rgb_to_hsv rgb_to_yiq yiq_to_rgb
-concurrent.futures: facades: jobs of the scheduler
-    lent: BrokenExecutor CancelledError InvalidStateError
-    facade: ALL_COMPLETED BrokenThreadPool Executor FIRST_COMPLETED FIRST_EXCEPTION Future ThreadPoolExecutor
-        TimeoutError as_completed wait
+concurrent.futures: a copy of the library's module over jobs of the scheduler
+    facade: ALL_COMPLETED BrokenExecutor BrokenThreadPool CancelledError Executor FIRST_COMPLETED FIRST_EXCEPTION
+        Future InvalidStateError ThreadPoolExecutor TimeoutError as_completed wait
 configparser: text; ConfigParser is a facade: no files
     lent: DuplicateOptionError DuplicateSectionError Error MissingSectionHeaderError NoOptionError NoSectionError
         ParsingError
@@ -159,9 +158,10 @@ json: text; load and dump take the streams of `io`
     lent: JSONDecodeError JSONDecoder JSONEncoder
 keyword: text
     raw: iskeyword issoftkeyword kwlist softkwlist
-logging: facades: records become notes
-    facade: CRITICAL DEBUG ERROR Formatter Handler INFO Logger NOTSET NullHandler StreamHandler WARNING basicConfig
-        critical debug disable error exception getLevelName getLogger info log warn warning
+logging: a copy of the library's module; records become notes
+    facade: CRITICAL DEBUG ERROR FATAL Filter Formatter Handler INFO LogRecord Logger LoggerAdapter NOTSET NullHandler
+        StreamHandler WARN WARNING addLevelName basicConfig critical debug disable error exception fatal getLevelName
+        getLogger info log root warn warning
 math: numbers in, numbers out
     raw: acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees dist e erf erfc exp exp2
         expm1 fabs factorial floor fma fmod frexp fsum gamma gcd hypot inf isclose isfinite isinf isnan isqrt lcm
@@ -177,9 +177,8 @@ operator: operators; the facades read attributes as getattr does
 pprint: text
     raw: isreadable isrecursive pformat pp pprint saferepr
     lent: PrettyPrinter
-queue: facades: they park the job that waits
-    lent: Empty Full ShutDown
-    facade: LifoQueue PriorityQueue Queue SimpleQueue
+queue: a copy of the library's module over locks of the scheduler
+    facade: Empty Full LifoQueue PriorityQueue Queue ShutDown SimpleQueue
 random: all facades: they draw from the seed of the execution
     facade: Random SystemRandom betavariate binomialvariate choice choices expovariate gammavariate gauss
         getrandbits getstate lognormvariate normalvariate paretovariate randbytes randint random randrange sample
@@ -218,10 +217,10 @@ sys: numbers; the facades tell of the program, and nothing of the process
 textwrap: text
     raw: dedent fill indent shorten wrap
     lent: TextWrapper
-threading: facades: jobs of the scheduler
-    lent: BrokenBarrierError
-    facade: Barrier BoundedSemaphore Condition Event Lock RLock Semaphore TIMEOUT_MAX Thread ThreadError Timer
-        activeCount active_count currentThread current_thread enumerate get_ident get_native_id local main_thread
+threading: a copy of the library's module over jobs of the scheduler
+    facade: Barrier BoundedSemaphore BrokenBarrierError Condition Event Lock RLock Semaphore TIMEOUT_MAX Thread
+        ThreadError Timer activeCount active_count currentThread current_thread enumerate get_ident get_native_id local
+        main_thread
 time: the facades show the time of the execution
     raw: strptime
     lent: struct_time
