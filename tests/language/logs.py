@@ -61,5 +61,11 @@ quiet.critical("disabled")
 logging.disable(logging.NOTSET)
 logging.addLevelName(5, "TRACE")
 print(len(kept.messages), logging.getLevelName(5))
+
+
+def job():
+    log.info("of a job")
+
+
 with ThreadPoolExecutor(2) as pool:
-    wait([pool.submit(log.info, "of a job") for _ in range(2)])
+    wait([pool.submit(job) for _ in range(2)])

@@ -9,12 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest.library.facades.threads import futures_names
-from sandbox.guest.scheduling.awaitables import Ready, awaitable, is_awaitable
+from sandbox.guest.scheduling.awaitables import awaitable, is_awaitable
 from sandbox.guest.scheduling.identity import PLACE
 from sandbox.guest.tools import PendingCall, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from sandbox.guest.library.scene import Scene
     from sandbox.guest.scheduling.loop import Loop
@@ -40,7 +40,7 @@ def asyncio_names(scene: Scene) -> dict[str, Any]:
     scene.hub.prepare()
     loop = scene.loop
     loop.new_executor = lambda: futures_names(scene)["ThreadPoolExecutor"](_ANY_NUMBER, "asyncio")
-    return {**_starting(scene, loop), **_running(scene, loop), **_loops(loop)}
+    return {**_starting(scene, loop), **_running(scene, loop)}
 
 
 def as_future(loop: Loop, value: Any) -> asyncio.Future[Any]:
@@ -49,10 +49,8 @@ def as_future(loop: Loop, value: Any) -> asyncio.Future[Any]:
         return value.start()
     if isinstance(value, asyncio.Future):
         return value
-    return loop.create_task(value) if is_awaitable(value) else _done(loop, value)
-
-
-def _done(loop: Loop, value: Any) -> asyncio.Future[Any]:
+    if is_awaitable(value):
+        return loop.create_task(value)
     future = loop.create_future()
     future.set_result(value)
     return future
@@ -67,29 +65,18 @@ def _starting(scene: Scene, loop: Loop) -> dict[str, Any]:
             message = f"gather() takes the awaitables themselves, not a {kind} of them: write asyncio.gather(*calls)"
             raise TypeError(message)
         if not awaitables:
-            return _done(loop, [])
+            return start([])
         _note_plain(scene, awaitables)
         known = {id(value): start(value) for value in {id(value): value for value in awaitables}.values()}
         return asyncio.gather(*[known[id(value)] for value in awaitables], return_exceptions=return_exceptions)
 
-    def as_completed(fs: Iterable[Any], *, timeout: float | None = None) -> Any:  # the library's signature
-        return asyncio.as_completed([start(value) for value in fs], timeout=timeout)
-
-    def wait(
-        fs: Iterable[Any], *, timeout: float | None = None, return_when: str = asyncio.ALL_COMPLETED
-    ) -> Any:  # the library's signature
-        return asyncio.wait([start(value) for value in fs], timeout=timeout, return_when=return_when)
-
-    def create_task(coro: Any, **options: Any) -> Any:
-        return loop.create_task(coro if is_awaitable(coro) else Ready(coro), **options)
-
     return {
         "gather": gather,
-        "create_task": create_task,
+        "create_task": lambda coro, **options: loop.create_task(awaitable(coro), **options),
         "ensure_future": lambda value, *, loop=None: start(value),
         "shield": lambda value: asyncio.shield(start(value)),
-        "as_completed": as_completed,
-        "wait": wait,
+        "as_completed": lambda fs, *, timeout=None: asyncio.as_completed(map(start, fs), timeout=timeout),
+        "wait": lambda fs, **options: asyncio.wait([start(value) for value in fs], **options),
         "wait_for": lambda fut, timeout: asyncio.wait_for(awaitable(fut), timeout),
     }
 
@@ -105,8 +92,10 @@ def _note_plain(scene: Scene, values: tuple[Any, ...]) -> None:
 
 
 def _running(scene: Scene, loop: Loop) -> dict[str, Any]:
+    its_loop = cast("Any", loop)
+
     def run(main: Any, *, debug: Any = None, loop_factory: Any = None) -> Any:
-        if scene.is_async or asyncio.current_task(cast("Any", loop)) is not None:
+        if scene.is_async or asyncio.current_task(its_loop) is not None:
             if asyncio.iscoroutine(main):
                 main.close()
             raise RuntimeError("asyncio.run() cannot be called from a running event loop: write `await` instead")
@@ -120,22 +109,16 @@ def _running(scene: Scene, loop: Loop) -> dict[str, Any]:
         _chain(scene.loop.create_task(coro), future)
         return future
 
-    return {
-        "run": run,
-        "Runner": type("Runner", (Runner,), {"__module__": "asyncio", "_run": staticmethod(run), "_loop": loop}),
-        "to_thread": to_thread,
-        "run_coroutine_threadsafe": run_coroutine_threadsafe,
-    }
-
-
-def _loops(loop: Loop) -> dict[str, Any]:
     def get_running_loop() -> Loop:
         if not loop.is_running():
             raise RuntimeError("no running event loop")
         return loop
 
-    its_loop = cast("Any", loop)
     return {
+        "run": run,
+        "Runner": type("Runner", (Runner,), {"__module__": "asyncio", "_run": staticmethod(run), "_loop": loop}),
+        "to_thread": to_thread,
+        "run_coroutine_threadsafe": run_coroutine_threadsafe,
         **dict.fromkeys(("get_event_loop", "new_event_loop"), lambda: loop),
         "get_running_loop": get_running_loop,
         "set_event_loop": lambda loop: None,
