@@ -1,13 +1,12 @@
-"""What programs can import: one table. What is not in it is not there.
+"""The table of all names that programs can import.
 
-raw       Functions, constants, and types of C, which nothing changes: handed over as they are.
-lent      Classes that the library writes in Python, as they are too. The language lets a program write to its own
-          classes and not to these, and the process ends with the one program that has them.
-facade    Ours, under the names of the library: where that reads a clock, draws by chance, prints, opens files, runs
-          text, or reads attributes by any name. They are in `facades`.
+raw       Functions, constants and immutable C types, handed over as they are.
+lent      Classes that the library writes in Python, handed over as they are. Programs cannot write to them, and each
+          process runs one program.
+facade    Replacements: where the library reads a clock, draws random numbers, opens files, runs text, or reads
+          attributes by any name. They are in `facades`; copies of whole modules are in `copies`.
 
-A name that this version of Python does not have is left out. A test compares the table with the library: what is raw
-cannot be changed, what is lent is a class, what is a facade is there.
+Names that this version of Python lacks are left out. A test compares the table with the library and the facades.
 """
 
 from __future__ import annotations
@@ -289,7 +288,7 @@ zoneinfo: zones that were read before the walls went up
 
 
 class Listed(NamedTuple):
-    """The names of one module, and why these and no others."""
+    """The names of one module, and a reason."""
 
     why: str
     raw: tuple[str, ...] = ()
@@ -298,7 +297,7 @@ class Listed(NamedTuple):
 
 
 def _read(text: str) -> dict[str, Listed]:
-    """Read the table: a line that is not indented begins a module, `:` ends the word for a kind of names."""
+    """Parse the table. Lines without indent begin a module; `kind:` begins the names of a kind."""
     rows: dict[str, dict[str, list[str]]] = {}
     why: dict[str, str] = {}
     for line in text.strip().split("\n"):

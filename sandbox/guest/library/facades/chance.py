@@ -1,4 +1,4 @@
-"""`random`, `secrets` and `uuid`: all draw from the seed of the execution, so that a run can be repeated."""
+"""`random`, `secrets` and `uuid`. All draw from the seed of the execution, so that runs are repeatable."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def random_names(scene: Scene) -> dict[str, Any]:
-    """`Random` takes its seed from the execution where the program gives none; the functions are the library's."""
+    """Return the names of `random`. `Random()` takes its seed from the execution."""
     source = scene.random
 
     class Random(random.Random):
@@ -23,7 +23,7 @@ def random_names(scene: Scene) -> dict[str, Any]:
             super().seed(source.getrandbits(128) if a is None else a, version)
 
     class SystemRandom(Random):
-        """No seed changes it."""
+        """A generator that ignores seeds."""
 
         def seed(self, *args: Any) -> None:
             super().seed()
@@ -43,7 +43,7 @@ _FUNCTIONS = """
 
 
 def secrets_names(scene: Scene) -> dict[str, Any]:
-    """Nothing here is secret from the host, which gave the seed."""
+    """Return the names of `secrets`. The host knows the seed, and so every value."""
     source = scene.random
 
     def token_bytes(nbytes: int | None = None) -> bytes:
@@ -69,7 +69,7 @@ def secrets_names(scene: Scene) -> dict[str, Any]:
 
 
 def uuid_names(scene: Scene) -> dict[str, Any]:
-    """Versions 1 and 4 have the time and the seed of the execution; the others are computed from text."""
+    """Return `uuid1` and `uuid4`, with the time and the seed of the execution."""
     source = scene.random
 
     def uuid1(node: int | None = None, clock_seq: int | None = None) -> uuid.UUID:

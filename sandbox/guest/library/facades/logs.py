@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.library.facades.classes import Formatter
+from sandbox.guest.library.facades.formats import Formatter
 from sandbox.guest.library.facades.threads import listed
 
 if TYPE_CHECKING:
