@@ -189,7 +189,7 @@ re: text; a pattern that takes for ever is ended by the clock of the process
 reprlib: text; the shared aRepr is left out
     raw: recursive_repr repr
     lent: Repr
-secrets: the facades draw from the seed of the execution
+secrets: a copy of the library's module, which draws from the seed of the execution
     raw: compare_digest
     facade: SystemRandom choice randbelow randbits token_bytes token_hex token_urlsafe
 shlex: text; split is a facade, since the library's class opens files

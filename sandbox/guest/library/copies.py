@@ -1,8 +1,8 @@
 """Copies of library modules: the library's own source, executed over the facades of this sandbox.
 
-`threading`, `queue`, `concurrent.futures` and `logging` are written in Python over a few primitives. In the copies that
-a program gets, jobs of the scheduler stand in for `_thread`, and facades for `time`, `os` and `traceback`. So programs
-find what the documentation says, and the library's own modules stay as they are.
+`threading`, `queue`, `concurrent.futures`, `logging` and `secrets` are written in Python over a few primitives. In the
+copies that a program gets, jobs of the scheduler stand in for `_thread`, and facades for `time`, `os`, `random` and
+`traceback`. Programs find what the documentation says, and the library's own modules stay unchanged.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from sandbox.guest.library.scene import Scene
 
 COPIED = (
-    *("threading", "_threading_local", "queue"),
-    *("logging", "concurrent.futures._base", "concurrent.futures.thread"),
+    *("threading", "_threading_local", "queue", "concurrent.futures._base", "concurrent.futures.thread"),
+    *("logging", "secrets"),
 )
 #: Threads that an executor starts at most, if the program names no number: 32 on every machine (`_CPUS` + 4).
 _CPUS = 28

@@ -1,4 +1,4 @@
-"""Exceptions that end a program from outside: the host is gone, or parked code is discarded. No program catches them."""
+"""Exceptions that end a program from outside, and that no program catches: the host is gone, or parked code is."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import greenlet
 from sandbox.guest.process.channel import HostGone
 
 ENDS: tuple[type[BaseException], ...] = (HostGone, greenlet.GreenletExit)
-#: Exceptions that callbacks of asyncio let through.
-LEFT_ALONE: tuple[type[BaseException], ...] = (*ENDS, SystemExit, KeyboardInterrupt)
 
 
 class Nothing(Exception):

@@ -6,21 +6,19 @@ import asyncio
 import reprlib
 from asyncio import events
 from contextlib import suppress
-from contextvars import Context, copy_context
 from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.scheduling.awaitables import is_awaitable, wrapped
-from sandbox.guest.scheduling.ends import ENDS, LEFT_ALONE
+from sandbox.guest.scheduling.ends import ENDS
 from sandbox.guest.scheduling.hub import Deadlock, Hub, Slot, child_context
 from sandbox.guest.scheduling.identity import RUN
 from sandbox.guest.scheduling.waits import waiting_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
-
-    from sandbox.guest.scheduling.hub import Timer
+    from contextvars import Context
 
 
 #: Delay until a context is tried again that another task is in.
@@ -29,52 +27,7 @@ _AGAIN_S = 0.001
 _MOST_WAITS = 10
 
 
-class Handle:
-    """A callback that runs once, unless it is cancelled."""
-
-    __slots__ = ("_arguments", "_callback", "_cancelled", "_context", "_loop", "_timer", "_when")
-
-    def __init__(
-        self, loop: Loop, callback: Callable[..., Any], arguments: tuple[Any, ...], context: Context | None
-    ) -> None:
-        self._loop = loop
-        self._callback = callback
-        self._arguments = arguments
-        self._context = copy_context() if context is None else context
-        self._cancelled = False
-        self._timer: Timer | None = None
-        self._when = 0.0
-
-    def __call__(self) -> None:
-        """Run the callback."""
-        if self._cancelled:
-            return
-        try:
-            self._context.run(self._callback, *self._arguments)
-        except LEFT_ALONE:
-            raise
-        except BaseException as error:  # noqa: BLE001  # reported, as in asyncio
-            if _is_entered(error):  # by a task that waits in a plain call, and shares its context with this one
-                self._loop._hub.call_in(_AGAIN_S, self)
-            else:
-                self._loop.call_exception_handler({"message": "error in a callback", "exception": error})
-
-    def cancel(self) -> None:
-        """Cancel the callback."""
-        self._cancelled = True
-        if self._timer is not None:
-            self._timer.cancelled = True
-
-    def cancelled(self) -> bool:
-        """Return whether the callback was cancelled."""
-        return self._cancelled
-
-    def when(self) -> float:
-        """Return the moment at which a timer is due, by the loop's clock."""
-        return self._when
-
-
-def _is_entered(error: BaseException) -> bool:
+def _is_entered(error: object) -> bool:
     """Return whether a context could not be entered, before any code of the program ran."""
     if type(error) is not RuntimeError or not str(error).startswith("cannot enter context"):
         return False
@@ -167,24 +120,28 @@ class Loop:
 
     # --- callbacks and time --------------------------------------------------------------------------------------
 
-    def call_soon(self, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> Handle:
+    def call_soon(self, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> asyncio.Handle:
         """Run a callback after everything that is ready now."""
-        handle = Handle(self, callback, args, context)
-        self._hub.ready.append(handle)
+        handle = asyncio.Handle(callback, args, cast("Any", self), context)
+        self._hub.ready.append(lambda: None if handle._cancelled else handle._run())
         return handle
 
     call_soon_threadsafe = call_soon
 
     def call_later(
         self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> Handle:
+    ) -> asyncio.TimerHandle:
         """Run a callback after a delay in seconds."""
-        handle = Handle(self, callback, args, context)
-        handle._when = self.time() + delay
-        handle._timer = self._hub.call_in(delay, handle)
-        return handle
+        handle: Any = asyncio.TimerHandle(self.time() + delay, callback, args, cast("Any", self), context)
+        handle._scheduled = self._hub.call_in(delay, handle._run)
+        return cast("asyncio.TimerHandle", handle)
 
-    def call_at(self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> Handle:
+    def _timer_handle_cancelled(self, handle: Any) -> None:
+        handle._scheduled.cancelled = True
+
+    def call_at(
+        self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> asyncio.TimerHandle:
         """Run a callback at a moment of the loop's clock."""
         return self.call_later(when - self.time(), callback, *args, context=context)
 
@@ -303,6 +260,12 @@ class Loop:
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         """Report an error."""
+        error = context.get("exception")
+        if isinstance(error, ENDS):
+            raise error
+        if _is_entered(error):  # by a task that waits in a plain call, and shares its context with this callback
+            self._hub.call_in(_AGAIN_S, context["handle"]._run)
+            return
         handler, self._handler = self._handler, None
         if handler is None:
             self.default_exception_handler(context)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import random
 import uuid
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.library.allowlist import MODULES
+from sandbox.guest.library.facades.threads import listed
 
 if TYPE_CHECKING:
     from sandbox.guest.library.scene import Scene
@@ -31,41 +34,14 @@ def random_names(scene: Scene) -> dict[str, Any]:
     for kind in (Random, SystemRandom):
         kind.__module__, kind.__qualname__ = "random", kind.__name__
     shared = Random()
-    functions = {name: getattr(shared, name) for name in _FUNCTIONS.split() if hasattr(shared, name)}
+    functions = {name: getattr(shared, name) for name in MODULES["random"].facade if hasattr(shared, name)}
     return {**functions, "Random": Random, "SystemRandom": SystemRandom}
-
-
-_FUNCTIONS = """
-    random uniform triangular randint choice randrange sample shuffle choices normalvariate lognormvariate expovariate
-    vonmisesvariate gammavariate gauss binomialvariate betavariate paretovariate weibullvariate getstate setstate
-    getrandbits randbytes seed
-"""
 
 
 def secrets_names(scene: Scene) -> dict[str, Any]:
     """Return the names of `secrets`. The host knows the seed, and so every value."""
-    source = scene.random
-
-    def token_bytes(nbytes: int | None = None) -> bytes:
-        return source.randbytes(32 if nbytes is None else nbytes)
-
-    def token_urlsafe(nbytes: int | None = None) -> str:
-        return base64.urlsafe_b64encode(token_bytes(nbytes)).rstrip(b"=").decode()
-
-    def randbelow(exclusive_upper_bound: int) -> int:
-        if exclusive_upper_bound <= 0:
-            raise ValueError("Upper bound must be positive.")
-        return source.randrange(exclusive_upper_bound)
-
-    return {
-        "token_bytes": token_bytes,
-        "token_hex": lambda nbytes=None: token_bytes(nbytes).hex(),
-        "token_urlsafe": token_urlsafe,
-        "randbelow": randbelow,
-        "randbits": source.getrandbits,
-        "choice": source.choice,
-        "SystemRandom": random_names(scene)["SystemRandom"],
-    }
+    scene.copies["random"] = SimpleNamespace(**random_names(scene))
+    return listed("secrets", scene.copies["secrets"])
 
 
 def uuid_names(scene: Scene) -> dict[str, Any]:
