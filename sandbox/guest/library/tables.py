@@ -49,9 +49,6 @@ class Table:
     def __hash__(self) -> int:
         return hash(self._name)
 
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
     def __repr__(self) -> str:
         return f"<module {self._name!r}>"
 

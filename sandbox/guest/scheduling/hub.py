@@ -13,6 +13,7 @@ import heapq
 from collections import deque
 from contextlib import suppress
 from contextvars import Context, copy_context
+from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -38,32 +39,28 @@ class Deadlock(RuntimeError):
     """Raised if nothing can run, and no frame or timer is expected."""
 
 
+@dataclass(eq=False, slots=True)
 class Slot:
     """One wait. A frame, a timer or other code of the program finishes it. `what` describes it in a deadlock."""
 
-    __slots__ = ("abandon", "done", "error", "is_loop", "parked", "value", "waiter", "what")
-
-    def __init__(self, what: str, *, is_loop: bool = False) -> None:
-        self.done = False
-        self.value: Any = None
-        self.error: BaseException | None = None
-        self.parked: greenlet.greenlet | None = None
-        self.waiter: greenlet.greenlet | None = None
-        self.abandon: Callable[[], None] | None = None  # called if the waiting task is cancelled
-        self.what = what
-        self.is_loop = is_loop  # the wait of `asyncio.run` for its tasks
+    what: str
+    is_loop: bool = False  # the wait of `asyncio.run` for its tasks
+    done: bool = False
+    value: Any = None
+    error: BaseException | None = None
+    parked: greenlet.greenlet | None = None
+    waiter: greenlet.greenlet | None = None
+    abandon: Callable[[], None] | None = None  # called if the waiting task is cancelled
 
 
+@dataclass(eq=False, slots=True)
 class Timer:
     """A callback at a moment of the program's clock."""
 
-    __slots__ = ("action", "cancelled", "delay_us", "when_us")
-
-    def __init__(self, delay_us: int, action: Callable[[], None]) -> None:
-        self.delay_us = delay_us
-        self.when_us = 0
-        self.action = action
-        self.cancelled = False
+    delay_us: int
+    when_us: int
+    action: Callable[[], None]
+    cancelled: bool = False
 
 
 #: Not empty while garbage is collected.
@@ -308,8 +305,7 @@ class Hub:
     def call_in(self, seconds: float, action: Callable[[], None]) -> Timer:
         """Run an action after a delay. It counts from the moment at which the host reads of it."""
         delay_us = min(max(0.0, float(seconds * 1e6)), LONGEST_US)  # the program's number may be of any type
-        timer = Timer(round(delay_us), action)
-        timer.when_us = self.clock.now_us + timer.delay_us
+        timer = Timer(round(delay_us), self.clock.now_us + round(delay_us), action)
         if timer.delay_us == 0:
             self.ready.append(lambda: None if timer.cancelled else action())
         else:

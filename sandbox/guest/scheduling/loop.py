@@ -236,21 +236,19 @@ class Loop:
         """Return False: there is no debug mode."""
         return False
 
-    def set_debug(self, enabled: bool) -> None:  # noqa: FBT001  # asyncio's signature
-        """Do nothing."""
-
     def is_closed(self) -> bool:
         """Return False: the loop is open as long as the program runs."""
         return False
 
-    def close(self) -> None:
+    def close(self, *_: Any) -> None:
         """Do nothing."""
 
-    async def shutdown_asyncgens(self) -> None:
+    set_debug = close
+
+    async def shutdown_asyncgens(self, *_: Any) -> None:
         """Do nothing."""
 
-    async def shutdown_default_executor(self, timeout: float | None = None) -> None:  # noqa: ASYNC109  # asyncio's signature
-        """Do nothing."""
+    shutdown_default_executor = shutdown_asyncgens
 
     # --- errors that nobody waits for --------------------------------------------------------------------------------
 

@@ -132,7 +132,7 @@ class Runner:
     _run: Callable[[Any], Any]
     _loop: Loop
 
-    def __init__(self, *, debug: Any = None, loop_factory: Any = None) -> None:
+    def __init__(self, **_: Any) -> None:
         """Take the library's options, none of which matters here."""
 
     def __enter__(self) -> Runner:

@@ -1,4 +1,4 @@
-"""`logging`: a copy of the library's module. Records go to standard error, whose beginning becomes a note."""
+"""`logging`: a copy of the library's module. Records go to standard error, whose first lines become a note."""
 
 from __future__ import annotations
 
@@ -14,6 +14,15 @@ if TYPE_CHECKING:
 def logging_names(scene: Scene) -> dict[str, Any]:
     """Return the names of `logging`. There are no files, and `{}` formats read attributes as `getattr` does."""
     copy = scene.copies["logging"]
+    make_record = copy.Logger.makeRecord
+
+    def make_plain(*arguments: Any) -> Any:
+        record = make_record(*arguments)
+        for name in [name for name in vars(record) if name.startswith("__")]:  # from `extra=`
+            delattr(record, name)
+        return record
+
+    copy.Logger.makeRecord = make_plain
     copy.FileHandler = _no_file
     copy.Formatter.converter = staticmethod(scene.copies["time"].localtime)
     copy.StrFormatStyle._format = lambda self, record: Formatter().vformat(self._fmt, (), vars(record))

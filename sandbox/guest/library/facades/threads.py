@@ -48,6 +48,7 @@ def threading_names(scene: Scene) -> dict[str, Any]:
         return bool(left)
 
     copy.excepthook = excepthook
+    copy.active_count = copy.activeCount = lambda: 1  # threads of the system; the program's are jobs
     scene.hub.endings.append(finish)
     return listed("threading", copy)
 
