@@ -64,7 +64,8 @@ def _summary(error: BaseException, limit: int | None) -> traceback.TracebackExce
 
 def _printed(lines_of: Callable[..., Iterable[str]]) -> Callable[..., None]:
     def write(*arguments: Any, file: Any = None, **options: Any) -> None:
-        (sys.stderr if file is None else file).write("".join(lines_of(*arguments, **options)))
+        stream = next((each for each in (file, *arguments) if hasattr(each, "write")), sys.stderr)
+        stream.write("".join(lines_of(*(each for each in arguments if each is not stream), **options)))
 
     return write
 
