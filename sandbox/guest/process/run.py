@@ -17,9 +17,9 @@ from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.language.ending import VALUE
 from sandbox.guest.language.leftovers import Leftovers
 from sandbox.guest.library.builtin_names import static_builtins
-from sandbox.guest.library.facades.classes import format_of
 from sandbox.guest.library.facades.clocks import date_reader
 from sandbox.guest.library.facades.descriptions import make_help
+from sandbox.guest.library.facades.formats import format_of
 from sandbox.guest.library.modules import Modules
 from sandbox.guest.library.scene import Scene
 from sandbox.guest.process.channel import HostGone
