@@ -27,6 +27,7 @@ from sandbox.protocol.guest_decoder import (
     Sites,
     decode_guest_message,
 )
+from sandbox.protocol.parts import LEAST_PART
 from sandbox.protocol.strict_json import weight
 
 if TYPE_CHECKING:
@@ -44,8 +45,6 @@ class State(Enum):
     ENDED = "nothing more is expected"
 
 
-#: What a part counts for at least, in bytes, so that nobody makes many parts of nothing.
-LEAST_PART = 4_096
 #: What any other message counts for at least.
 LEAST_MESSAGE = 512
 #: What the host reads at one time counts for at least: a byte alone costs as much of its time as a message does.

@@ -16,6 +16,8 @@ from __future__ import annotations
 from sandbox.errors import GuestProtocolError
 from sandbox.protocol.strict_json import InvalidJson, encode, loads, loads_result
 
+#: The least that a part counts against the limit, in bytes: many empty parts reach it, too.
+LEAST_PART = 4_096
 #: The part that takes back those before it.
 NO_PARTS = b"[]"
 CLOSE = b"-"

@@ -14,17 +14,8 @@ from sandbox.guest.advice.not_offered import NOT_OFFERED, WITHHELD
 from sandbox.guest.language.access import getattr_
 from sandbox.guest.language.own import show_numbers
 from sandbox.guest.library.allowlist import MODULES
-from sandbox.guest.library.facades import (
-    asynchronous,
-    chance,
-    classes,
-    clocks,
-    logs,
-    system,
-    texts,
-    threads,
-    tracebacks,
-)
+from sandbox.guest.library.deferred import DEFERRED, DeferredModules
+from sandbox.guest.library.facades import asynchronous, classes, clocks, system, threads, tracebacks
 from sandbox.guest.library.tables import TABLE, Table, explain_missing, table_names
 
 if TYPE_CHECKING:
@@ -33,24 +24,31 @@ if TYPE_CHECKING:
     from sandbox.guest.library.scene import Scene
 
 #: Facades that are the same for every program.
-FACADES: dict[str, dict[str, Any]] = {**classes.FACADES, **texts.FACADES, "traceback": tracebacks.TRACEBACK}
+FACADES: dict[str, dict[str, Any]] = {**classes.FACADES, "traceback": tracebacks.TRACEBACK}
 #: Facades that are made for one program.
 BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {
     "asyncio": asynchronous.asyncio_names,
     "concurrent.futures": threads.futures_names,
     "contextvars": asynchronous.context_names,
     "email.utils": clocks.email_names,
-    "gzip": texts.gzip_names,
-    "logging": logs.logging_names,
     "queue": threads.queue_names,
-    "random": chance.random_names,
-    "secrets": chance.secrets_names,
     "sys": system.sys_names,
     "threading": threads.threading_names,
     "time": clocks.time_names,
     "timeit": clocks.timeit_names,
-    "uuid": chance.uuid_names,
     "warnings": tracebacks.warnings_names,
+}
+#: Facades whose module is deferred: that module, and its builder or its `FACADES`.
+_DEFERRED_FACADES = {
+    "configparser": ("texts", "FACADES"),
+    "gzip": ("texts", "gzip_names"),
+    "logging": ("logs", "logging_names"),
+    "random": ("chance", "random_names"),
+    "secrets": ("chance", "secrets_names"),
+    "shlex": ("texts", "FACADES"),
+    "uuid": ("chance", "uuid_names"),
+    "xml.etree.ElementTree": ("texts", "FACADES"),
+    "xml.sax.saxutils": ("texts", "FACADES"),
 }
 #: Modules under which others stand.
 _PARENTS = {
@@ -87,9 +85,12 @@ def library_names(module: str) -> dict[str, Any]:
 
 
 def load_all() -> None:
-    """Read all of them, so that no import is left for when files are out of reach."""
+    """Import the modules that programs use often, and read the code of all others: no file is opened later."""
+    deferred = DeferredModules(DEFERRED)
+    deferred.install()
     for module in MODULES:
-        library_names(module)
+        if module not in deferred:
+            library_names(module)
 
 
 #: What libraries call the errors that they raise.
@@ -187,8 +188,8 @@ class Modules:
         listed = library_names(name)
         names = {key: copy(value) if isinstance(value, list | dict | set) else value for key, value in listed.items()}
         names |= FACADES.get(name, {})
-        if name in BUILDERS:
-            facades = BUILDERS[name](self._scene)
+        if name in BUILDERS or name in _DEFERRED_FACADES:
+            facades = self._build(name)
             for facade in facades.values():
                 if isinstance(facade, type) and facade.__module__ == name:
                     show_numbers(facade)
@@ -201,6 +202,14 @@ class Modules:
         table: Table = kind(name, names, WITHHELD.get(name))
         vars(table).update(dict.fromkeys(_PARTS.get(name, ()), table))
         return table
+
+    def _build(self, name: str) -> dict[str, Any]:
+        if name in BUILDERS:
+            return BUILDERS[name](self._scene)
+        home, attribute = _DEFERRED_FACADES[name]
+        found = getattr(import_module(f"sandbox.guest.library.facades.{home}"), attribute)
+        facades: dict[str, Any] = found[name] if isinstance(found, dict) else found(self._scene)
+        return facades
 
     def _other(self, name: str, result: str) -> Any:
         root = name.partition(".")[0]
