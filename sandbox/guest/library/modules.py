@@ -15,7 +15,7 @@ from sandbox.guest.language.access import getattr_
 from sandbox.guest.language.own import show_numbers
 from sandbox.guest.library.allowlist import MODULES
 from sandbox.guest.library.deferred import DEFERRED, DeferredModules
-from sandbox.guest.library.facades import asynchronous, classes, clocks, system, threads, tracebacks
+from sandbox.guest.library.facades import asynchronous, chance, classes, clocks, system, threads, tracebacks
 from sandbox.guest.library.tables import TABLE, Table, explain_missing, table_names
 
 if TYPE_CHECKING:
@@ -32,10 +32,13 @@ BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {
     "contextvars": asynchronous.context_names,
     "email.utils": clocks.email_names,
     "queue": threads.queue_names,
+    "random": chance.random_names,
+    "secrets": chance.secrets_names,
     "sys": system.sys_names,
     "threading": threads.threading_names,
     "time": clocks.time_names,
     "timeit": clocks.timeit_names,
+    "uuid": chance.uuid_names,
     "warnings": tracebacks.warnings_names,
 }
 #: Facades in deferred modules: the module below `facades`, and its builder or its `FACADES`.
@@ -43,10 +46,7 @@ _DEFERRED_FACADES = {
     "configparser": ("texts", "FACADES"),
     "gzip": ("texts", "gzip_names"),
     "logging": ("logs", "logging_names"),
-    "random": ("chance", "random_names"),
-    "secrets": ("chance", "secrets_names"),
     "shlex": ("texts", "FACADES"),
-    "uuid": ("chance", "uuid_names"),
     "xml.etree.ElementTree": ("texts", "FACADES"),
     "xml.sax.saxutils": ("texts", "FACADES"),
 }

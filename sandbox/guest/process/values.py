@@ -6,9 +6,12 @@ import dataclasses
 import datetime
 import decimal
 import enum
+import fractions
+import ipaddress
 import json
 import math
 import types
+import uuid
 from collections import deque
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
 from typing import TYPE_CHECKING, Any, cast
@@ -168,22 +171,11 @@ _TEXTS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (datetime.date, lambda value: value.isoformat()),
     (datetime.time, lambda value: value.isoformat()),
     (datetime.timedelta, lambda value: value.total_seconds()),
-    ((decimal.Decimal, datetime.tzinfo), str),
+    ((decimal.Decimal, fractions.Fraction, uuid.UUID, datetime.tzinfo), str),
+    ((ipaddress.IPv4Address, ipaddress.IPv6Address, ipaddress.IPv4Network, ipaddress.IPv6Network), str),
     ((bytes, bytearray), lambda value: value.decode("latin-1")),
     (complex, repr),
     (BaseException, lambda value: f"{type(value).__name__}: {value}"),
-)
-_FRACTION = "fractions.Fraction"
-#: Classes whose values are given as text, by name: the fork server does not import their modules.
-_DEFERRED_TEXTS = frozenset(
-    {
-        _FRACTION,
-        "ipaddress.IPv4Address",
-        "ipaddress.IPv4Network",
-        "ipaddress.IPv6Address",
-        "ipaddress.IPv6Network",
-        "uuid.UUID",
-    }
 )
 
 
@@ -196,11 +188,7 @@ def _as_text(value: Any) -> Any:
     for kinds, convert in _TEXTS:
         if isinstance(value, kinds):
             return convert(value)
-    return None if _DEFERRED_TEXTS.isdisjoint(_class_names(value)) else str(value)
-
-
-def _class_names(value: Any) -> list[str]:
-    return [f"{kind.__module__}.{kind.__name__}" for kind in type(value).__mro__]
+    return None
 
 
 def _key(key: Any, path: str) -> str:
@@ -299,7 +287,7 @@ def _instead(value: Any) -> str:
         return "; use .isoformat()"
     if isinstance(value, datetime.timedelta):
         return "; use .total_seconds()"
-    if isinstance(value, decimal.Decimal) or _FRACTION in _class_names(value):
+    if isinstance(value, decimal.Decimal | fractions.Fraction):
         return "; use str(...) or float(...)"
     if isinstance(value, enum.Enum):
         return "; use .value"
