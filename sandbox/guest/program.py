@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import gc
 import os
 import signal
@@ -131,14 +130,6 @@ def _depth() -> int:
 # --- before the program comes ----------------------------------------------------------------------------------------
 
 
-#: Codecs that programs name. Those of East Asia would be five more libraries, whose mappings each fork copies.
-_CODECS = (
-    "ascii base64 cp437 cp850 cp1250 cp1251 cp1252 hex idna iso8859-1 iso8859-2 iso8859-15 koi8-r latin-1 mac_roman "
-    "punycode raw_unicode_escape rot13 unicode_escape utf-7 utf-8-sig utf-16 utf-16-be utf-16-le utf-32 utf-32-be "
-    "utf-32-le"
-)
-
-
 def warm_up() -> None:
     """Import all that a program may need, while files are in reach. Called once, in the fork server."""
     os.putenv("TZ", "UTC")
@@ -157,11 +148,6 @@ def warm_up() -> None:
 def _read_late_imports() -> None:
     """Import the modules that the standard library imports at first use."""
     import _strptime  # type: ignore[import-not-found]  # noqa: F401, PLC0415  # datetime.strptime imports it
-
-    for codec in _CODECS.split():
-        codecs.lookup(codec)
-    if sys.version_info >= (3, 12):
-        import _pylong  # type: ignore[import-not-found]  # noqa: F401, PLC0415  # division and text of large numbers
     import unicodedata  # noqa: F401, PLC0415  # used for names of characters in literals
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import mmap
 import os
 import socket
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from sandbox.isolation import descriptors, landlock, rlimits, seccomp
@@ -117,7 +118,7 @@ def _seccomp(lock: Lock) -> str:
 
 
 def _send_packet() -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+    with closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as udp:
         udp.sendto(b"", ("127.0.0.1", 9))
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from sandbox.errors import GuestProtocolError
 from sandbox.protocol.guest_decoder import Calls, Cancel, Final, GuestMessage, Live, Output, Sites, decode_guest_message
+from sandbox.protocol.parts import LEAST_PART
 from sandbox.protocol.strict_json import weight
 
 if TYPE_CHECKING:
@@ -35,9 +36,7 @@ class State(Enum):
     ENDED = "the program had ended"
 
 
-#: Least weight of a part, in bytes: bounds the number of parts.
-LEAST_PART = 4_096
-#: Least weight of any other message: bounds the number of messages.
+#: Least weight of any other message, in bytes: bounds the number of messages.
 LEAST_MESSAGE = 512
 #: Least weight of one read: a single byte costs the host as much time as a message.
 LEAST_READ = 256

@@ -16,6 +16,8 @@ from __future__ import annotations
 from sandbox.errors import GuestProtocolError
 from sandbox.protocol.strict_json import InvalidJson, encode, loads, loads_result
 
+#: Least weight of a part, in bytes: bounds the number of parts.
+LEAST_PART = 4_096
 #: The part that withdraws all parts so far.
 NO_PARTS = b"[]"
 CLOSE = b"-"

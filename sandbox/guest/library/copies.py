@@ -8,6 +8,7 @@ copies that a program gets, jobs of the scheduler stand in for `_thread`, and fa
 from __future__ import annotations
 
 import builtins
+import marshal  # noqa: TID251  # code of modules, as the import system keeps it
 import os
 from functools import cache
 from importlib import import_module
@@ -15,14 +16,14 @@ from importlib.machinery import PathFinder
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.library.archive import Archive
+from sandbox.guest.library.deferred import marshalled
 from sandbox.guest.library.facades.clocks import time_names
 from sandbox.guest.library.facades.tracebacks import TRACEBACK
 from sandbox.guest.process.identities import IDENTITIES
 from sandbox.guest.scheduling.threads import thread_module
 
 if TYPE_CHECKING:
-    from types import CodeType
-
     from sandbox.guest.library.scene import Scene
 
 COPIED = (
@@ -33,18 +34,16 @@ COPIED = (
 _CPUS = 28
 
 
-def read_sources() -> None:
-    """Read the code of all modules that are copied, while files are in reach."""
-    for name in COPIED:
-        _code(name)
-
-
 @cache
-def _code(name: str) -> CodeType:
+def read_sources() -> Archive:
+    """Read the code of all modules that are copied, while files are in reach."""
+    return Archive((name, _read(name)) for name in COPIED)
+
+
+def _read(name: str) -> bytes:
     package = name.rpartition(".")[0]
     spec: Any = PathFinder.find_spec(name, import_module(package).__path__ if package else None)
-    code: CodeType = spec.loader.get_code(name)
-    return code
+    return marshalled(spec.loader, name)
 
 
 class Copies(dict[str, Any]):
@@ -65,7 +64,7 @@ class Copies(dict[str, Any]):
         copy = self[name] = ModuleType(name)
         names = {"__import__": self._import, "id": IDENTITIES.shown}
         vars(copy)["__builtins__"] = {**vars(builtins), **names}
-        exec(_code(name), vars(copy))  # noqa: S102  # source of the library
+        exec(marshal.loads(read_sources()[name]), vars(copy))  # noqa: S102, S302  # code of the library
         return copy
 
     def _import(self, name: str, *scopes: Any) -> Any:

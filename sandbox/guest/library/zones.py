@@ -7,10 +7,15 @@ import os
 import zoneinfo
 from functools import cache
 from importlib.util import find_spec
-from typing import Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 from zoneinfo import _common
 
+from sandbox.guest.library.archive import Archive
 from sandbox.isolation.kernel import read_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 #: CPython's default search path.
 _FOLDERS = ("/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo")
@@ -20,14 +25,9 @@ _NOT_ZONES = ("posix", "right")
 
 
 @cache
-def zones() -> dict[str, bytes]:
-    """Return the data of all zones of this machine, by key. Equal zones share their bytes."""
-    found: dict[str, bytes] = {}
-    shared: dict[bytes, bytes] = {}
-    for folder in (*_FOLDERS, *_packaged()):
-        for key, data in _read(folder):
-            found.setdefault(key, shared.setdefault(data, data))
-    return found
+def zones() -> Archive:
+    """Return the data of all time zones of this machine, by key. Of two folders with the same key the first counts."""
+    return Archive(chain.from_iterable(_read(folder) for folder in reversed((*_FOLDERS, *_packaged()))))
 
 
 def keep_zones() -> None:
@@ -53,15 +53,13 @@ def _packaged() -> list[str]:
     return [f"{place}/zoneinfo" for place in places or ()]
 
 
-def _read(folder: str) -> list[tuple[str, bytes]]:
-    found = []
+def _read(folder: str) -> Iterator[tuple[str, bytes]]:
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _NOT_ZONES)
         for name in files:
             try:
                 data = read_file(f"{place}/{name}")
-            except OSError:  # a link to nowhere
+            except OSError:  # a broken link
                 continue
             if data.startswith(_MAGIC) and name not in ("posixrules", "localtime"):
-                found.append((f"{place}/{name}"[len(folder) + 1 :], data))
-    return found
+                yield f"{place}/{name}"[len(folder) + 1 :], data

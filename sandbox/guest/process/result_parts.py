@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.process.plain_json import dumps
 from sandbox.guest.process.values import encode_plain
-from sandbox.protocol.conversation import LEAST_PART
-from sandbox.protocol.parts import CLOSE, NO_PARTS, opening, part_of
+from sandbox.protocol.parts import CLOSE, LEAST_PART, NO_PARTS, opening, part_of
 from sandbox.protocol.strict_json import InvalidJson, check_depth, weight
 
 if TYPE_CHECKING:

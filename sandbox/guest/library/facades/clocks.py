@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import calendar
 import datetime
-import email.utils
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -100,6 +99,7 @@ def timeit_names(scene: Scene) -> dict[str, Any]:
 
 def email_names(scene: Scene) -> dict[str, Any]:
     """Return the names of `email.utils` that read the clock."""
+    import email.utils  # noqa: PLC0415  # few programs need it
 
     def formatdate(timeval: float | None = None, localtime: bool = False, usegmt: bool = False) -> str:  # noqa: FBT001, FBT002  # the library's signature
         return email.utils.formatdate(scene.clock.read() if timeval is None else timeval, localtime, usegmt)
