@@ -142,7 +142,7 @@ def test_doctor_sees_a_full_disk(folder: Path) -> None:
     ended = subprocess.run(limited, cwd=folder, env=environment, capture_output=True, text=True)
     states = {one["subject"]: one for one in json.loads(ended.stdout) if one["area"] == "folders"}
     assert (ended.returncode, states["state"]["state"]) == (1, "failure")
-    assert states["state"]["fix"] == "make room, or set state_folder"
+    assert states["state"]["fix"] == "free disk space, or set state_folder"
 
 
 def test_doctor_names_each_thing_that_is_wrong_and_its_fix(folder: Path) -> None:
