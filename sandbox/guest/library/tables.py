@@ -49,6 +49,9 @@ class Table:
     def __hash__(self) -> int:
         return hash(self._name)
 
+    def __eq__(self, other: object) -> bool:
+        return self is other  # not NotImplemented, which would pass the table to the other's `__eq__`
+
     def __repr__(self) -> str:
         return f"<module {self._name!r}>"
 
