@@ -92,6 +92,7 @@ MEANT_SKIPS = (
     "newer than this Python')",
     "older than this Python')",
     "systemd is not installed')",
+    "docker compose is not installed')",
 )
 
 

@@ -1,4 +1,4 @@
-"""What the two tools take, wherever a model calls them."""
+"""Arguments of the two tools, `search` and `execute`, shared by every interface that a model calls."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 
 def _listed(value: Any) -> Any:
-    """Models give one query as a text as well."""
+    """Wrap a single query in a list: models often send a plain string."""
     return [value] if isinstance(value, str) else value
 
 
 class SearchArguments(BaseModel):
-    """What `search` takes."""
+    """Arguments of `search`."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -25,7 +25,10 @@ class SearchArguments(BaseModel):
 
 
 class ExecuteArguments(BaseModel):
-    """What `execute` takes: a program, or the id of an execution to go on with, or both to repair that one."""
+    """Arguments of `execute`.
+
+    `code` alone runs a program. `resume_from` alone continues an earlier execution. Both together repair it.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -41,15 +44,11 @@ class ExecuteArguments(BaseModel):
 
 
 def problem_of(error: ValidationError) -> str:
-    """What is wrong with the arguments of either tool, and what it takes."""
-    said = []
+    """Return a message that lists the invalid arguments and names the valid ones."""
+    problems = []
     for one in error.errors(include_url=False):
         name = ".".join(map(str, one["loc"]))
-        text = (
-            "there is no such argument"
-            if one["type"] == "extra_forbidden"
-            else one["msg"].removeprefix("Value error, ")
-        )
-        said.append(f"{name}: {text}" if name else text)
+        text = "unknown argument" if one["type"] == "extra_forbidden" else one["msg"].removeprefix("Value error, ")
+        problems.append(f"{name}: {text}" if name else text)
     takes = ", ".join((SearchArguments if error.title == SearchArguments.__name__ else ExecuteArguments).model_fields)
-    return f"{'; '.join(said)}; it takes {takes}"
+    return f"{'; '.join(problems)}; valid: {takes}"

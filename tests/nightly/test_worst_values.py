@@ -10,8 +10,8 @@ import pytest
 
 from codemode.transports.content import ContentStore
 from codemode.transports.http.answers import decode
-from sandbox.protocol.large_results import check_result
-from sandbox.protocol.strict_json import InvalidJson, loads, loads_result
+from sandbox.protocol.large_results import ResultCheck
+from sandbox.protocol.strict_json import InvalidJson, SlowNumbers, loads, loads_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,7 @@ def answered(data: bytes) -> None:
 PARSERS: dict[str, Callable[[bytes], object]] = {
     "message": lambda data: loads(data, depth=DEPTH),
     "result": lambda data: loads_result(data, depth=DEPTH),
-    "large result": lambda data: check_result(data, DEPTH),
+    "large result": lambda data: list(ResultCheck(data, DEPTH, SlowNumbers()).steps()),
     "answer": answered,
 }
 

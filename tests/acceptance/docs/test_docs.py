@@ -5,35 +5,22 @@ A block that cannot run has its reason in a comment right before it: `<!-- not r
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
-from dataclasses import dataclass
-from pathlib import Path
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import pytest
 import yaml
 
 from codemode.settings import load_settings
-from tests.ports import free_port
+from tests.acceptance.docs.pages import ROOT, SERVICE, Block, blocks_of, on_free_ports, run_shell, shell_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-BLOCK = re.compile(
-    r"(?:<!-- not run: (?P<reason>[^\n]+?) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.M | re.S
-)
-NOT_RUN_AT_MOST = 5
+NOT_RUN_AT_MOST = 6
 
-SERVICE = """
-python -m api_specs.gym --port 8137 --token demo &
-curl --silent --retry 40 --retry-connrefused --retry-delay 1 http://127.0.0.1:8137/openapi.json > gym.json
-export GYM_TOKEN=demo
-"""
 CONFIGURATION = """
 sources:
   gym:
@@ -42,29 +29,13 @@ sources:
     credentials: [{kind: bearer, token: {env: GYM_TOKEN}}]
 """
 
-
-@dataclass(frozen=True)
-class Block:
-    page: Path
-    line: int
-    language: str
-    text: str
-    reason: str | None
-
-
-def blocks() -> Iterator[Block]:
-    for page in PAGES:
-        content = page.read_text(encoding="utf-8")
-        for found in BLOCK.finditer(content):
-            line = content[: found.start()].count("\n") + 1
-            yield Block(page, line, found["language"], found["text"], found["reason"])
-
-
-BLOCKS = list(blocks())
-
+BLOCKS = list(chain.from_iterable(map(blocks_of, PAGES)))
 
 #: Pages whose Python is about others' libraries: tests/integration/servers/test_mcp_clients.py runs it.
 OF_OTHERS = (ROOT / "docs" / "how-to" / "mcp-clients.md",)
+
+#: What the import of langchain-core's client for traces warns of, on 3.14.
+OF_LANGSMITH = "ignore::DeprecationWarning:langsmith._internal._beta_decorator"
 
 
 def in_page(page: Path, language: str) -> list[Block]:
@@ -81,35 +52,9 @@ def name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-def environment(folder: Path) -> dict[str, str]:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # noqa: TID251
-    return {"PATH": path, "HOME": str(folder), "LANG": "C.UTF-8"}
-
-
-#: What the import of langchain-core's client for traces warns of, on 3.14.
-OF_LANGSMITH = "ignore::DeprecationWarning:langsmith._internal._beta_decorator"
-
-#: The ports that the documents use; a test puts free ones in their place.
-PORTS = ("8137", "8138")
-
-
-def on_free_ports(text: str) -> str:
-    """The text with ports that nothing listens on, and more patience with a server that starts on a busy machine."""
-    for port in PORTS:
-        text = text.replace(port, str(free_port()))
-    return text.replace("--retry 40", "--retry 250")
-
-
-def run_shell(script: str, folder: Path) -> None:
-    """Run a page's shell blocks as one script that stops at the first error, and end what it left running."""
-    whole = f"set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT\n{script}"
-    ended = subprocess.run(["bash", "-c", whole], cwd=folder, env=environment(folder), capture_output=True, text=True)
-    assert ended.returncode == 0, f"{ended.stdout[-3000:]}\n{ended.stderr[-3000:]}"
-
-
 @pytest.mark.parametrize("page", with_blocks("bash"), ids=name)
 def test_the_shell_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
-    run_shell(on_free_ports("\n".join(block.text for block in in_page(page, "bash"))), tmp_path)
+    run_shell(on_free_ports(shell_of(page)), tmp_path)
 
 
 @pytest.mark.parametrize("page", with_blocks("python"), ids=name)
@@ -131,7 +76,7 @@ def test_a_yaml_block_is_a_valid_configuration(block: Block, tmp_path: Path) -> 
 
 
 def test_every_key_of_the_configuration_is_documented_with_its_default(tmp_path: Path) -> None:
-    (block,) = in_page(ROOT / "docs" / "configuration.md", "yaml")
+    (block,) = in_page(ROOT / "docs" / "reference" / "configuration.md", "yaml")
     documented = yaml.safe_load(block.text)
     file = tmp_path / "codemode.yaml"
     file.write_text("sources: {gym: {location: gym.json}}", encoding="utf-8")
@@ -149,7 +94,31 @@ def test_few_blocks_are_not_run_and_each_says_why() -> None:
     assert len([block for block in BLOCKS if block.reason is not None]) <= NOT_RUN_AT_MOST
 
 
+#: Pages whose links are checked and whose blocks run elsewhere or not at all.
+BESIDE = [
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "SECURITY.md",
+    ROOT / "benchmarks" / "README.md",
+    *(ROOT / "examples").rglob("README.md"),
+]
+
+
 def test_links_between_the_documents_lead_somewhere() -> None:
-    for page in PAGES:
+    for page in [*PAGES, *BESIDE]:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{name(page)}: {target}"
+
+
+def test_the_list_of_benchmarks_names_each_once() -> None:
+    listed = re.findall(
+        r"^\| `(\w+)` \|", (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    started = [file.stem for file in (ROOT / "benchmarks").glob("[a-z]*.py") if "__main__" in file.read_text("utf-8")]
+    assert sorted(listed) == sorted({*started} - {"one_process"})
+
+
+def test_the_glossary_defines_a_term_once() -> None:
+    page = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
+    terms = re.findall(r"^\*\*(.+?)\*\*: \S", page, re.MULTILINE)
+    assert len(terms) > 50
+    assert len(terms) == len({term.casefold() for term in terms})

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "reference" / "errors.md").read_text(encoding="utf-8")
 
 
 def kinds_of(error: type[CodeModeError]) -> Iterator[type[CodeModeError]]:
@@ -23,7 +24,7 @@ def kinds_of(error: type[CodeModeError]) -> Iterator[type[CodeModeError]]:
 
 
 def test_every_code_stands_in_the_table_once() -> None:
-    table = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "errors.md").read_text(encoding="utf-8"), re.MULTILINE)
+    table = re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)
     serving = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "codemode" / "serving").rglob("*.py"))
     answered = set(re.findall(r'\bproblem\(\s*\d+, "(\w+)"', serving))
     answered |= set(re.findall(r'\b\d{3}: "(\w+)"', serving))
@@ -33,7 +34,7 @@ def test_every_code_stands_in_the_table_once() -> None:
 
 
 def test_the_table_says_the_status_with_which_an_error_is_answered() -> None:
-    rows = re.findall(r"^\| `(\w+)` \|.*\| (\d*) ?\|$", (ROOT / "docs" / "errors.md").read_text(encoding="utf-8"), re.M)
+    rows = re.findall(r"^\| `(\w+)` \|.*\| (\d*) ?\|$", PAGE, re.M)
     told = {code: int(status) for code, status in rows if status}
     answered = {
         error.code: next(status for kind, status in STATUS.items() if issubclass(error, kind))

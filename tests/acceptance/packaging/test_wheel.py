@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.metadata import PathDistribution
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+
+from codemode import __version__
 
 ROOT = Path(__file__).parents[3]
 
@@ -55,6 +58,19 @@ def test_the_demo_runs_from_it(installed: Path) -> None:
     assert where.stdout.startswith(str(installed)), where.stderr
     ended = run(installed, "-c", "from codemode.serving.cli.main import main; main()", "demo")
     assert ended.returncode == 0, ended.stdout[-2000:] + ended.stderr
+
+
+def test_it_runs_as_a_module_and_knows_its_version(installed: Path) -> None:
+    ended = run(installed, "-m", "codemode", "--version")
+    assert ended.stdout == f"codemode {__version__}\n", ended.stderr
+    metadata = PathDistribution(next(installed.glob("*.dist-info"))).metadata
+    assert metadata["Version"] == __version__
+    assert {url.partition(",")[0] for url in metadata.get_all("Project-URL", [])} == {
+        "Changelog",
+        "Documentation",
+        "Issues",
+        "Source",
+    }
 
 
 def test_it_is_typed(installed: Path) -> None:

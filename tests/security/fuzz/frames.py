@@ -28,7 +28,7 @@ from sandbox.protocol.guest_messages import (
     encode_output,
     encode_sites,
 )
-from sandbox.protocol.strict_json import InvalidJson, Structure, check_shape, loads_result
+from sandbox.protocol.strict_json import InvalidJson, check_shape, loads_result, weight
 
 LIMITS = Limits(frame_bytes=100_000, result_bytes=100_000, calls=100, output_bytes=10_000)
 #: Bytes that change what JSON means, more often than others.
@@ -89,7 +89,7 @@ def listen(data: bytes, chance: random.Random) -> None:
         data = data[size:]
         while (body := buffer.next_frame(budget=conversation.budget)) is not None:
             if conversation.state is State.VALUE:
-                conversation.received_value(Structure(body).weight)
+                conversation.received_value(weight(body))
                 loads_result(body, depth=LIMITS.result_depth)
                 continue
             conversation.received(body)

@@ -72,7 +72,7 @@ OF_MENUS: list[tuple[str, dict[str, Any], str]] = [
 OF_AGENT: list[tuple[dict[str, Any], str]] = [
     ({"service": 3}, "service is a CodeMode, not 3 (int)"),
     ({"settings": {}}, "settings is an AgentSettings or None, not {} (dict)"),
-    ({"settings": Settings()}, "(Settings); give its agent"),
+    ({"settings": Settings()}, "(Settings); pass its agent"),
     ({"model": "gpt"}, "not 'gpt' (str); AgentSettings(model=…) names one"),
     ({"caller": "ann"}, "caller is a Caller, not 'ann' (str)"),
     (
@@ -82,9 +82,9 @@ OF_AGENT: list[tuple[dict[str, Any], str]] = [
 ]
 HISTORIES: list[tuple[Any, type[Exception], str]] = [
     ("x", WrongArgument, "history is a list, not 'x' (str); put it into a list"),
-    ([3], ValueError, "history: a message is not as chat completions have it: 3 (int)"),
-    ([{"role": "assistant", "tool_calls": 3}], ValueError, "history: tool_calls is not as chat completions have it: 3"),
-    ([{"role": "assistant", "tool_calls": [3]}], ValueError, "history: a tool call is not as chat completions have it"),
+    ([3], ValueError, "history: a message is not in chat completion format: 3 (int)"),
+    ([{"role": "assistant", "tool_calls": 3}], ValueError, "history: tool_calls is not in chat completion format: 3"),
+    ([{"role": "assistant", "tool_calls": [3]}], ValueError, "history: a tool call is not in chat completion format"),
 ]
 
 #: What is said of a function, and what carries described tools out.

@@ -141,6 +141,6 @@ async def test_preflight_and_failing_calls_end_a_program_alike(is_fake: bool, sa
 async def test_a_fake_takes_no_arguments_that_a_sandbox_does_not_take() -> None:
     names: Any = "shop"
     fake = FakeSandbox(2)
-    with pytest.raises(TypeError, match="names='shop' is one text"):
+    with pytest.raises(TypeError, match="names='shop' is one string"):
         await fake.run("1 + 1", names=names)
     assert fake.ran == []

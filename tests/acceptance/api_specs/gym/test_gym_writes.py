@@ -282,7 +282,7 @@ def test_an_offer_code_is_checked_for_the_plan(gym: Any) -> None:
         "NEWYEAR25": "The offer NEWYEAR25 expired on 2026-01-31.",
         "SUMMER30": "The offer SUMMER30 starts on 2026-05-01.",
         "FIRST50": "All 50 uses of the offer FIRST50 are taken.",
-        "STUDENT15": "The offer STUDENT15 holds for plan 4 only.",
+        "STUDENT15": "The offer STUDENT15 is valid for plan 4 only.",
         "NOPE": "There is no offer with the code NOPE.",
     }
     for code, reason in reasons.items():
@@ -295,7 +295,7 @@ def test_a_membership_is_frozen_once_and_unfrozen_once(gym: Any) -> None:
     frozen = gym("freeze_membership", clientId=5, fromDate="2026-03-10", untilDate="2026-03-23")
     assert (frozen["status"], frozen["daysLeft"] - held["daysLeft"]) == ("frozen", 14)
     problem = gym("freeze_membership", clientId=5, expect=409)
-    assert problem["detail"] == f"Membership {held['id']} is frozen already, since 2026-03-10."
+    assert problem["detail"] == f"Membership {held['id']} is already frozen, since 2026-03-10."
     thawed = gym("unfreeze_membership", clientId=5, resumeDate="2026-03-15")
     assert (thawed["status"], thawed["daysLeft"] - held["daysLeft"]) == ("active", 5)
     problem = gym("unfreeze_membership", clientId=5, expect=409)

@@ -35,7 +35,7 @@ async def test_the_server_says_that_the_journal_cannot_be_written(
                 file.execute("ROLLBACK")
             assert (answer.status_code, answer.json()) == (
                 200,
-                {"status": "degraded", "journal": "cannot be written: programs may only read"},
+                {"status": "degraded", "journal": "not writable: programs may only read"},
             )
             async with asyncio.timeout(30):
                 while (await client.get("/readyz")).json() != {"status": "ok"}:

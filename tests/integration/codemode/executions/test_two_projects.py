@@ -121,7 +121,7 @@ async def test_a_delete_that_paused_in_one_project_is_not_approved_from_the_othe
     assert await two.prod.json("executions", "list") == []
     code, _, errors = await two.prod.type("approvals", "approve", asked["id"])
     assert code == 2
-    assert f"nothing waits for a decision under {asked['id']}" in errors
+    assert f"no pending call {asked['id']}" in errors
     code, _, errors = await two.prod.type("executions", "resume", paused["id"])
     assert code == 2
     assert f"there is no execution '{paused['id']}'" in errors

@@ -116,7 +116,7 @@ def test_defaults_are_proposed_from_what_was_called(config: str, tmp_path: Path)
     record.write_text(f"{json.dumps(line)}\n" * 20, encoding="utf-8")
     shown = CliRunner().invoke(app, ["menu-tune", "--config", config])
     assert shown.exit_code == 0, shown.output
-    assert "0% now, 100% with these" in shown.stdout
+    assert "0% now, 100% with the proposal" in shown.stdout
     assert "  defaults: [surveys]" in shown.stdout
     told = json.loads(CliRunner().invoke(app, ["menu-tune", "--json", "--config", config]).stdout)
     assert told["core"] == ["gym.surveys.get_surveys"]
@@ -126,8 +126,8 @@ def test_defaults_are_proposed_from_what_was_called(config: str, tmp_path: Path)
     ("content", "options", "message"),
     [
         ("[", [], "is not JSON"),
-        ("{}", [], "is no list of messages"),
-        (None, [], "cannot be read: No such file"),
+        ("{}", [], "is not a JSON list of messages"),
+        (None, [], "cannot read the history"),
         ("[]", ["--role", "boss"], "there is no role 'boss'; valid: default"),
     ],
 )

@@ -56,7 +56,7 @@ def test_lines_nobody_reads_are_dropped_and_counted() -> None:
     assert numbers == sorted(set(numbers))
     assert (said["level"], said["message"], said["lines"]) == (
         "warning",
-        "lines of this log are missing",
+        "log lines were dropped",
         LINES - len(written),
     )
 

@@ -33,7 +33,7 @@ async def test_a_model_is_recorded_and_replayed_without_it(tmp_path: Path) -> No
     async with RecordedUpstream(cassette) as upstream:
         assert await ask(upstream.base_url, "any key", "two") == "you said two"
         assert await ask(upstream.base_url, "any key", "one") == "you said one"
-        with pytest.raises(openai.InternalServerError, match=r"nothing was recorded for POST .*three.*; the nearest"):
+        with pytest.raises(openai.InternalServerError, match=r"nothing recorded for POST .*three.*; closest"):
             await ask(upstream.base_url, "any key", "three")
 
 

@@ -8,21 +8,21 @@ import pytest
 from sandbox import Call, Limits, Sandbox
 
 SETTINGS: list[tuple[dict[str, Any], str]] = [
-    ({"running": 0}, "running=0: a whole number is expected, 1 or more"),
-    ({"workers": -1}, "workers=-1: a whole number is expected, 0 or more"),
-    ({"workers": "2"}, "workers='2': a whole number is expected"),
+    ({"running": 0}, "running=0: expected an integer of at least 1"),
+    ({"workers": -1}, "workers=-1: expected an integer of at least 0"),
+    ({"workers": "2"}, "workers='2': expected an integer"),
     ({"limits": 5}, "limits=5: expected sandbox.Limits"),
     ({"limits": {}}, "limits={}: expected sandbox.Limits"),
     (
         {"require": "seccomp"},
-        r"require='seccomp' is one text, expected a collection of them, as in require=\(\"seccomp\",\)",
+        r"require='seccomp' is one string, expected a collection, as in require=\(\"seccomp\",\)",
     ),
 ]
 ARGUMENTS: list[tuple[dict[str, Any], str]] = [
-    ({"names": "shop"}, r"names='shop' is one text, expected a collection of them, as in names=\(\"shop\",\)"),
+    ({"names": "shop"}, r"names='shop' is one string, expected a collection, as in names=\(\"shop\",\)"),
     ({"seed": b"1"}, "seed is 1 bytes, expected 32 bytes"),
     ({"seed": 7}, "seed is int, expected 32 bytes"),
-    ({"inputs": {"a b": 1}}, "inputs: 'a b' is no name that a program can write"),
+    ({"inputs": {"a b": 1}}, "inputs: 'a b' is not an identifier"),
     ({"call": 5}, "call=5: expected an async function"),
     ({"limits": {"wall_s": 1}}, "expected sandbox.Limits"),
 ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sandbox.host.fork_server import ForkServer
 from tests.unit.sandbox.host.test_recording import Keeper
 
 if TYPE_CHECKING:
@@ -150,3 +151,11 @@ def open_descriptors() -> list[Path]:
 def children_of_this_process() -> set[str]:
     found = Path("/proc/self/task").glob("*/children")
     return {child for each in found for child in each.read_text().split()}
+
+
+async def test_two_starts_at_a_time_start_one_server(make_bare: Callable[..., Sandbox]) -> None:
+    sandbox = make_bare(workers=0)
+    await asyncio.gather(sandbox.start(), sandbox.start())
+    assert isinstance(sandbox._server, ForkServer)
+    await sandbox.aclose()
+    await sandbox.aclose()

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from sandbox import Call, Limits, Sandbox, SandboxUnavailable, Status
+from sandbox.errors import WorkerError
 from sandbox.host.layers import REMEDIES
 
 PROGRAMS = str(Path(__file__).parents[1] / "programs")
@@ -67,9 +68,27 @@ async def test_a_program_that_ends_its_process_and_one_that_is_given_up_leave_no
         assert outcome.status is Status.CRASHED
         assert outcome.failure is not None
         assert "exit status 3" in outcome.failure.message
-        running = asyncio.create_task(sandbox.run("import time; time.sleep(100)"))
-        await asyncio.sleep(0.1)
+        called = asyncio.Event()
+
+        async def answer(_: Call) -> None:
+            called.set()
+            await asyncio.Event().wait()
+
+        running = asyncio.create_task(sandbox.run("tool(1)", names=("tool",), call=answer))
+        await called.wait()
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
     assert asyncio.all_tasks() == before
+
+
+@pytest.mark.parametrize("missing", ["socket.AF_UNIX", "os.wait4"])
+async def test_a_platform_without_unix_sockets_runs_nothing(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    monkeypatch.delattr(missing)
+    with pytest.raises(WorkerError, match="has no Unix sockets or no wait4: programs cannot run here"):
+        await Sandbox(insecure=True, workers=0).start()
+
+
+async def test_a_sandbox_that_ran_nothing_is_closed() -> None:
+    async with Sandbox(insecure=True, workers=0):
+        pass

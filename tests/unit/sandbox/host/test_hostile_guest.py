@@ -17,7 +17,7 @@ from tests.unit.sandbox.host.test_process_wall import SHOW_REPLY, until
 from tests.unit.sandbox.host.test_recording import Keeper
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from sandbox.host.worker import Worker
 
@@ -280,3 +280,38 @@ async def test_errors_count_among_all_answers(bare: Sandbox, limits: Limits) -> 
 
 def last_descriptor() -> int:
     return max(int(path.name) for path in Path("/proc/self/fd").iterdir())
+
+
+async def test_calls_that_are_made_when_the_time_is_up_are_not_started(
+    make_bare: Callable[..., Sandbox], limits: Limits
+) -> None:
+    made: list[int] = []
+
+    async def answer(call: Call) -> None:
+        made.append(call.id)
+
+    code = (
+        SAY + "import time\nfor n in range(1, 100_000):\n"
+        '    say(\'{"t":"calls","calls":[[%d,"%d","tool",{}]],"wake":0,"delay":null}\' % (n, n))\n'
+        "    time.sleep(.002)\n"
+    )
+    few = replace(limits, wall_s=0.5, calls=100_000)
+    async with make_bare(program="deaf_program") as sandbox:
+        outcome = await sandbox.run(code, names=("tool",), call=answer, limits=few)
+    assert (outcome.status, outcome.limit) == (Status.TIMED_OUT, "wall_s")
+    assert made == list(range(1, len(made) + 1))
+    assert outcome.usage.calls > len(made)  # those of the grace are read, and dropped
+
+
+async def test_an_error_of_the_recording_after_the_end_changes_nothing(bare: Sandbox, limits: Limits) -> None:
+    class Late(Keeper):
+        async def deliver(self, _: Sequence[Delivery]) -> bool:
+            await self.is_over.wait()
+            raise OSError("no space left")
+
+    async def answer(_: Call) -> int:
+        return 1
+
+    code = "result = tool(1)"
+    outcome = await bare.run(code, names=("tool",), call=answer, recording=Late(), limits=replace(limits, wall_s=0.5))
+    assert (outcome.status, outcome.limit) == (Status.TIMED_OUT, "wall_s")

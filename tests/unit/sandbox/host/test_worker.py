@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sandbox import Limits
 from sandbox.errors import WorkerError
 from sandbox.host import launch, layers, worker
 from sandbox.host.fork_server import ForkServer
-from sandbox.host.pool import Pool
 from sandbox.host.worker import Worker, read_frame
 from sandbox.protocol.control import Exit, Kind, Purpose, pack_report
 from sandbox.protocol.framing import FrameTooLarge, frame
@@ -82,6 +80,34 @@ async def test_a_worker_that_is_gone_is_no_error(pair: tuple[socket.socket, sock
     handle.discard()
 
 
+async def test_a_socket_that_takes_nothing_keeps_all_waiting(pair: tuple[socket.socket, socket.socket]) -> None:
+    ours, _ = pair
+    handle = Worker(1, ours, asyncio.get_running_loop())
+    with pytest.raises(BlockingIOError):
+        while True:
+            ours.send(bytes(1 << 16))
+    handle.send(b"late")
+    assert handle.unsent_bytes == 4
+    handle.discard()
+
+
+async def test_a_paused_worker_is_read_when_it_goes_on(pair: tuple[socket.socket, socket.socket]) -> None:
+    ours, its = pair
+    handle = Worker(1, ours, asyncio.get_running_loop())
+    heard: asyncio.Queue[bytes] = asyncio.Queue()
+    handle.listen(heard.put_nowait)
+    handle._read()  # nothing is there
+    handle.pause()
+    its.send(b"a")
+    await asyncio.sleep(0)
+    assert heard.empty()
+    handle.go_on()
+    assert await heard.get() == b"a"
+    handle.discard()
+    handle.pause()
+    handle.go_on()  # nothing to read any more
+
+
 async def test_one_that_speaks_before_it_is_asked_is_not_used(pair: tuple[socket.socket, socket.socket]) -> None:
     ours, its = pair
     handle = Worker(1, ours, asyncio.get_running_loop())
@@ -90,9 +116,6 @@ async def test_one_that_speaks_before_it_is_asked_is_not_used(pair: tuple[socket
     its.send(b"early")
     await until(lambda: not handle.is_usable)
     assert handle.early == b"early"
-    heard: list[bytes] = []
-    handle.listen(heard.append)
-    assert heard == [b"early"]
     handle.discard()
 
 
@@ -115,6 +138,20 @@ async def test_one_that_was_to_die_before_it_began_is_killed_when_it_has(
     handle.discard()
 
 
+async def test_a_worker_that_was_reaped_before_its_report_arrived_used_no_time_that_can_be_read(
+    pair: tuple[socket.socket, socket.socket],
+) -> None:
+    """The kernel then gives its number as -1, and the clock of that number is the host's own."""
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", "input()", stdin=asyncio.subprocess.PIPE)
+    pidfd = os.pidfd_open(process.pid)
+    await process.communicate(b"\n")
+    handle = Worker(1, pair[0], asyncio.get_running_loop())
+    handle.started(pidfd)
+    assert (handle.cpu_s(), handle.peak_memory_bytes()) == (None, None)
+    handle.finished(None)
+    handle.discard()
+
+
 def test_a_file_of_the_kernel_that_is_not_there_or_cannot_be_read_has_no_number() -> None:
     assert worker._read_field("/proc/no/such", b"Pid:") is None
     assert worker._read_field("/proc", b"Pid:") is None  # a folder
@@ -126,16 +163,16 @@ async def test_one_frame_is_read_and_what_comes_behind_it_is_dropped(pair: tuple
     ours, its = pair
     handle = Worker(1, ours, asyncio.get_running_loop())
     its.send(frame(b"one")[:5])
-    reading = asyncio.ensure_future(read_frame(handle, budget=10, timeout_s=40))
+    reading = asyncio.ensure_future(read_frame(handle, budget=1_000, timeout_s=40))
     await asyncio.sleep(0)
     its.send(frame(b"one")[5:])
     assert await reading == b"one"
     its.send(frame(b"two"))
-    await asyncio.sleep(0.01)
+    handle._read()
     handle.discard()
 
 
-@pytest.mark.parametrize(("sent", "error"), [(b"", EOFError), (b"\0\0\0\xff", FrameTooLarge), (b"\0", TimeoutError)])
+@pytest.mark.parametrize(("sent", "error"), [(b"", EOFError), (b"\0\0\xff\xff", FrameTooLarge), (b"\0", TimeoutError)])
 async def test_a_frame_that_does_not_come_is_an_error(
     pair: tuple[socket.socket, socket.socket], sent: bytes, error: type[Exception]
 ) -> None:
@@ -143,7 +180,20 @@ async def test_a_frame_that_does_not_come_is_an_error(
     handle = Worker(1, ours, asyncio.get_running_loop())
     its.send(sent) if sent else its.close()
     with pytest.raises(error):
-        await read_frame(handle, budget=10, timeout_s=40 if error is not TimeoutError else 0.01)
+        await read_frame(handle, budget=1_000, timeout_s=40 if error is not TimeoutError else 0.01)
+    handle.discard()
+
+
+async def test_a_frame_in_tiny_pieces_is_given_up(pair: tuple[socket.socket, socket.socket]) -> None:
+    ours, its = pair
+    handle = Worker(1, ours, asyncio.get_running_loop())
+    reading = asyncio.ensure_future(read_frame(handle, budget=1_000, timeout_s=40))
+    its.send(b"\0\0\1\0")
+    while not reading.done():
+        its.send(b"x")
+        await asyncio.sleep(0)
+    with pytest.raises(EOFError):
+        await reading
     handle.discard()
 
 
@@ -231,16 +281,27 @@ def test_an_interpreter_that_cannot_be_started_is_named(monkeypatch: pytest.Monk
 
 def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch, "_GUEST_PACKAGES", ("sandbox", "json5_no_such"))
-    with pytest.raises(WorkerError, match="json5_no_such is not installed: the guest needs it"):
+    with pytest.raises(WorkerError, match="json5_no_such is not installed, but the guest imports it"):
         launch.import_folders()
 
 
-async def test_a_pool_whose_server_is_dead_forks_nothing(limits: LimitsType) -> None:
-    pool = Pool(ForkServer(), limits, size=2)
-    pool.fill()
-    pool.close()
-    with pytest.raises(WorkerError):
-        pool.acquire(Limits())
+async def test_a_server_that_ends_with_a_request_unread_has_died(limits: LimitsType) -> None:
+    """The kernel reports that as an error of the socket and not as the end of the stream."""
+    server, its_end = a_server()
+    handle = server.fork(limits, Purpose.SERVE)
+    its_end.close()
+    assert await handle.ended is None
+    assert not server.is_alive
+    handle.discard()
+
+
+async def test_a_report_of_the_lockdown_is_kept_whether_or_not_the_start_waits_for_it() -> None:
+    server, its_end = a_server()
+    its_end.send(pack_report(Kind.READY, 0) + b'{"seccomp":"taken"}')
+    server._hear()
+    assert server.lockdown == {"seccomp": "taken"}
+    its_end.close()
+    await server.aclose()
 
 
 async def test_a_probe_whose_child_does_not_report_is_an_error(limits: LimitsType) -> None:

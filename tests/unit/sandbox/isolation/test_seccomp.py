@@ -28,7 +28,7 @@ def verdict(machine: str, number: int, *arguments: int, architecture: int | None
         elif operation == 0x06:
             return int(operand)
         else:
-            test = {0x15: register == operand, 0x35: register >= operand, 0x45: bool(register & operand)}[operation]
+            test = {0x15: register == operand, 0x35: register >= operand}[operation]
             place += if_true if test else if_false
 
 
@@ -123,5 +123,5 @@ def test_an_x32_number_kills() -> None:
 
 
 def test_an_architecture_without_a_list_is_named() -> None:
-    with pytest.raises(OSError, match="there is no list of system calls for riscv64"):
+    with pytest.raises(OSError, match="no list of system calls for riscv64, only for x86_64 and aarch64"):
         seccomp.build_filter("riscv64")

@@ -6,14 +6,7 @@ import pytest
 
 from sandbox.errors import GuestProtocolError
 from sandbox.limits import Limits
-from sandbox.protocol.conversation import (
-    CallsExhausted,
-    Conversation,
-    OutputExhausted,
-    PartsExhausted,
-    State,
-    TrafficExhausted,
-)
+from sandbox.protocol.conversation import Conversation, LimitExceeded, State
 from sandbox.protocol.framing import HEADER_BYTES
 from sandbox.protocol.guest_messages import (
     encode_call,
@@ -89,18 +82,18 @@ def test_nothing_happens_before_the_call_sites_are_sent(frame: bytes) -> None:
 
 @pytest.mark.parametrize("frame", [SITES, CALL, OUTPUT, CANCEL, COMPLETED, FAILED])
 def test_nothing_may_be_said_while_the_call_sites_are_looked_at(frame: bytes) -> None:
-    with pytest.raises(GuestProtocolError, match="when the call sites are being looked at"):
+    with pytest.raises(GuestProtocolError, match="when its call sites were being checked"):
         said(Conversation(Limits()), SITES, frame)
 
 
 @pytest.mark.parametrize("frame", [SITES, CALL, OUTPUT, CANCEL, COMPLETED, FAILED])
 def test_nothing_may_be_said_after_the_end(frame: bytes) -> None:
-    with pytest.raises(GuestProtocolError, match="when nothing more is expected"):
+    with pytest.raises(GuestProtocolError, match="when the program had ended"):
         said(running(), COMPLETED, frame)
 
 
 def test_call_sites_are_sent_once() -> None:
-    with pytest.raises(GuestProtocolError, match="the guest sent sites when the program runs"):
+    with pytest.raises(GuestProtocolError, match="the guest sent sites when the program was running"):
         said(running(), SITES)
 
 
@@ -119,9 +112,9 @@ def test_only_calls_that_were_made_can_be_cancelled() -> None:
 
 
 def test_calls_and_output_have_an_end() -> None:
-    with pytest.raises(CallsExhausted, match="the program made more than 2 calls"):
+    with pytest.raises(LimitExceeded, match="the program made more than 2 calls"):
         said(running(Limits(calls=2)), calls((1, "1"), (2, "2"), (3, "3")))
-    with pytest.raises(OutputExhausted, match="the program printed more than 3 bytes"):
+    with pytest.raises(LimitExceeded, match="the program printed more than 3 bytes"):
         said(running(Limits(output_bytes=3)), encode_output("ab"), encode_output("€"))
 
 
@@ -139,7 +132,7 @@ def test_a_value_and_its_parts_are_no_larger_than_a_value_may_be() -> None:
         conversation.received_part(kept)
         said(conversation, end)
         if kept + last > 100_000:
-            with pytest.raises(PartsExhausted, match="more than 100000 bytes"):
+            with pytest.raises(LimitExceeded, match="more than 100000 bytes"):
                 conversation.received_value(last)
         else:
             conversation.received_value(last)
@@ -153,20 +146,20 @@ def test_a_value_and_its_parts_are_no_larger_than_a_value_may_be() -> None:
 @pytest.mark.parametrize("size", [2, 1_000_000])
 def test_parts_together_are_no_larger_than_a_value_may_be(size: int) -> None:
     conversation = running(Limits(result_bytes=4_000_000))
-    with pytest.raises(PartsExhausted, match="more than 4000000 bytes"):
+    with pytest.raises(LimitExceeded, match="more than 4000000 bytes"):
         for _ in range(1_000):
             conversation.received_part(size)
 
 
 def test_many_small_messages_count_for_more_than_their_bytes() -> None:
     conversation = running(Limits(traffic_bytes=512 * 10))
-    with pytest.raises(TrafficExhausted, match="have more than 5120 bytes"):
+    with pytest.raises(LimitExceeded, match="exceed 5120 bytes"):
         said(conversation, *[calls() for _ in range(20)])
 
 
 def test_a_message_of_many_lists_counts_for_more_than_its_bytes() -> None:
     arguments: JsonValue = {"x": [[] for _ in range(10_000)]}  # 30 kB of text
-    with pytest.raises(TrafficExhausted):
+    with pytest.raises(LimitExceeded):
         said(running(Limits(traffic_bytes=70_000)), calls((1, "1"), arguments=encode(arguments)))
     said(running(Limits(traffic_bytes=90_000)), calls((1, "1"), arguments=encode(arguments)))
 

@@ -15,9 +15,8 @@ from sandbox.protocol.strict_json import (
     LEAST_LIST,
     LEAST_OBJECT,
     InvalidJson,
-    Structure,
+    check_depth,
     check_shape,
-    dumps,
     encode,
     loads,
     loads_result,
@@ -36,7 +35,7 @@ VALUES = st.recursive(
 
 @given(value=VALUES)
 def test_what_is_encoded_is_decoded_to_the_same(value: object) -> None:
-    assert loads(dumps(value)) == value
+    assert loads(encode(value)) == value
     assert loads_result(encode(value), depth=64) == value
     assert json.loads(encode(value)) == value
 
@@ -73,8 +72,8 @@ def test_any_bytes_are_decoded_or_refused_as_invalid(data: bytes) -> None:
     [
         (b"NaN", "NaN is not a JSON number"),
         (b"[-Infinity]", "-Infinity is not a JSON number"),
-        (b"1e999", "a number too large for a float"),
-        (b"[1e+0400]", "a number too large for a float"),
+        (b"1e999", "Out of range float values"),
+        (b"[1e+0400]", "Out of range float values"),
         (b"9" * 101, "a number of more than 100 digits"),
         (b"-0." + b"1" * 101, "a number of more than 100 digits"),
         (b'"\\ud800"', "half of a surrogate pair"),
@@ -103,7 +102,7 @@ def test_text_may_hold_what_a_number_or_a_bracket_may_not(text: str) -> None:
 
 def test_a_result_may_have_a_whole_number_as_long_as_python_reads_one() -> None:
     assert loads_result(b"7" * 4_300, depth=1) == int("7" * 4_300)
-    with pytest.raises(InvalidJson, match="not JSON: Exceeds the limit"):
+    with pytest.raises(InvalidJson, match="a number of more than 4300 digits"):
         loads_result(b"7" * 4_301, depth=1)
 
 
@@ -235,7 +234,7 @@ def test_a_list_weighs_at_least_eight_bytes_and_an_object_sixteen_and_text_does_
 
 def test_small_records_weigh_what_they_are_long() -> None:
     data = encode([{"id": 100_000 + n, "ok": True} for n in range(1_000)] + [{"id": 100_000}] * 1_000)
-    assert weight(data) == Structure(data).weight == len(data)
+    assert weight(data) == len(data)
 
 
 def one_by_one(data: bytes) -> tuple[int, int, int, bool]:
@@ -265,14 +264,13 @@ def one_by_one(data: bytes) -> tuple[int, int, int, bool]:
 @example(data=b'["\\\\\\"]"]', limit=1)
 def test_structure_is_what_a_look_at_each_character_finds(data: bytes, limit: int) -> None:
     lists, objects, deepest, is_closed = one_by_one(data)
-    structure = Structure(data)
     if is_closed:
-        assert structure.weight == weight(data) == max(len(data), lists * LEAST_LIST + objects * LEAST_OBJECT)
-    if is_closed and deepest <= limit:
-        structure.check_depth(limit)
+        assert weight(data) == max(len(data), lists * LEAST_LIST + objects * LEAST_OBJECT)
+    if data.count(b"[") + data.count(b"{") <= limit or (is_closed and deepest <= limit):
+        check_depth(data, limit)
     else:
         with pytest.raises(InvalidJson, match=f"nested more than {limit} deep"):
-            structure.check_depth(limit)
+            check_depth(data, limit)
 
 
 def test_a_string_without_end_is_looked_for_once() -> None:

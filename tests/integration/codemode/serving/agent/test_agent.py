@@ -246,12 +246,12 @@ async def test_the_exact_name_of_a_tool_that_was_not_offered_runs(connect: Conne
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (("shop.find_orders", {"number": 1}), "there is no function 'shop.find_orders'; the nearest: shop.find_order"),
-        (("serch", {"queries": ["x"]}), "there is no function 'serch'; the nearest: search"),
+        (("shop.find_orders", {"number": 1}), "there is no function 'shop.find_orders'; closest: shop.find_order"),
+        (("serch", {"queries": ["x"]}), "there is no function 'serch'; closest: search"),
         (("execute", '{"code": "1 +'), "the arguments of execute are not JSON: Unterminated string"),
         (
             ("execute", {"code": "1", "language": "python"}),
-            "execute: language: there is no such argument; it takes code, resume_from",
+            "execute: language: unknown argument; valid: code, resume_from",
         ),
         (("search", "[1]"), "the arguments of search are a list: send a JSON object"),
         (("search", {}), "search: queries: Field required"),

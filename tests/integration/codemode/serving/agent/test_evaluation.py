@@ -106,7 +106,7 @@ def test_chat_shows_the_program_its_calls_and_what_it_costs(tmp_path: Path) -> N
 def test_a_mode_that_there_is_not(tmp_path: Path) -> None:
     ended = codemode("eval", str(TASKS), "--mode", "code,magic", "--model", "m")
     assert ended.returncode == 2
-    assert "'magic' is none of code, menu, hybrid, native" in ended.stderr
+    assert "'magic' is not one of code, menu, hybrid, native" in ended.stderr
 
 
 @pytest.mark.parametrize(
@@ -128,10 +128,10 @@ def test_an_answer_tells_a_value_in_any_notation(text: str, value: Any, told: bo
 
 
 def wrong_files() -> Iterator[tuple[str, str]]:
-    yield "hello", "tasks.yaml: a mapping with a list of `tasks` is expected"
+    yield "hello", "tasks.yaml: expected a mapping with a list of `tasks`"
     yield "tasks: []", "tasks: Tuple should have at least 1 item"
-    yield "tasks: [{id: a, message: b}]", "tasks.0: Value error, give answer, check, or both"
-    yield "tasks: [{id: a, message: b, check: x}, {id: a, message: b, check: x}]", "more than one task called a"
+    yield "tasks: [{id: a, message: b}]", "tasks.0: Value error, set answer, check, or both"
+    yield "tasks: [{id: a, message: b, check: x}, {id: a, message: b, check: x}]", "more than one task has the id a"
     yield "tasks: [{id: a, mesage: b, check: x}]", "tasks.0.mesage: Extra inputs are not permitted"
     yield "{", "are not YAML"
 

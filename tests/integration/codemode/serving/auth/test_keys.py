@@ -96,7 +96,7 @@ def test_a_revoked_key_stays_revoked(path: Path) -> None:
     file = KeyFile(path)
     key, text = file.create(role="default")
     file.revoke(key.id)
-    with pytest.raises(ConfigurationError, match="is revoked: create another"):
+    with pytest.raises(ConfigurationError, match="is revoked: create a new one"):
         file.rotate(key.id, grace_s=1)
     assert file.find(text) is None
 
@@ -115,7 +115,7 @@ def test_a_file_that_cannot_be_read_opens_nothing_and_is_not_overwritten(path: P
     path.write_text(content, encoding="utf-8")
     assert file.find(text) is None
     assert file.is_in_use()
-    with pytest.raises(ConfigurationError, match=r"keys\.json cannot be read"):
+    with pytest.raises(ConfigurationError, match=r"cannot read the key file .*keys\.json"):
         file.create(role="default")
     assert path.read_text(encoding="utf-8") == content
 

@@ -69,7 +69,7 @@ async def test_log_in_call_look_and_log_out(tmp_path: Path) -> None:
 
         code, output, errors = await _logged_in(config)
         assert (code, output) == (0, "")
-        assert errors.endswith("logged in at api\n")
+        assert errors.endswith("logged in to api\n")
 
         async with CodeMode.from_settings(load_settings(config)) as service:
             assert (await service.execute("api.list_things()")).value == [1]
@@ -77,13 +77,13 @@ async def test_log_in_call_look_and_log_out(tmp_path: Path) -> None:
         code, output, _ = await _codemode("auth", "status", "--json", "--config", config)
         (row,) = json.loads(output)
         assert (code, row["source"], row["state"]) == (0, "api", "logged in")
-        assert row["detail"].endswith("renewed by itself")
+        assert row["detail"].endswith("renewed automatically")
         assert not any(token in output for token in (*server.access, *server.refresh))
 
-        said = "logged out of api: its tokens are revoked\n"
+        said = "logged out of api: tokens revoked\n"
         assert (await _codemode("auth", "logout", "api", "--config", config))[2] == said
         assert (server.access, server.refresh) == (set(), set())
-        assert (await _codemode("auth", "logout", "api", "--config", config))[2] == "nobody was logged in at api\n"
+        assert (await _codemode("auth", "logout", "api", "--config", config))[2] == "not logged in to api\n"
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ async def test_a_log_out_of_which_the_service_is_not_told_says_so(tmp_path: Path
         config = _configured(tmp_path, server)
         await _logged_in(config)
         code, _, errors = await _codemode("auth", "logout", "api", "--config", config)
-        assert (code, errors.startswith("logged out of api: its tokens are forgotten here, not revoked: ")) == (0, True)
+        assert (code, errors.startswith("logged out of api: tokens deleted here but not revoked: ")) == (0, True)
         assert reason in errors
         assert not any(token in errors for token in (*server.access, *server.refresh))
 
@@ -103,7 +103,7 @@ async def test_a_log_out_of_which_the_service_is_not_told_says_so(tmp_path: Path
 async def test_what_needs_no_login_is_said(tmp_path: Path) -> None:
     config = _configured(tmp_path, AuthorizationServer(url="http://127.0.0.1:1"), flow="client_credentials")
     code, _, errors = await _codemode("auth", "login", "api", "--config", config)
-    assert (code, "a login needs one credential of the kind oauth2 with `flow: authorization_code`" in errors) == (
+    assert (code, "a login needs exactly one credential of kind oauth2 with `flow: authorization_code`" in errors) == (
         2,
         True,
     )

@@ -48,7 +48,7 @@ def test_removing_a_source_leaves_the_rest() -> None:
 
 
 def test_a_name_is_not_given_twice() -> None:
-    with pytest.raises(ConfigurationError, match="there is a source 'gym' already"):
+    with pytest.raises(ConfigurationError, match="source 'gym' already exists"):
         with_source(FILE, "gym", {"location": "x"})
 
 
@@ -75,7 +75,9 @@ def test_a_file_is_replaced_as_a_whole_and_stays_what_it_is(tmp_path: Path) -> N
 
 def test_a_file_that_cannot_be_written_or_read_is_named(tmp_path: Path) -> None:
     assert read(tmp_path / "none.yaml") == ""
-    with pytest.raises(ConfigurationError, match=r"none/codemode.yaml cannot be written: No such file or directory"):
+    with pytest.raises(
+        ConfigurationError, match=r"cannot write the configuration .*none/codemode.yaml: No such file or directory"
+    ):
         write(tmp_path / "none" / "codemode.yaml", "x")
-    with pytest.raises(ConfigurationError, match="cannot be read: Is a directory"):
+    with pytest.raises(ConfigurationError, match=r"cannot read the configuration .*: Is a directory"):
         read(tmp_path)

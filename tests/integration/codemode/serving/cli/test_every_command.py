@@ -66,7 +66,11 @@ REGION = {"url": "https://{region}.example/v1", "variables": {"region": {"defaul
 @pytest.mark.parametrize(
     ("servers", "base", "said"),
     [
-        (["https://a.example", "https://b.example"], "https://a.example", "servers (beside https://b.example). Calls"),
+        (
+            ["https://a.example", "https://b.example"],
+            "https://a.example",
+            "servers (other servers: https://b.example). Calls",
+        ),
         (["/v1", "https://a.example"], "https://a.example", "https://a.example, taken from the document's servers"),
         (
             [REGION],
@@ -76,7 +80,7 @@ REGION = {"url": "https://{region}.example/v1", "variables": {"region": {"defaul
         (
             ["https://{region}.example"],
             None,
-            "is not a whole address (https://{region}.example): set sources.x.base_url",
+            "is not an absolute URL (https://{region}.example): set sources.x.base_url",
         ),
         ([], None, "the document names no server: set sources.x.base_url in"),
     ],

@@ -110,14 +110,14 @@ def test_a_journal_is_checked_and_what_was_edited_is_named(desk: Desk) -> None:
     assert list((desk.folder / "state").glob("**/journal*")) == []
     paused = desk.json("run", "-", stdin=PAYS)
     whole = desk.type("journal", "check")
-    assert (whole.returncode, whole.stdout) == (0, "the journal is whole: 1 executions were checked\n")
+    assert (whole.returncode, whole.stdout) == (0, "the journal is intact: 1 executions checked\n")
     file = desk.folder / "state" / "journal.sqlite3"
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("UPDATE questions SET asked = replace(asked, '500', '5')")
     edited = desk.type("journal", "check", "-c", "codemode.yaml")
     assert edited.returncode == 1
     assert paused["id"] in edited.stderr
-    assert "1 of 1 executions are damaged; its structure is whole" in edited.stdout
+    assert "1 of 1 executions are damaged; its structure is intact" in edited.stdout
     found = desk.json("journal", "check")
     assert (found["is_whole"], list(found["damaged"])) == (False, [paused["id"]])
 
@@ -137,7 +137,7 @@ def test_a_call_is_approved_and_its_program_goes_on_in_another_process(desk: Des
     assert desk.book == ["ann 1", "bob 500"]
     again = desk.type("approvals", "approve", waiting["id"])
     assert again.returncode == 2
-    assert f"nothing waits for a decision under {waiting['id']}; there are: none" in again.stderr
+    assert f"no pending call {waiting['id']}; pending calls: none" in again.stderr
     assert desk.book == ["ann 1", "bob 500"]
 
 
@@ -208,7 +208,7 @@ def test_what_is_not_there_is_said(desk: Desk) -> None:
     for arguments, said in (
         (("executions", "show", "ex_none"), "there is no execution 'ex_none'"),
         (("executions", "list", "--status", "complete"), "expired; did you mean 'completed'?"),
-        (("executions", "decide", "x", "maybe"), "'maybe' is none of committed, failed, send_again"),
+        (("executions", "decide", "x", "maybe"), "'maybe' is not one of committed, failed, send_again"),
         (("executions", "decide", "x", "committed", "--value", "{"), "--value is not JSON"),
         (("executions", "resume", "ex_none"), "there is no execution 'ex_none'"),
         (("executions", "rollback", "ex_none"), "there is no execution 'ex_none'"),
@@ -254,10 +254,10 @@ def test_a_program_whose_process_is_ended_has_an_end_or_is_said_to_have_none(des
     assert (listed["status"], listed["is_left"]) == ("running", True)
     told = desk.type("executions", "list").stderr
     assert (
-        f"{listed['id']}: its process ended while it ran; `codemode executions resume {listed['id']}` goes on" in told
-    )
+        f"{listed['id']}: its process died while it ran; `codemode executions resume {listed['id']}` continues it"
+    ) in told
     assert desk.json("executions", "cancel", listed["id"])["status"] == "cancelled"
-    assert "its process ended" not in desk.type("executions", "list").stderr
+    assert "its process died" not in desk.type("executions", "list").stderr
 
 
 def test_what_is_damaged_is_named_among_the_others(desk: Desk) -> None:

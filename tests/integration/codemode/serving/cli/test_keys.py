@@ -50,7 +50,7 @@ def test_a_key_is_shown_once_listed_rotated_and_revoked(folder: Path) -> None:
     ("arguments", "said"),
     [
         (("create", "--role", "boss"), "there is no role 'boss'; valid: default, support"),
-        (("create", "--expires", "soon"), "'soon' is no length of time"),
+        (("create", "--expires", "soon"), "'soon' is not a duration"),
         (("revoke", "abc"), "there is no key 'abc'"),
     ],
 )
@@ -69,7 +69,7 @@ def test_explain_says_which_rule_decides_and_why(folder: Path) -> None:
     assert "allow by rule 2" in allowed.stdout
     depends = codemode("policy", "explain", "get_clients_list", folder=folder)
     assert depends.returncode == 1
-    assert "it depends on the arguments" in depends.stdout
+    assert "the decision depends on the arguments" in depends.stdout
 
 
 def test_check_finds_rules_that_never_decide_and_patterns_that_fit_nothing(folder: Path) -> None:

@@ -230,7 +230,7 @@ def test_serve_answers_reads_anew_and_ends_as_it_is_told(gym: Gym) -> None:
         answer = httpx2.post(f"{url}/v1/execute", json=body, headers={"Authorization": "Bearer a-key"}, timeout=120)
         assert answer.json()["status"] == "completed"
         process.send_signal(signal.SIGHUP)
-        while "read anew" not in (line := process.stderr.readline()):
+        while "reloaded" not in (line := process.stderr.readline()):
             assert line, "the server ended"
         assert "tools=137" in line
         process.send_signal(signal.SIGTERM)

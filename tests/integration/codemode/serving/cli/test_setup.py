@@ -39,7 +39,7 @@ def test_init_finds_documents_and_writes_what_they_say(folder: Path) -> None:
     assert (Path(source.location).name, source.base_url) == ("openapi.yaml", "http://127.0.0.1:8137")
     assert source.credentials == ()
     text = (folder / "codemode.yaml").read_text(encoding="utf-8")
-    assert "set SHOP_BEARER and take the # away" in text
+    assert "set SHOP_BEARER and uncomment:" in text
 
 
 def test_credentials_whose_variable_is_set_are_written_ready_for_use(folder: Path) -> None:
@@ -129,10 +129,10 @@ def test_doctor_counts_the_keys_that_were_made(folder: Path) -> None:
         f"sources: {{shop: {{location: shop/openapi.yaml}}}}\nstate_folder: {folder}/state\n", encoding="utf-8"
     )
     made = codemode("keys", "create", "--json", folder=folder)
-    assert findings(folder=folder)["server: keys"]["found"] == "1 made by `codemode keys`"
+    assert findings(folder=folder)["server: keys"]["found"] == "1 made with `codemode keys`"
     codemode("keys", "revoke", json.loads(made.stdout)["id"], folder=folder)
     none = findings(folder=folder)["server: keys"]
-    assert (none["state"], none["found"]) == ("warning", "all are revoked or have expired: nobody is let in")
+    assert (none["state"], none["found"]) == ("warning", "all revoked or expired: every request is rejected")
 
 
 def test_doctor_sees_a_full_disk(folder: Path) -> None:
@@ -209,7 +209,7 @@ sources:
         encoding="utf-8",
     )
     found = findings(folder=tmp_path, KEY="x")
-    assert "is named like a module of Python" in found["sources: json name"]["found"]
+    assert "has the name of a Python module" in found["sources: json name"]["found"]
     assert found["sources: json address"]["state"] == "failure"
     assert "1 of 2 operations" in found["sources: api credentials"]["found"]
     assert "no operation uses this api_key" in found["sources: api credentials.0"]["found"]

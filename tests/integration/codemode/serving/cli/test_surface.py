@@ -22,9 +22,9 @@ from sandbox import SandboxError
         (ToolNotFound("a.b"), 2, "a.b"),
         (SandboxError("no seccomp"), 4, "no seccomp"),
         (KeyboardInterrupt(), 130, "interrupted"),
-        (OSError(28, "No space left on device"), 74, "what is printed cannot be read or written: No space left"),
+        (OSError(28, "No space left on device"), 74, "the output cannot be read or written: No space left"),
         (PermissionError(13, "Permission denied", "/x"), 74, "/x cannot be read or written: Permission denied"),
-        (RecursionError("x" * 10_000), 70, "a mistake in codemode itself: RecursionError at test_surface.py:"),
+        (RecursionError("x" * 10_000), 70, "internal error in codemode: RecursionError at test_surface.py:"),
     ],
 )
 def test_an_error_is_a_sentence_and_an_exit_code(
@@ -40,7 +40,7 @@ def test_an_error_is_a_sentence_and_an_exit_code(
 
 
 def test_a_file_and_one_document_are_not_named_together() -> None:
-    with pytest.raises(ConfigurationError, match="--config and --source: give one of them"):
+    with pytest.raises(ConfigurationError, match="--config and --source exclude each other"):
         Surface(config=Path("mine.yaml"), source="api.json").settings()
 
 

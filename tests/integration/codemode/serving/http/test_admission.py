@@ -112,7 +112,7 @@ async def test_a_full_queue_has_a_place_for_who_has_asked_for_less() -> None:
     await settled()
     other = work.start("b")
     await settled()
-    with pytest.raises(Overloaded, match="asked for less"):
+    with pytest.raises(Overloaded, match="callers with fewer requests come first"):
         await tasks[3]
     await work.end_all()
     await asyncio.gather(*tasks[:3], other)

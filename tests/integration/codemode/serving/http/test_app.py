@@ -272,7 +272,7 @@ async def test_a_wrong_body_is_told_what_is_wrong_with_it(
     ("method", "target", "at", "says"),
     [
         ("GET", "/v1/tools?limt=1", "query.limt", "did you mean 'limit'? Valid: namespace, limit, offset"),
-        ("GET", "/v1/tools?limit=1&Offset=2&x=", "query.x", "nothing of that name. Valid: namespace, limit, offset"),
+        ("GET", "/v1/tools?limit=1&Offset=2&x=", "query.x", "unknown name. Valid: namespace, limit, offset"),
         ("GET", "/v1/tools/gym.core.login?detail=full", "query.detail", "Valid: nothing"),
         ("GET", "/v1/executions?state=paused", "query.state", "did you mean 'status'? Valid: status, limit, before"),
         ("POST", "/v1/execute?wait_s=1", "query.wait_s", "Valid: nothing"),
@@ -300,10 +300,10 @@ async def test_probes_may_ask_with_anything(client: httpx2.AsyncClient) -> None:
             "GET",
             "/v1/tool",
             404,
-            "there is nothing at /v1/tool; did you mean '/v1/tools'? /openapi.json says what there is",
+            "unknown path /v1/tool; did you mean '/v1/tools'? /openapi.json lists all paths",
         ),
-        ("GET", "/zzzz", 404, "there is nothing at /zzzz; /openapi.json says what there is"),
-        ("PUT", "/v1/search", 405, "/v1/search takes POST, not PUT"),
+        ("GET", "/zzzz", 404, "unknown path /zzzz; /openapi.json lists all paths"),
+        ("PUT", "/v1/search", 405, "/v1/search accepts POST, not PUT"),
         ("GET", "/v1/tools?namespace=gmy", 422, "no tool has the namespace 'gmy'; nearest: gym"),
     ],
 )
@@ -319,7 +319,7 @@ async def test_a_place_that_is_none_is_said_with_the_nearest(
     ("body", "said"),
     [
         (b'{"queries": ["\xff"]}', "body: not UTF-8 text: invalid start byte at byte 14"),
-        (b'{"queries": ["x"], "limit": ' + b"1" * 5_000 + b"}", "body: it has a number of more digits than are read"),
+        (b'{"queries": ["x"], "limit": ' + b"1" * 5_000 + b"}", "body: it contains a number with too many digits"),
         (b"", "body: send a JSON object; valid: queries, namespace, source, effect, tag, detail, limit, offset"),
         (b"[]", "body: send a JSON object; valid: queries, namespace, source, effect, tag, detail, limit, offset"),
     ],

@@ -190,7 +190,7 @@ async def test_what_cannot_be_recorded_only_reads_until_there_is_room_again(tmp_
             kept = await http.post("/v1/execute", json={"code": "1", "wait_s": 5})
             assert (kept.status_code, kept.json()["code"]) == (503, "journal_unavailable")
             assert (int(kept.headers["retry-after"]) > 0, str(tmp_path) in kept.text) == (True, False)
-            assert "cannot be written" in (await http.get("/readyz")).json()["journal"]
+            assert "not writable" in (await http.get("/readyz")).json()["journal"]
             resource.prlimit(process, resource.RLIMIT_FSIZE, before)
             again = await run(http, write(3))
             assert (again["status"], again["notes"]) == ("completed", [])

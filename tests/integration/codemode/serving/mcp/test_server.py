@@ -88,7 +88,7 @@ MISTAKES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("execute", {"code": "gym.clients.get_client_list()"}, "nearest: gym.clients.get_clients_list"),
     ("execute", {"code": "1/0"}, "ZeroDivisionError: division by zero (line 1)"),
     ("execute", {"code": "gym.core.get_gym_info()\n1/0"}, "calls made: gym.core.get_gym_info committed"),
-    ("execute", {"program": "1"}, "program: there is no such argument; it takes code, resume_from"),
+    ("execute", {"program": "1"}, "program: unknown argument; valid: code, resume_from"),
     ("search", {"queries": []}, "queries: "),
     ("search", {"queries": ["x"], "namespace": "gim"}, "gym"),
     ("gym.clients.get_clients_list", {}, "execute calls them"),

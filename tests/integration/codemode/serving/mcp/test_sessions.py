@@ -74,8 +74,8 @@ async def test_a_key_that_has_them_all_is_told_what_to_do_and_others_are_served(
         refused = await opened(client, ANN)
         assert (refused.status_code, refused.headers["retry-after"]) == (429, "60")
         assert refused.json()["detail"] == (
-            "2 MCP sessions of this key are open: end those that are done (DELETE with their Mcp-Session-Id), or wait, "
-            "since one without a request for 30 minutes is closed; try again in 60 s"
+            "2 MCP sessions of this key are open: end unused ones (DELETE with their Mcp-Session-Id) or wait; "
+            "a session closes after 30 minutes without a request; try again in 60 s"
         )
         assert (await opened(client, BOB)).status_code == 200
         own = {**ANN, "Mcp-Session-Id": second.headers["mcp-session-id"]}

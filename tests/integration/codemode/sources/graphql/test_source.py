@@ -301,7 +301,7 @@ def test_sources_add_reads_a_file_of_the_schema_language(tmp_path: Path) -> None
     arguments = ["add", "shop", str(tmp_path / "shop.graphql"), "--base-url", "http://127.0.0.1:1/graphql"]
     added = CliRunner().invoke(app, [*arguments, "--config", str(config)])
     assert added.exit_code == 0, added.output
-    assert "9 operations (7 read, 1 write, 1 destructive), 2 groups, 2 with pages" in added.output
+    assert "9 operations (7 read, 1 write, 1 destructive), 2 groups, 2 paginated" in added.output
     assert load_settings(config).sources["shop"].base_url == "http://127.0.0.1:1/graphql"
 
 
