@@ -14,6 +14,7 @@ from sandbox.guest.advice.not_offered import NOT_OFFERED, WITHHELD
 from sandbox.guest.language.access import getattr_
 from sandbox.guest.language.own import show_numbers
 from sandbox.guest.library.allowlist import MODULES
+from sandbox.guest.library.copies import read_sources
 from sandbox.guest.library.facades import (
     asynchronous,
     chance,
@@ -88,6 +89,7 @@ def library_names(module: str) -> dict[str, Any]:
 
 def load_all() -> None:
     """Read all of them, so that no import is left for when files are out of reach."""
+    read_sources()
     for module in MODULES:
         library_names(module)
 
@@ -190,7 +192,7 @@ class Modules:
         if name in BUILDERS:
             facades = BUILDERS[name](self._scene)
             for facade in facades.values():
-                if isinstance(facade, type) and facade.__module__ == name:
+                if isinstance(facade, type) and facade.__module__.startswith(name):
                     show_numbers(facade)
             names |= facades
         if name == "importlib":

@@ -1,4 +1,4 @@
-"""Time zones, read while files are still in reach: `zoneinfo` takes them from memory afterwards."""
+"""Time zones, read while files are in reach. Later `zoneinfo` takes them from memory."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from zoneinfo import _common
 
 from sandbox.isolation.kernel import read_file
 
-#: Where systems keep them, as CPython is built.
+#: CPython's default search path.
 _FOLDERS = ("/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo")
 _MAGIC = b"TZif"
-#: Folders of the same zones counted with leap seconds, which `zoneinfo` leaves out, too.
+#: Folders with copies of the zones, with and without leap seconds. `zoneinfo` leaves them out, too.
 _NOT_ZONES = ("posix", "right")
 
 
 @cache
 def zones() -> dict[str, bytes]:
-    """Return the data of all zones that this machine knows, by key. Zones that are the same share their bytes."""
+    """Return the data of all zones of this machine, by key. Equal zones share their bytes."""
     found: dict[str, bytes] = {}
     shared: dict[bytes, bytes] = {}
     for folder in (*_FOLDERS, *_packaged()):
@@ -31,7 +31,7 @@ def zones() -> dict[str, bytes]:
 
 
 def keep_zones() -> None:
-    """Read all zones, and let `zoneinfo` take them from memory from now on."""
+    """Read all zones, and let `zoneinfo` load them from memory."""
     known = zones()
 
     def load_tzdata(key: str) -> io.BytesIO:
@@ -47,7 +47,7 @@ def keep_zones() -> None:
 
 
 def _packaged() -> list[str]:
-    """Return the folder of the package `tzdata`, for machines without zones of their own."""
+    """Return the folder of the package `tzdata`, if it is installed."""
     spec = find_spec("tzdata")
     places = spec.submodule_search_locations if spec is not None else None
     return [f"{place}/zoneinfo" for place in places or ()]

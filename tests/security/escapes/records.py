@@ -61,9 +61,9 @@ def _record(item):
     return Record(
         id=item["id"],
         category=item["category"],
-        kind=item["kind"],
+        kind=item.get("kind", "code"),
         layers=tuple(item["layers"]),
-        expect=item["expect"],
+        expect=item.get("expect", "no canary read, touched or reached"),
         code=code,
         payload=item.get("payload_py"),
         control_may_hold="control" in item

@@ -178,17 +178,17 @@ _OBJECT = "import threading\nclass Box:\n    def __init__(self): self.lock = thr
             "import asyncio\ne = asyncio.Event()\nawait asyncio.gather(e.wait(), e.wait())",
             "waits: await (line 3); Event",
         ),
-        (_HELD + "a.acquire()\na.acquire()", "a lock (a, line 4)"),
+        (_HELD + "a.acquire()\na.acquire()", "waits: lock (a, line 4)"),
         (
             _HELD + "def f():\n    with a:\n        with b: pass\nb.acquire()\n"
             "t = threading.Thread(target=f)\nt.start()\nt.join()",
-            "Thread-1 (f).join() (t, line 9); a lock (b, line 5)",
+            "lock (b, line 5); Thread (t, line 9)",
         ),
         (
             _OBJECT + "    def go(self):\n        with self.lock, self.lock: pass\nBox().go()",
-            "a lock (self.lock, line 5)",
+            "waits: lock (self.lock, line 5)",
         ),
-        ("import queue\nq = queue.Queue()\ndef f(rows): return rows.get()\nf(q)", "queue.get() (rows, line 3)"),
+        ("import queue\nq = queue.Queue()\ndef f(rows): return rows.get()\nf(q)", "Queue (rows, line 3)"),
     ],
 )
 def test_a_deadlock_names_what_is_waited_for_and_the_line(code: str, waits: str) -> None:
@@ -202,7 +202,7 @@ def test_a_deadlock_names_what_is_waited_for_and_the_line(code: str, waits: str)
 def test_a_queue_that_nobody_fills_is_a_deadlock() -> None:
     ended = run_guest("import queue\nqueue.Queue().get()")
 
-    assert "queue.get()" in ended.message
+    assert "Queue (line 2)" in ended.message
 
 
 def test_watching_the_clock_ends() -> None:

@@ -85,3 +85,11 @@ def test_a_call_that_is_a_keyword_of_a_class_is_made_there() -> None:
     ended = run_guest(code, {"ns.op": lambda **arguments: arguments})
 
     assert ended.value == [5, 6, 6], ended.message
+
+
+def test_a_call_that_others_may_read_as_an_attribute_is_made_where_it_stands() -> None:
+    code = "x = ns.op(a=1)\nclass A:\n    x = ns.op(a=2)\n[(await x)['a'], A.x['a']]"
+
+    ended = run_guest(code, {"ns.op": lambda **arguments: arguments})
+
+    assert ended.value == [1, 2], ended.message
