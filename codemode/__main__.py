@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codemode.serving.command import main
+from codemode.serving.cli.command import main
 
 if __name__ == "__main__":
     main()
