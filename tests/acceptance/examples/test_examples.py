@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 EXAMPLES = ROOT / "examples"
 TEXT_FILES = (".md", ".py", ".yaml", ".toml", ".ipynb")
 
-pytestmark = pytest.mark.slow
-
 
 @dataclass(frozen=True)
 class Example:
