@@ -6,7 +6,6 @@ from graphlib import CycleError, TopologicalSorter
 
 import grimp
 
-
 #: `Scene.copies` makes copies of modules, which are made for a scene: to be passed in instead.
 TO_DISSOLVE = ("sandbox.guest.library.scene", "sandbox.guest.library.copies")
 
