@@ -26,7 +26,6 @@ from codemode.executions.run import Run, for_program
 from codemode.gateway.call import CallState
 from codemode.gateway.redaction import Redaction
 from codemode.transports.base import Page
-from codemode.transports.http.idempotency import key_of
 from codemode.transports.http.uncertainty import in_doubt
 from sandbox import CallFailed, Failure, ProgramStopped
 
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from codemode.gateway.call import JudgedCall, ToolCall, ToolOutcome
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway
+    from codemode.transports.base import CallContext
     from sandbox import Call, Delivery
 
 #: Hexadecimal digits of a keyed digest that stand for a secret, or name a question.
@@ -109,7 +109,6 @@ class RecordedRun(Run):
         self._paths: dict[int, str] = {}
         self._ends: dict[str, dict[str, Any]] = {}
         self._approvals: dict[str, str] = {}
-        self._left: set[str] = set()
         self._doubtful: set[str] = set()  # writes that an earlier server has sent, and may have been done
 
     # --- what the sandbox asks -----------------------------------------------------------------------------------
@@ -176,7 +175,7 @@ class RecordedRun(Run):
     def _undelivered(self, delivery: Delivery) -> JournalEntry | None:
         """What is kept of an answer that the program did not get: of a call that left alone, how it ended."""
         path = self._paths.get(delivery.call, "")
-        if path not in self._left:
+        if path not in self._started:
             return None
         return self._ended(path, delivery.answer, is_error=delivery.is_error)
 
@@ -197,7 +196,7 @@ class RecordedRun(Run):
         entry = self.ledger.entry(path)
         facts: dict[str, Any] = {"start_s": round(entry.start_s, 6), "duration_s": round(entry.duration_s, 6)}
         facts |= {"size_bytes": entry.size_bytes, "preview": entry.preview, "message": entry.error}
-        if path not in self._left:
+        if path not in self._started:
             facts |= {"arguments": entry.arguments, "decision": entry.decision, "rule": entry.rule}
         if entry.reused:
             facts["reused"] = entry.reused
@@ -354,7 +353,7 @@ class RecordedRun(Run):
 
     # --- what is written -----------------------------------------------------------------------------------------
 
-    async def _departs(self, judged: JudgedCall) -> None:
+    async def _record_start(self, judged: JudgedCall) -> None:
         path = judged.call.path
         number, tool, digest = self._identities[path]
         entry = self.ledger.entry(path)
@@ -368,15 +367,13 @@ class RecordedRun(Run):
             "decision": entry.decision,
             "rule": entry.rule,
             "schema": definition_digest(judged.tool),
-            "key": key_of(self.execution, path) if self._gateway.takes_key(judged.tool) else "",
+            "key": self._key(judged),
             "approval": self._approvals.get(path, ""),
         }
-        self._left.add(path)
         await self._append([JournalEntry("started", path, data)])
-        await super()._departs(judged)
 
-    async def _departs_again(self) -> None:
-        """See `Run`. It may have waited for long: another server may have the execution by now."""
+    async def _confirm(self) -> None:
+        """Renew the lease: the call may have waited for long, and another server may have the execution by now."""
         await self._append(())
 
     async def _sent(self, judged: JudgedCall, send: Send) -> ToolOutcome:
@@ -442,9 +439,9 @@ def _stopped(error: CodeModeError, *, has_sent: bool) -> Failure:
     return Failure(type(error).__name__, said)
 
 
-async def _after_doubt(send: Send, judged: JudgedCall) -> ToolOutcome:
+async def _after_doubt(send: Send, judged: JudgedCall, context: CallContext) -> ToolOutcome:
     """Send a write once more that may have been done: an error does not say that it was not."""
-    outcome = await send(judged)
+    outcome = await send(judged, context)
     if not isinstance(outcome.error, CallError) or outcome.state is CallState.COMMITTED:
         return outcome
     return replace(outcome, state=CallState.UNKNOWN, error=in_doubt(outcome.error))

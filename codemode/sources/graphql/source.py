@@ -38,6 +38,7 @@ from codemode.sources.http_access import http_transport
 from codemode.sources.loaded import Surface, Warned
 from codemode.sources.toolkits.described import parameters_of
 from codemode.text.prose import first_sentence
+from codemode.transports.base import CallContext
 from codemode.transports.graphql import FieldInvocation, GraphqlTransport
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ async def _schema(
     """The schema, and the text that it was read from. Raises SourceError."""
 
     async def introspected() -> str:
-        return json.dumps(dict(await service.ask(get_introspection_query())))
+        return json.dumps(dict(await service.ask(get_introspection_query(), CallContext())))
 
     if is_url(location):
         try:
