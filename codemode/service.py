@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import PurePath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import Field, validate_call
 
@@ -36,11 +36,9 @@ from codemode.menus.session import MenuSession
 from codemode.menus.usage import MenuProposal, MenuUsage, propose_menu
 from codemode.observing.configured import observers_of
 from codemode.parameters import (
-    COUNT,
     FLAG,
     FUNCTION,
     MAPPING,
-    MAYBE_TEXT,
     MESSAGES,
     PATH,
     SECONDS,
@@ -50,7 +48,6 @@ from codemode.parameters import (
     Kind,
     are_named,
     instance,
-    one_of,
     takes,
 )
 from codemode.search.describe import describe
@@ -59,7 +56,8 @@ from codemode.search.index.enrichment import enriched
 from codemode.search.query import DEFAULT_LIMIT, Query
 from codemode.search.ranking.evaluation import Metrics, evaluate, read_labelled
 from codemode.search.ranking.tuning import Proposal, propose
-from codemode.search.render import Detail, render
+from codemode.search.render import render
+from codemode.search.request import Detail, SearchRequest
 from codemode.search.result import SearchAnswer, unavailable_line, wholly_unavailable
 from codemode.search.usage import UsageLog
 from codemode.settings import DEFAULT_FILE, Secrets, Settings, load_settings, tokenizer_folder
@@ -87,9 +85,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: What a program may ask: one text, or one for each step of a plan.
+#: The name of a tool as a program gives it.
 Asked = Annotated[str, Field(max_length=1000)]
-Plan = Annotated[list[Asked], Field(min_length=1, max_length=20)]
 
 _HOW_SETTINGS: Mapping[type, str] = {
     Mapping: "Settings.model_validate(…) makes one of it",
@@ -214,17 +211,7 @@ class CodeMode:
         sources, self.sources = self.sources, {}
         await asyncio.gather(*(source.transport.aclose() for source in sources.values()))
 
-    @takes(
-        queries=TEXTS,
-        namespace=MAYBE_TEXT,
-        source=MAYBE_TEXT,
-        effect=MAYBE_TEXT,
-        tag=MAYBE_TEXT,
-        detail=one_of(*get_args(Detail)),
-        limit=COUNT,
-        offset=COUNT,
-        caller=CALLER,
-    )
+    @takes(caller=CALLER)
     async def search(
         self,
         queries: str | Sequence[str],
@@ -238,21 +225,26 @@ class CodeMode:
         offset: int = 0,
         caller: Caller = LOCAL,
     ) -> SearchAnswer:
-        """Find tools: one query, or one for each step of a plan. The answer's text fits the configured budget.
+        """Find tools, among those that the role of `caller` may use. The answer's text fits the configured budget.
 
-        The filters hold for all queries; `namespace` may name a group too (`github.issues`). `limit` hits are given
-        from the place `offset` on. There is nothing but what the role of `caller` may use.
+        `SearchRequest` documents the arguments. Raises WrongArgument, and SearchInvalid for unknown filter values.
         """
+        request = SearchRequest.checked(
+            queries=queries,
+            namespace=namespace,
+            detail=detail,
+            source=source,
+            effect=effect,
+            tag=tag,
+            limit=limit,
+            offset=offset,
+        )
         view = await self.view(caller)
         finder, catalog = view.finder, view.catalog
         if wholly_unavailable(catalog, namespace or source):
             return SearchAnswer(f"# {unavailable_line(catalog)}", (), 0, note=unavailable_line(catalog))
-        texts = (queries,) if isinstance(queries, str) else tuple(queries)
-        query = Query(texts, namespace, source, effect, tag, limit, offset)
-        if finder.uses_embeddings:  # it may wait for them
-            hits = await asyncio.to_thread(finder.search, query)
-        else:
-            hits = finder.search(query)
+        find = finder.search_with_look_ups if request.detail == "auto" else finder.search
+        hits = await asyncio.to_thread(find, request.query) if finder.uses_embeddings else find(request.query)
         if self._usage is not None:
             self._usage.searched(hits, who=caller.id)
         hits = replace(hits, note="; ".join(filter(None, (hits.note, unavailable_line(catalog)))))
@@ -260,7 +252,7 @@ class CodeMode:
         text = render(
             hits,
             budget_tokens=self.settings.search.budget_tokens,
-            detail=detail,
+            detail=request.detail,
             observed=observed,
             guarded=partial(self.policy.guards, caller.role),
         )
@@ -382,15 +374,15 @@ class CodeMode:
     def _questions(self, caller: Caller) -> Mapping[str, Callable[..., Awaitable[Any]]]:
         """What a program may ask besides calling tools, in the view of its caller."""
 
-        @validate_call
-        async def search(queries: Asked | Plan, namespace: Asked | None = None, detail: Detail = "auto") -> str:
-            return (await self.search(queries, namespace=namespace, detail=detail, caller=caller)).text
+        async def search(**arguments: Any) -> str:
+            request = SearchRequest.model_validate(arguments)
+            return (await self.search(**request.model_dump(), caller=caller)).text
 
         @validate_call
         async def describe(name: Asked = "") -> str:
             return await self.describe(name, caller=caller)
 
-        return {"search(queries, namespace, detail)": search, "describe(name)": describe}
+        return {f"search({', '.join(SearchRequest.model_fields)})": search, "describe(name)": describe}
 
     @property
     def executions(self) -> Executions:

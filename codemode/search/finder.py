@@ -83,8 +83,13 @@ class Finder:
         return other
 
     def search(self, query: Query) -> Hits:
-        """The hits of a query."""
+        """Return the hits of a query."""
         return self.index.search(query)
+
+    def search_with_look_ups(self, query: Query) -> Hits:
+        """Return the hits of a query, the leading ones with the tools that return what they require."""
+        index = self.index
+        return index.with_look_ups(index.search(query))
 
     @property
     def uses_embeddings(self) -> bool:

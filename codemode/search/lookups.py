@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codemode.catalog.tool import Effect
 from codemode.search.analysis import text, wordlists
-from codemode.search.query import Query
+from codemode.search.query import LookUp, Query
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,14 +18,6 @@ if TYPE_CHECKING:
 _IDENTIFIER = re.compile(r"(?P<what>.*?)_?(?:ids?|uuid|guid|key|slug|number|login)$", re.IGNORECASE)
 _MOST = 2  # look-ups shown for one tool
 _TRIED = 8  # hits among which a look-up is sought
-
-
-@dataclass(frozen=True, slots=True)
-class LookUp:
-    """`tool` gives what the parameter `parameter` of another tool needs; "" when it is related in another way."""
-
-    parameter: str
-    tool: Tool
 
 
 def find_look_ups(tool: Tool, search: Callable[[Query], Hits], by_id: Callable[[str], Tool | None]) -> list[LookUp]:

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from codemode.search.index.postings import Postings
     from codemode.search.index.profile import Profile
     from codemode.search.index.segment import Segment
-    from codemode.search.lookups import LookUp
     from codemode.search.semantic.similarity import Meanings
 
 _CANDIDATES = 200  # hits of one search that can be paged through
@@ -168,6 +167,11 @@ class Index:
             nearest=() if total else self._nearest(asked.queries, allowed),
             note=note,
         )
+
+    def with_look_ups(self, hits: Hits) -> Hits:
+        """Add the look-ups of the leading hits. Each takes a search of its own, so `search` leaves them out."""
+        found = {hit.tool.id: find_look_ups(hit.tool, self.by_words.search, self._by_id) for hit in hits.leads}
+        return replace(hits, look_ups={tool: tuple(look_ups) for tool, look_ups in found.items()})
 
     def _similar(self, queries: Sequence[str]) -> tuple[Sequence[NDArray[np.float32] | None], str]:
         """How near each tool is in meaning to each query, where that is known; and what is missing."""
@@ -299,11 +303,6 @@ class _Found:
         words = self.index._ranker.matched(self.question.groups, document)
         is_near = self.similar is not None and self.similar[document] >= MEANS_THE_SAME
         return (*words, "meaning") if is_near else words
-
-    def look_ups(self, rank: int) -> Sequence[LookUp]:
-        """Tools that give what a tool requires."""
-        tool = self.index.tools[self.documents[rank]]
-        return find_look_ups(tool, self.index.by_words.search, self.index._by_id)
 
 
 def _page(lists: Sequence[_Found], start: int, end: int) -> tuple[list[Hit], int]:

@@ -12,18 +12,16 @@ import os
 import uuid
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import Depends, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from fastapi.security import HTTPBearer
-from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.routing import Route
 
 from codemode.catalog.stubs import full, one_liner
-from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads it at run time
 from codemode.errors import (
     ApprovalForbidden,
     CallerNotLetIn,
@@ -41,6 +39,7 @@ from codemode.errors import (
 )
 from codemode.observing.metrics import MetricsObserver
 from codemode.search.query import Query as SearchQuery
+from codemode.search.request import SearchRequest  # noqa: TC001 -- FastAPI reads it at run time
 from codemode.serving.auth.key_check import KeyCheck
 from codemode.serving.http.admission import Admission, turn_of_orphan
 from codemode.serving.http.executions import add_execution_routes
@@ -82,21 +81,6 @@ STATUS: dict[type[CodeModeError], int] = {
 }
 
 BEARER = HTTPBearer(auto_error=False, description="An API key of this server")
-
-
-class SearchRequest(BaseModel):
-    """What to look for: one query, or one for each step of a plan."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    queries: Annotated[list[Annotated[str, Field(max_length=1000)]], Field(min_length=1, max_length=20)]
-    namespace: str | None = None
-    source: str | None = None
-    effect: Effect | None = None
-    tag: str | None = None
-    detail: Literal["auto", "full"] = "auto"
-    limit: int = Field(default=10, ge=1, le=100)
-    offset: int = Field(default=0, ge=0)
 
 
 def create_app(service: CodeMode, callers: Callers) -> FastAPI:
