@@ -19,6 +19,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from codemode.catalog.stubs import full, one_liner
@@ -94,15 +95,22 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
         async with mcp.running():
             yield
 
-    app = FastAPI(title="codemode", version="1", lifespan=running, dependencies=[Depends(know_query)])
+    app = FastAPI(
+        title="codemode",
+        version="1",
+        lifespan=running,
+        dependencies=[Depends(know_query)],
+        middleware=[  # in the order in which it runs
+            Middleware(Outgoing),
+            Middleware(KeyCheck, callers=callers),
+            Middleware(Intake, admission=admission, limit_bytes=server.request_limit_bytes, body_s=server.request_s),
+        ],
+    )
     app.state.is_draining = False
     if service.settings.keeps_journal:
         service.executions.role_of = callers.role_of
         service.executions.recovery.turn = partial(turn_of_orphan, admission)
     app.router.routes.append(Route(PATH, endpoint=mcp))
-    app.add_middleware(Intake, admission=admission, limit_bytes=server.request_limit_bytes, body_s=server.request_s)
-    app.add_middleware(KeyCheck, callers=callers)
-    app.add_middleware(Outgoing)
     _answer_errors(app)
     _add_health(app, service)
     _add_routes(app, service, Depends(BEARER))
