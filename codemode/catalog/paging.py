@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
-from codemode.catalog.names import snake
+from codemode.catalog.identifiers import snake
 from codemode.catalog.tool import Location
 
 if TYPE_CHECKING:

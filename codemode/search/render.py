@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codemode.catalog import stubs, tokens
-from codemode.catalog.names import snake
+from codemode.catalog.identifiers import snake
 from codemode.catalog.tool import Effect
 from codemode.text.visible import visible
 

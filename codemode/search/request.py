@@ -52,7 +52,7 @@ class SearchRequest(BaseModel):
         try:
             return cls(**arguments)
         except ValidationError as error:
-            message = f"search: {described(error, cls.model_fields)}"
+            message = f"CodeMode.search: {described(error, cls.model_fields)}"
             raise WrongArgument(message) from None
 
     @property

@@ -26,7 +26,8 @@ from graphql import (
 from graphql.validation.validate import validate_sdl
 
 from codemode.catalog.effect_words import judge
-from codemode.catalog.names import parameter_names, plain_ids
+from codemode.catalog.identifiers import parameter_names
+from codemode.catalog.names import plain_ids
 from codemode.catalog.paging import Paging
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Details, Effect, Tool
