@@ -7,51 +7,41 @@ that `McpTransport.start` returns.
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 import json
 import logging
 import time
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-import httpx2
 import mcp_types
 from mcp import Client, MCPError
-from mcp.client.sse import sse_client
-from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST, PARSE_ERROR, REQUEST_TIMEOUT
 
 from codemode.catalog.tool import Effect
 from codemode.errors import AnswerInvalid, CallError, SourceError, UpstreamError, UpstreamTimeout, UpstreamUnreachable
 from codemode.text.prose import shorten
-from codemode.transports.content import Content, ContentStore, OwnedContents
-from codemode.transports.http.addresses import Permitted, origin
-from codemode.transports.http.answers import json_or_text, loaded
+from codemode.transports.content import ContentStore
 from codemode.transports.http.certificates import distrusted
-from codemode.transports.http.network import PinnedTransport, open_pool
 from codemode.transports.mcp.keepalive import PATIENCE_S, answers
 from codemode.transports.mcp.process import ANSWER_TOO_LARGE
+from codemode.transports.mcp.results import value_of
 from codemode.transports.rate_limit import Pace
 from codemode.transports.redaction import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-    from contextlib import AbstractAsyncContextManager
 
     from mcp.shared.dispatcher import ProgressFnT
 
     from codemode.catalog.tool import Tool
     from codemode.transports.base import CallContext
+    from codemode.transports.mcp.connections import Connect
 
     Definitions = tuple[mcp_types.Tool, ...]
-    Connect = Callable[[Callable[[], None]], AbstractAsyncContextManager[Any]]
 
 log = logging.getLogger(__name__)
 
-#: What a URL's server may take to answer a request that streams.
-_HTTP_TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 
 #: Waits between attempts to connect again: the first, and the longest.
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 30.0
@@ -70,46 +60,6 @@ _UNPARSED, _NO_RESULT = " for union[JSONRPC", "JSONRPCResponse.result\n  Field r
 
 #: Characters of what a server says of its progress.
 _SAID_CHARACTERS = 200
-
-
-def at_url(
-    url: str,
-    *,
-    headers: Mapping[str, str],
-    limit_bytes: int,
-    is_sse: bool = False,
-    address: str | None = None,
-    ca_file: str | None = None,
-) -> Connect:
-    """Connections to a server at a URL, over streamable HTTP, or over SSE (2024-11-05, HTTP with SSE).
-
-    `address` is its host's IP address, if not its name's. Of an answer no more than `limit_bytes` are read.
-    """
-    permitted = Permitted((origin(url),), address)
-
-    sent = dict(headers)
-
-    def client(
-        headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
-    ) -> httpx2.AsyncClient:
-        """A client of ours, as the SDK asks for one; what it would have it be like is decided here."""
-        pinned = PinnedTransport(open_pool(permitted, ca_file=ca_file), limit_bytes=limit_bytes)
-        return httpx2.AsyncClient(headers=sent, timeout=_HTTP_TIMEOUT, transport=pinned)
-
-    @asynccontextmanager
-    async def streamable(_ended: Callable[[], None]) -> AsyncIterator[Any]:
-        async with (
-            client() as http,
-            streamable_http_client(url, http_client=http, max_sse_event_size=limit_bytes) as streams,
-        ):
-            yield streams
-
-    @asynccontextmanager
-    async def sse(_ended: Callable[[], None]) -> AsyncIterator[Any]:
-        async with sse_client(url, httpx_client_factory=client) as streams:
-            yield streams
-
-    return sse if is_sse else streamable
 
 
 class McpTransport:
@@ -194,7 +144,7 @@ class McpTransport:
                 self._suspect(self._timeout_s)
             raise
         try:
-            value = self._value(result, self._contents.of(context.owner))
+            value = value_of(result, self._contents.of(context.owner))
         except (ValueError, RecursionError) as error:
             message = f"{self._source} gave a result that cannot be used: {_reason(error)}"
             raise AnswerInvalid(message) from None
@@ -378,29 +328,6 @@ class McpTransport:
                 log.warning("the MCP server of %s gave no list after a change: %s", self._source, reason)
             await asyncio.sleep(RELISTED_EVERY_S)
 
-    def _value(self, result: mcp_types.CallToolResult, contents: OwnedContents) -> Any:
-        if result.structured_content is not None:
-            return loaded(json.dumps(result.structured_content))
-        values = [_block(block, contents) for block in result.content]
-        if len(values) == 1:
-            return _data(values[0])
-        return values or None
-
-
-def _block(block: mcp_types.ContentBlock, contents: OwnedContents) -> Any:
-    match block:
-        case mcp_types.TextContent():
-            return block.text
-        case mcp_types.ImageContent() | mcp_types.AudioContent():
-            return contents.put(Content(_bytes(block.data), block.mime_type))
-        case mcp_types.EmbeddedResource(resource=mcp_types.BlobResourceContents() as blob):
-            media_type = blob.mime_type or "application/octet-stream"
-            return contents.put(Content(_bytes(blob.blob), media_type, str(blob.uri)))
-        case mcp_types.EmbeddedResource(resource=mcp_types.TextResourceContents() as text):
-            return {"uri": str(text.uri), "text": text.text}
-        case _:
-            return block.model_dump(mode="json", by_alias=True, exclude_none=True)
-
 
 async def _listen(client: Client, changed: asyncio.Event) -> None:
     """Listen for changes of the list of tools, in the era without sessions."""
@@ -419,18 +346,6 @@ async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-
-
-def _data(value: Any) -> Any:
-    """A text that is a JSON object or array as what it says; any other value as it is."""
-    return json_or_text(value) if isinstance(value, str) and value[:1] in ("{", "[") else value
-
-
-def _bytes(text: str) -> bytes:
-    try:
-        return base64.b64decode(text, validate=True)
-    except binascii.Error:
-        return b""
 
 
 def _reason(error: BaseException) -> str:

@@ -18,7 +18,8 @@ from codemode.transports.base import CallContext
 from codemode.transports.http.certificates import distrusted
 from codemode.transports.http.fetch import fetch_text
 from codemode.transports.http.transport import HttpTransport, Reach
-from codemode.transports.mcp.transport import McpTransport, at_url
+from codemode.transports.mcp.connections import at_url
+from codemode.transports.mcp.transport import McpTransport
 from tests.codemode.transports.sockets import listening
 
 if TYPE_CHECKING:
