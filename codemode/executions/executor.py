@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from codemode.executions.journal.base import ExecutionStatus
     from codemode.executions.ledger import LedgerEntry
-    from codemode.executions.replay.recorded_run import Keeping
+    from codemode.executions.replay.keeping import Keeping
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway
     from codemode.settings import LimitSettings, SandboxSettings

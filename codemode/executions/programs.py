@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal.base import NewExecution
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.replay.keeping import Keeping
     from codemode.executions.replay.record import Record
-    from codemode.executions.replay.recorded_run import Keeping
     from codemode.gateway.caller import Caller
 
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from codemode.executions.journal.base import NewExecution
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.programs import Request
+    from codemode.executions.replay.keeping import Keeping
     from codemode.executions.replay.record import Record
-    from codemode.executions.replay.recorded_run import Keeping
     from codemode.gateway.caller_view import View
     from codemode.settings import PolicySettings
     from codemode.sources.destination import Place

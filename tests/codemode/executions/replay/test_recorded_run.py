@@ -21,8 +21,9 @@ from codemode.executions.journal.key import DigestKey
 from codemode.executions.journal.seals import Seals
 from codemode.executions.journal.sqlite import SqliteJournal
 from codemode.executions.ledger import unwatched
+from codemode.executions.replay.keeping import Keeping
 from codemode.executions.replay.record import Record
-from codemode.executions.replay.recorded_run import Keeping, RecordedRun
+from codemode.executions.replay.recorded_run import RecordedRun
 from codemode.gateway.gateway import Gateway
 from codemode.gateway.policy import AccessPolicy
 from codemode.service import CodeMode
