@@ -23,7 +23,7 @@ from codemode.executions.ledger import unwatched
 from codemode.executions.program_functions import program_functions
 from codemode.executions.programs import Request
 from codemode.executions.repetition import Repetition
-from codemode.executions.runner import Running
+from codemode.executions.runner import Runner
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import CALLER, LOCAL, Caller
 from codemode.gateway.caller_view import View, Views
@@ -116,10 +116,10 @@ class CodeMode:
         self._menu_usage = MenuUsage(settings.learned() / "menu-usage.jsonl", keeps=settings.menu.record_usage)
         self._repetition = Repetition()
         self._usage = UsageLog(settings.learned() / "usage.jsonl") if settings.search.record_usage else None
-        self._programs = Running(
+        self._programs = Runner(
             Executor(settings.sandbox, settings.limits),
             view=self.view,
-            questions=lru_cache(256)(self._functions_of),  # making what checks them takes longer than a program
+            functions=lru_cache(256)(self._functions_of),  # making what checks them takes longer than a program
             policy=lambda: self.settings.policy,
             places=self._places,
         )

@@ -36,8 +36,8 @@ from codemode.executions.journal.base import (
 )
 from codemode.executions.launcher import Launcher
 from codemode.executions.programs import Request
-from codemode.executions.replay.keeping import Keeping
 from codemode.executions.replay.record import Record
+from codemode.executions.replay.recording import ExecutionRecording
 from codemode.executions.replay.recovery import Recovery
 from codemode.executions.replay.reuse import Reuse
 from codemode.executions.rollback import Rollback, begin_rollback, plan
@@ -185,9 +185,9 @@ class Executions:
             request_digest=request.digest,
         )
         lease = await self._launcher.create(given)
-        keeping = Keeping(self._journal, lease, given, Record(given.id), reuse=reuse)
+        recording = ExecutionRecording(self._journal, lease, given, Record(given.id), reuse=reuse)
         who = caller.bringing(request.credentials) if request.credentials else caller
-        self._launcher.begin(keeping, who, begun=request.begun, watch=request.watch)
+        self._launcher.begin(recording, who, begun=request.begun, watch=request.watch)
         return given.id
 
     async def _to_repair(self, request: Request, caller: Caller) -> tuple[Record | None, Reuse | None]:
@@ -256,8 +256,8 @@ class Executions:
         if stored.given.resume_from:
             earlier = await self._visible.record(await self._journal.get(stored.given.resume_from))
             reuse = Reuse(earlier, fresh_reads=stored.given.settings.get(FRESH_READS, False)).without(record)
-        keeping = Keeping(self._journal, lease, stored.given, record, answered, reuse, is_resumed=True)
-        return self._launcher.begin(keeping, owner.bringing(credentials) if credentials else owner, begun=begun)
+        recording = ExecutionRecording(self._journal, lease, stored.given, record, answered, reuse, is_resumed=True)
+        return self._launcher.begin(recording, owner.bringing(credentials) if credentials else owner, begun=begun)
 
     async def recover(self) -> tuple[str, ...]:
         """Take up the executions whose server has died, as far as there is room; returns their ids.

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError, JournalUnavailable
-from codemode.executions.attempts import Attempt, crash, keep, ring
+from codemode.executions.attempts import Attempt, crash, keep, notify
 from codemode.executions.executor import nothing
 from codemode.executions.ledger import unwatched
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal, Lease, NewExecution
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.programs import Programs
-    from codemode.executions.replay.keeping import Keeping
+    from codemode.executions.replay.recording import ExecutionRecording
     from codemode.gateway.caller import Caller
 
 
@@ -48,18 +48,18 @@ class Launcher:
 
     def begin(
         self,
-        keeping: Keeping,
+        recording: ExecutionRecording,
         caller: Caller,
         *,
         begun: Callable[[], None] = nothing,
         watch: Callable[[LedgerEntry], None] = unwatched,
     ) -> Attempt:
         """Start to run an execution that is held by this server."""
-        bells: set[asyncio.Event] = set()
-        keeping = replace(keeping, appended=lambda: ring(bells))
-        work = self._attempted(keeping, caller, begun=begun, watch=watch)
-        attempt = Attempt(asyncio.create_task(work), keeping.cancelled, bells)
-        self._attempts[keeping.given.id] = attempt
+        listeners: set[asyncio.Event] = set()
+        recording = replace(recording, appended=lambda: notify(listeners))
+        work = self._attempted(recording, caller, begun=begun, watch=watch)
+        attempt = Attempt(asyncio.create_task(work), recording.cancelled, listeners)
+        self._attempts[recording.given.id] = attempt
         return attempt
 
     async def shield(self, work: Coroutine[None, None, None]) -> None:
@@ -75,20 +75,20 @@ class Launcher:
 
     async def _attempted(
         self,
-        keeping: Keeping,
+        recording: ExecutionRecording,
         caller: Caller,
         *,
         begun: Callable[[], None],
         watch: Callable[[LedgerEntry], None],
     ) -> ExecutionOutcome:
-        execution = keeping.given.id
+        execution = recording.given.id
         try:
-            outcome = await self._programs.perform(caller, keeping, begun=begun, watch=watch)
-            return await self._ended.record(keeping.lease, outcome)
+            outcome = await self._programs.perform(caller, recording, begun=begun, watch=watch)
+            return await self._ended.record(recording.lease, outcome)
         except Exception:
-            await crash(self._journal, keeping.lease)
+            await crash(self._journal, recording.lease)
             raise
         finally:
             ended = self._attempts.pop(execution, None)
             if ended is not None:
-                ring(ended.bells)
+                notify(ended.listeners)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal.base import NewExecution
     from codemode.executions.ledger import LedgerEntry
-    from codemode.executions.replay.keeping import Keeping
     from codemode.executions.replay.record import Record
+    from codemode.executions.replay.recording import ExecutionRecording
     from codemode.gateway.caller import Caller
 
 
@@ -56,7 +56,7 @@ class Programs(Protocol):
     async def perform(
         self,
         caller: Caller,
-        keeping: Keeping,
+        recording: ExecutionRecording,
         *,
         begun: Callable[[], None],
         watch: Callable[[LedgerEntry], None],

@@ -18,8 +18,8 @@ from sandbox import CallFailed, Failure
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from codemode.executions.call_session import Send
     from codemode.executions.replay.record import RecordedCall
-    from codemode.executions.run import Send
     from codemode.gateway.call import JudgedCall, ToolOutcome
     from codemode.transports.base import CallContext
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from codemode.search.index.postings import Postings
     from codemode.search.index.profile import Profile
     from codemode.search.index.segment import Segment
-    from codemode.search.semantic.similarity import Meanings
+    from codemode.search.semantic.similarity import EmbeddingIndex
 
 _CANDIDATES = 200  # hits of one search that can be paged through
 _LEAST = 1e-6  # keeps a share of nothing from dividing by zero
@@ -76,7 +76,7 @@ class Index:
         self.vocabulary = vocabulary
         self.postings = postings
         self.weights = weights
-        self.meanings: Meanings | None = None
+        self.embeddings: EmbeddingIndex | None = None
         self._by_words: Index | None = None
         self.profile = profile or build_profile(tools, documents, postings, vocabulary)
         self.exact = exact or ExactNames.of(tools)
@@ -125,10 +125,10 @@ class Index:
             start += len(of_source)
         return found
 
-    def with_meanings(self, meanings: Meanings) -> Index:
+    def with_embeddings(self, embeddings: EmbeddingIndex) -> Index:
         """The same index, that also ranks by embeddings of `tools` whenever these are ready."""
         other = copy(self)
-        other.meanings = meanings
+        other.embeddings = embeddings
         other._by_words = self.by_words
         return other
 
@@ -153,7 +153,7 @@ class Index:
         allowed = self._facets.allowed(asked)
         similar, note = self._similar(asked.queries)
         end = asked.offset + (asked.limit if asked.offset else max(asked.limit, len(asked.queries)))
-        depth = _CANDIDATES if self.meanings or len(asked.queries) > 1 else min(end, _CANDIDATES)
+        depth = _CANDIDATES if self.embeddings or len(asked.queries) > 1 else min(end, _CANDIDATES)
         lists = [self._found(*each, allowed, depth) for each in zip(asked.queries, similar, strict=True)]
         page, total = _page(lists, asked.offset, end)
         return Hits(
@@ -175,9 +175,9 @@ class Index:
 
     def _similar(self, queries: Sequence[str]) -> tuple[Sequence[NDArray[np.float32] | None], str]:
         """How near each tool is in meaning to each query, where that is known; and what is missing."""
-        if self.meanings is None or not any(query.strip() for query in queries):
+        if self.embeddings is None or not any(query.strip() for query in queries):
             return [None] * len(queries), ""
-        return self.meanings.standings(queries)
+        return self.embeddings.standings(queries)
 
     def _found(
         self, text: str, similar: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None, depth: int

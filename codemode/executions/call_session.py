@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _NAMED = 5
 
 
-class Run:
+class CallSession:
     """Answers the calls of one program. `ledger` is the record of them.
 
     `waits` is the failure that ended the program where a person has to decide: the program may give one that looks it.

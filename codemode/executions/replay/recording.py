@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Keeping:
-    """Where a run is recorded, and what is there already.
+class ExecutionRecording:
+    """Where an execution is recorded, and what its record has already.
 
-    `questions` are those of the execution that people have answered, by their ids; `reuse` is what an earlier one has.
-    `appended` is called after each write; `cancelled` is set by who wants the run to end.
+    `answered` are the questions that people have answered, by their ids. `reuse` has the calls of an earlier execution.
+    `appended` is called after each write. Setting `cancelled` ends the execution.
     """
 
     journal: Journal
     lease: Lease
     given: NewExecution
     record: Record
-    questions: Mapping[str, PendingCall] = field(default_factory=dict)
+    answered: Mapping[str, PendingCall] = field(default_factory=dict)
     reuse: Reuse | None = None
     is_resumed: bool = False
     appended: Callable[[], None] = lambda: None

@@ -1,4 +1,4 @@
-"""A run that is recorded: what leaves is in the journal before it leaves, what the program gets before it gets it.
+"""The calls of a recorded program: each is in the journal before it is sent, each answer before it is delivered.
 
 Where the journal has something of the execution already, the program is compared with it call by call, and what it has
 is not done again. Of a call that left before and never came back nobody knows whether it was done: a read is sent
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from codemode.catalog.tool import Effect
 from codemode.errors import CodeModeError
+from codemode.executions.call_session import CallSession, for_program
 from codemode.executions.journal.base import JournalEntry, PendingCall
 from codemode.executions.ledger import Ledger, LedgerEntry
 from codemode.executions.paging import whole_list
@@ -33,7 +34,6 @@ from codemode.executions.replay.ends import (
     value_of,
 )
 from codemode.executions.replay.record import End
-from codemode.executions.run import Run, for_program
 from codemode.gateway.call import CallState
 from codemode.gateway.redaction import Redaction
 from sandbox import Failure, ProgramStopped
@@ -41,10 +41,10 @@ from sandbox import Failure, ProgramStopped
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from codemode.executions.call_session import Send
     from codemode.executions.journal.base import QuestionKind
-    from codemode.executions.replay.keeping import Keeping
     from codemode.executions.replay.record import RecordedCall
-    from codemode.executions.run import Send
+    from codemode.executions.replay.recording import ExecutionRecording
     from codemode.gateway.call import JudgedCall, ToolCall, ToolOutcome
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway
@@ -54,38 +54,38 @@ if TYPE_CHECKING:
 _DIGITS = 24
 
 
-class RecordedRun(Run):
+class RecordedSession(CallSession):
     """Answers the calls of a program, and is the `sandbox.Recording` of its run.
 
-    `questions` are what people have to decide before the program can go on; `broken` is why it could not be recorded,
-    `other` the failure that ended the program where it is not the one that was recorded.
+    `pending` are the calls on which people have to decide before the program can go on. `broken` is why the program
+    could not be recorded. `other` is the failure that ended a program that differs from the recorded one.
     """
 
     def __init__(
         self,
-        keeping: Keeping,
+        recording: ExecutionRecording,
         gateway: Gateway,
         caller: Caller,
         *,
         calls_in_flight: int,
         watch: Callable[[LedgerEntry], None],
     ) -> None:
-        self._journal = keeping.journal
-        ledger = Ledger(watch, mask=self._masked, elapsed_s=keeping.elapsed_s)
-        super().__init__(keeping.lease.execution, gateway, caller, calls_in_flight=calls_in_flight, ledger=ledger)
-        self.questions: list[PendingCall] = []
+        self._journal = recording.journal
+        ledger = Ledger(watch, mask=self._masked, elapsed_s=recording.elapsed_s)
+        super().__init__(recording.lease.execution, gateway, caller, calls_in_flight=calls_in_flight, ledger=ledger)
+        self.pending: list[PendingCall] = []
         self.broken: CodeModeError | None = None
         self.other: Failure | None = None
-        self._keeping = keeping
-        self._record = keeping.record
-        self._by_id = {call.call: call for call in keeping.record.calls.values() if call.call}
+        self._recording = recording
+        self._record = recording.record
+        self._by_id = {call.call: call for call in recording.record.calls.values() if call.call}
         self._pages: dict[str, list[RecordedCall]] = {}
-        for call in keeping.record.calls.values():
+        for call in recording.record.calls.values():
             whole, page, _ = call.path.partition("/")
             if page:
                 self._pages.setdefault(whole, []).append(call)
         self._counted: set[str] = set()
-        self._printed_before = keeping.record.printed
+        self._printed_before = recording.record.printed
         self._unwritten: list[str] = []
         self._seen: set[str] = set()
         self._identities: dict[str, tuple[int, str, str]] = {}
@@ -243,9 +243,9 @@ class RecordedRun(Run):
         """The end of a call where a person or an earlier execution has it; else the call as it is to be sent."""
         if recorded is not None:
             return await self._of_unknown_end(judged, recorded.attempts)
-        if self._keeping.reuse is not None and judged.tool is not None and judged.state is not CallState.DENIED:
+        if self._recording.reuse is not None and judged.tool is not None and judged.state is not CallState.DENIED:
             _, tool, digest = self._identities[judged.call.path]
-            earlier = self._keeping.reuse.take(judged.call.path, tool, digest)
+            earlier = self._recording.reuse.take(judged.call.path, tool, digest)
             if earlier is not None and earlier.state is CallState.UNKNOWN:
                 return await self._of_unknown_end(judged, 0)
             if earlier is not None:
@@ -253,7 +253,7 @@ class RecordedRun(Run):
         if judged.state is not CallState.PENDING:
             return judged
         question = self._question(judged, "approval", 0)
-        answered = self._keeping.questions.get(question.id)
+        answered = self._recording.answered.get(question.id)
         match answered.verdict if answered is not None else None:
             case "approved":
                 self._approvals[judged.call.path] = question.id
@@ -269,7 +269,7 @@ class RecordedRun(Run):
         """It left before, and was allowed then. Where it was another execution (`attempts` is 0) a key is no help."""
         allowed = judged.approved("a person") if judged.state is CallState.PENDING else judged
         question = self._question(judged, "unknown", attempts)
-        answered = self._keeping.questions.get(question.id)
+        answered = self._recording.answered.get(question.id)
         match answered.verdict if answered is not None else None:
             case "committed":
                 answer = json.dumps(answered.value if answered else None).encode()
@@ -306,21 +306,21 @@ class RecordedRun(Run):
         )
 
     async def _wait_for(self, question: PendingCall, state: CallState) -> NoReturn:
-        self.questions.append(question)
+        self.pending.append(question)
         entry = self.ledger.entry(question.path)
         self.ledger.restore(replace(entry, state=state, question=question.id))
         try:
             await self._ask(question.path)
         except asyncio.CancelledError:
             if not self._is_over:
-                self.questions.remove(question)
+                self.pending.remove(question)
                 given_up = CallState.NOT_STARTED if state is CallState.PENDING else state
                 self.ledger.restore(replace(entry, state=given_up))
             raise
 
     def _waits(self) -> Failure:
         hint = "a person decides on these calls by their ids; then the program goes on from here"
-        unknown = [question for question in self.questions if question.kind == "unknown"]
+        unknown = [question for question in self.pending if question.kind == "unknown"]
         if not unknown:
             failure = super()._waits()
             return Failure(failure.type, failure.message, hint=hint)
@@ -382,11 +382,11 @@ class RecordedRun(Run):
             entries = (JournalEntry("printed", data={"text": "".join(self._unwritten)}), *entries)
             self._unwritten = []
         try:
-            await self._journal.append(self._keeping.lease, entries, at_once=at_once)
+            await self._journal.append(self._recording.lease, entries, at_once=at_once)
         except CodeModeError as error:  # it is full, or away, or another server has the execution
             self.broken = error
             raise ProgramStopped(stopped(error, has_sent=self.ledger.has_sent())) from error
-        self._keeping.appended()
+        self._recording.appended()
 
     def _restore(self, recorded: RecordedCall) -> None:
         if not recorded.effect and recorded.end is not None and not recorded.end.facts:
