@@ -60,9 +60,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "keys": ("keys", "Keys of the server: create, list, rotate, revoke."),
     "policy": ("policy", "The access policy: explain a decision, check the rules."),
     "auth": ("auth", "Logins at the services behind the sources."),
-    "executions": ("cli_executions:executions", "What programs have done, and how they go on."),
+    "executions": ("executions:executions", "What programs have done, and how they go on."),
     "journal": ("journal", "The record of executions: check it."),
-    "approvals": ("cli_executions:approvals", "Calls that wait for a person."),
+    "approvals": ("executions:approvals", "Calls that wait for a person."),
 }
 
 #: Commands that have commands of their own.
