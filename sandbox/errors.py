@@ -1,19 +1,19 @@
-"""What can go wrong, by whose fault it is.
+"""The errors of this package.
 
     SandboxError
-    ├─ SandboxUnavailable   this machine does not give a layer of isolation that is required
+    ├─ SandboxUnavailable   a required layer of isolation is missing on this machine
     ├─ WorkerError          a worker process could not be started, or the fork server died
-    ├─ GuestProtocolError   the guest sent something that it must not send
+    ├─ GuestProtocolError   the guest broke the protocol
     ├─ ProgramRefused       raised by a preflight: the program is refused before anything runs
-    ├─ ProgramStopped       raised by a call handler: the program is ended there
-    └─ CallFailed           raised by a call handler: the program sees it as an exception that it may catch
+    ├─ ProgramStopped       raised by a call handler: the program ends at once
+    └─ CallFailed           raised by a call handler: the program may catch it
 
-Nothing that a program does raises out of `Sandbox.run`: that is what `Outcome` is for.
+No action of a program raises from `Sandbox.run`; the `Outcome` reports it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,21 +26,21 @@ class SandboxError(Exception):
 
 
 class SandboxUnavailable(SandboxError):
-    """A required layer of isolation is missing; the message names it, the probe's result and the way out."""
+    """A required layer of isolation is missing. The message names it, the probe's result and the remedy."""
 
 
 class WorkerError(SandboxError):
-    """A worker could not be started, or ended before it said anything."""
+    """A worker could not be started, or ended before it reported."""
 
 
 class GuestProtocolError(SandboxError):
-    """The guest broke the protocol: it is killed and the outcome is `crashed`. `limit` is the one that it broke."""
+    """The guest broke the protocol. It is killed and the outcome is `crashed`; `limit` names an exceeded limit."""
 
-    limit: ClassVar[str | None] = None
+    limit: str | None = None
 
 
 class ProgramRefused(SandboxError):
-    """A preflight refuses the program; `refusals` say where, why, and what to write instead."""
+    """A preflight refuses the program. `refusals` name the places, the reasons and the alternatives."""
 
     def __init__(self, refusals: Sequence[Refusal]) -> None:
         self.refusals = tuple(refusals)
@@ -48,7 +48,7 @@ class ProgramRefused(SandboxError):
 
 
 class ProgramStopped(SandboxError):
-    """A call handler ends the program: it sees nothing of it, and its outcome is `failed` with this `failure`."""
+    """A call handler ends the program, which cannot catch it. The outcome is `failed` with this `failure`."""
 
     def __init__(self, failure: Failure) -> None:
         self.failure = failure
@@ -56,11 +56,11 @@ class ProgramStopped(SandboxError):
 
 
 class CallFailed(SandboxError):
-    """A call failed in a way that the program may see and handle.
+    """A call failed, and the program may handle the error.
 
     `kind` is a short stable word (`upstream_error`, `arguments_invalid`, `denied` …). `status` is an HTTP status
-    where there was one, `body` the JSON that came with it, `retry_after_s` the advice of the other side in seconds.
-    No field may hold a secret, a host name or a path: all of them enter the sandbox.
+    if there was one, `body` the JSON of the response, and `retry_after_s` the server's advice in seconds.
+    No field may hold a secret, a host name or a path, since the program can read all of them.
     """
 
     def __init__(

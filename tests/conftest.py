@@ -76,57 +76,14 @@ def gym(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gym]:
         process.terminate()
 
 
-#: Files and folders whose tests take long together: `make check` leaves them out.
-SLOW = (
-    "api_specs/gym",
-    "codemode/catalog/test_names.py",
-    "codemode/catalog/test_validation.py",
-    "codemode/search/test_quality.py",
-    "codemode/serving/cli/test_main.py",
-    "codemode/serving/cli/test_auth.py",
-    "codemode/serving/cli/test_every_command.py",
-    "codemode/serving/mcp/test_server.py",
-    "codemode/serving/mcp/test_cancel.py",
-    "codemode/serving/mcp/test_http.py",
-    "codemode/serving/mcp/test_stdio.py",
-    "codemode/serving/cli/test_setup.py",
-    "codemode/sources/aws/test_source.py",
-    "codemode/sources/openapi/test_callable.py",
-    "codemode/sources/google/test_source.py",
-    "codemode/sources/graphql/test_source.py",
-    "codemode/sources/mcp/test_definitions.py",
-    "codemode/sources/mcp/test_misbehaving.py",
-    "codemode/sources/mcp/test_over_http.py",
-    "codemode/sources/openapi/test_document.py",
-    "codemode/sources/documents/test_load.py",
-    "codemode/sources/test_together.py",
-    "codemode/test_service.py",
-    "crash",
-    "escapes",
-    "fuzz",
-    "packaging",
-    "sandbox/guest/test_differential.py",
-    "sandbox/guest/test_language_wall.py",
-    "sandbox/host",
-    "sandbox/isolation",
-    "sandbox/protocol",
-    "sandbox/test_programs.py",
-    "soak",
-)
-
-
 #: Tests with the guest in their own process. It makes classes of the library unchangeable and replaces methods of
 #: them, for good, so that these come last: in each process tests run in order.
-WITH_GUEST = "sandbox/guest"
+WITH_GUEST = "tests/unit/sandbox/guest/"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make check` leaves out, in one place, and put last what changes its process."""
-    folder = Path(__file__).parent
-    items.sort(key=lambda item: item.path.is_relative_to(folder / WITH_GUEST))
-    for item in items:
-        if any(item.path.is_relative_to(folder / slow) for slow in SLOW):
-            item.add_marker(pytest.mark.slow)
+    """Put last what changes its process."""
+    items.sort(key=lambda item: item.nodeid.startswith(WITH_GUEST))
 
 
 #: Why a test may skip in CI although the data is there: what it needs is another thing, and not there.
@@ -135,6 +92,7 @@ MEANT_SKIPS = (
     "newer than this Python')",
     "older than this Python')",
     "systemd is not installed')",
+    "docker compose is not installed')",
 )
 
 

@@ -1,1 +1,1 @@
-"""The back office of a gym: an OpenAPI document of 137 operations, and the service that answers them."""
+"""The back office of a gym: an OpenAPI document of 137 operations, and a service that implements it."""

@@ -1,4 +1,4 @@
-"""`python -m api_specs.gym --token TOKEN`: serve the gym; one line with the address is printed when it is ready."""
+"""`python -m api_specs.gym --token TOKEN`: serve the gym, and print its address when it is ready."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def main() -> None:
     )
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8137, help="0 picks a free one (default: %(default)s)")
-    parser.add_argument("--token", required=True, help="the bearer token that every operation asks for")
+    parser.add_argument("--token", required=True, help="the bearer token that every operation requires")
     parser.add_argument("--database", default=":memory:", help="a file to keep the data in (default: memory)")
-    parser.add_argument("--clock", type=_moment, default=DEFAULT_CLOCK, help="the moment at which the gym stands")
+    parser.add_argument("--clock", type=_moment, default=DEFAULT_CLOCK, help="the fixed current time of the gym")
     options = parser.parse_args()
     app = create_app(options.database, token=options.token, clock=options.clock)
     serve(app, options.host, options.port)

@@ -1,4 +1,4 @@
-"""Classes, appointments and what else members take part in: operations named as in the document."""
+"""Classes, appointments and other activities of members. Functions are named by operationId."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 
 def book_class_session(db: Database, arguments: Arguments) -> Row:
-    """A place, or one on the waiting list of a full session."""
+    """Book a place, or a waiting list place if the session is full."""
     session, client_id = db.record("session_rows", arguments["sessionId"]), arguments["clientId"]
     if session["startsAt"] <= db.now:
-        refuse(f"Session {session['id']} began at {session['startsAt']}.")
+        refuse(f"Session {session['id']} has already started, at {session['startsAt']}.")
     if db.one("select 1 from bookings where sessionId = :s and clientId = :c", s=session["id"], c=client_id):
-        refuse(f"Client {client_id} has booked session {session['id']} already.")
+        refuse(f"Client {client_id} has already booked session {session['id']}.")
     require_active_membership(db, client_id)
     if session["placesLeft"] == 0 and not arguments["joinWaitlist"]:
-        refuse(f"Session {session['id']} is full; set joinWaitlist to go on the waiting list.")
+        refuse(f"Session {session['id']} is full; set joinWaitlist to join the waiting list.")
     status = "booked" if session["placesLeft"] else "waitlisted"
     number = db.insert("bookings", {"sessionId": session["id"], "clientId": client_id, "status": status})
     return db.record("booking_rows", number)
 
 
 def book_appointment(db: Database, arguments: Arguments) -> Row:
-    """A slot that is free."""
+    """Book a free slot."""
     starts_at = datetime.fromisoformat(arguments["startsAt"]).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     asked = {"serviceId": arguments["serviceId"], "trainerId": arguments["trainerId"], "branchId": None}
     free = db.rows(db.statements["get_available_slots"], {**asked, "date": starts_at[:10]})
@@ -42,23 +42,23 @@ def book_appointment(db: Database, arguments: Arguments) -> Row:
 
 
 def resolve_churn_alert(db: Database, arguments: Arguments) -> Row:
-    """The alert goes away for a while."""
+    """Hide the alert for a while."""
     if db.one("select 1 from churn_rows where clientId = :id", id=arguments["clientId"]) is None:
         refuse(f"There is no churn alert for client {arguments['clientId']}.")
     return db.record("churn_resolutions", db.insert("churn_resolutions", arguments))
 
 
 def join_challenge(db: Database, arguments: Arguments) -> Row:
-    """A member takes part from now on, with no points."""
+    """Add a member to a challenge, with no points."""
     _require_challenge(db, arguments["challengeId"], ("upcoming", "running"))
     if _participant(db, arguments) is not None:
-        refuse(f"Client {arguments['clientId']} takes part already.")
+        refuse(f"Client {arguments['clientId']} already takes part.")
     db.insert("participants", {**arguments, "joinedOn": db.today})
     return _participant(db, arguments) or {}
 
 
 def record_challenge_points(db: Database, arguments: Arguments) -> Row:
-    """Points are added up."""
+    """Add points to a member's total."""
     _require_challenge(db, arguments["challengeId"], ("running",))
     if _participant(db, arguments) is None:
         refuse(f"Client {arguments['clientId']} does not take part; join_challenge first.")
@@ -70,7 +70,7 @@ def record_challenge_points(db: Database, arguments: Arguments) -> Row:
 
 
 def submit_survey_response(db: Database, arguments: Arguments) -> Row:
-    """One answer of each member, while the survey is open."""
+    """Record a member's one answer while the survey is open."""
     survey = db.record("survey_rows", arguments["surveyId"])
     if survey["status"] != "open":
         refuse(f"Survey {survey['id']} is not open, it is {survey['status']}.")

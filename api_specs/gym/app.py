@@ -1,4 +1,4 @@
-"""The service: routes, authentication, validation and answers, all from the document."""
+"""The gym service. Routes, authentication, validation and answers follow from the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from api_specs.gym.seed import fill
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: The moment at which the seeded gym stands unless another is given.
+#: The default current time of the seeded gym.
 DEFAULT_CLOCK = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
 Handler = Callable[[Database, Arguments], Any]
 
 
 def create_app(database: Path | str = ":memory:", *, token: str, clock: date | datetime = DEFAULT_CLOCK) -> FastAPI:
-    """The service on a database file, or on memory.
+    """Create the service on a database file, or in memory.
 
-    A new database is filled with members, money and classes of the two years before `clock`, which stays the current
-    moment of the service (a date means noon, UTC). Every operation asks for `token` as a bearer token.
+    A new database is filled with members, payments and classes of the two years before `clock`, the fixed current time
+    of the service. A date means noon, UTC. Every operation requires `token` as a bearer token.
     """
     document = load()
     db = Database(database, clock=_moment(clock))
@@ -49,7 +49,7 @@ def create_app(database: Path | str = ":memory:", *, token: str, clock: date | d
 
 
 class _Service(FastAPI):
-    """FastAPI that serves the document as it is."""
+    """A FastAPI application that serves the document unchanged."""
 
     def __init__(self, document: Document) -> None:
         super().__init__(title=document.contents["info"]["title"], redirect_slashes=False)
@@ -60,7 +60,7 @@ class _Service(FastAPI):
 
 
 def _handler(db: Database, operation: Operation) -> Handler:
-    """What answers the operation: code of its name, a declared write, or a statement."""
+    """Return the operation's handler: a function of its name, a declared write, or an SQL statement."""
     for module in (activities, business, members, offers):
         if operation.id in vars(module):
             handler: Handler = vars(module)[operation.id]
@@ -70,7 +70,7 @@ def _handler(db: Database, operation: Operation) -> Handler:
     if operation.id in db.statements:
         paged = any(parameter.name == "limit" for parameter in operation.parameters)
         return lambda db, arguments: read(db, operation.id, arguments, paged=paged)
-    message = f"nothing answers {operation.id}: add it to reads.sql, to WRITES or to a module of operations"
+    message = f"no handler for {operation.id}: add it to reads.sql, to WRITES or to a module of operations"
     raise LookupError(message)
 
 
@@ -110,7 +110,7 @@ def _require_token(request: Request, token: str) -> None:
 def _parameters(document: Document, operation: Operation, request: Request) -> Arguments:
     given = {"path": dict(request.path_params), "query": dict(request.query_params)}
     known = {parameter.name for parameter in operation.parameters}
-    errors = [("query", name, "there is no such parameter") for name in given["query"] if name not in known]
+    errors = [("query", name, "unknown parameter") for name in given["query"] if name not in known]
     values: Arguments = {}
     for parameter in operation.parameters:
         text = given[parameter.place].get(parameter.name)
@@ -155,7 +155,7 @@ def _response(document: Document, operation: Operation, value: Any) -> Response:
 
 async def _no_route(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    return Problem(status, f"There is no {request.method} {request.url.path}.").response()
+    return Problem(status, f"There is no operation {request.method} {request.url.path}.").response()
 
 
 def _moment(clock: date | datetime) -> datetime:

@@ -1,4 +1,4 @@
-"""The house, its people and its sales: operations named as in the document."""
+"""The gym, its staff and its sales. Functions are named by operationId."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def change_theme(db: Database, arguments: Arguments) -> Row:
-    """The colours of the back office."""
+    """Change the colours of the back office."""
     previous = db.rows("select theme from gym")[0]["theme"]
     db.execute("update gym set theme = :theme", theme=arguments["theme"])
     return {"theme": arguments["theme"], "previousTheme": previous}
 
 
 def navigate_to_page(db: Database, arguments: Arguments) -> Row:
-    """The page that the back office shows."""
+    """Set the page that the back office shows."""
     page, number = arguments["page"], arguments.get("entityId")
     db.execute("update gym set currentPage = :page", page=page)
     title = page.capitalize() + (f" {number}" if number else "")
@@ -30,7 +30,7 @@ def navigate_to_page(db: Database, arguments: Arguments) -> Row:
 
 
 def create_branch(db: Database, arguments: Arguments) -> Row:
-    """A branch, which may become the current one."""
+    """Create a branch, and optionally make it the current one."""
     number = db.insert("branches", arguments)
     if arguments["makeCurrent"]:
         db.execute("update gym set currentBranchId = :number", number=number)
@@ -38,20 +38,20 @@ def create_branch(db: Database, arguments: Arguments) -> Row:
 
 
 def create_salary(db: Database, arguments: Arguments) -> Row:
-    """The base salary is that of the employee unless another is given."""
+    """Create a salary. The base defaults to the employee's."""
     base = db.record("staff", arguments["staffId"])["salaryMinor"]
     return db.record("salary_rows", db.insert("salaries", {"baseMinor": base, "paidOn": None, **arguments}))
 
 
 def update_salary(db: Database, arguments: Arguments) -> Row:
-    """Amounts of a salary that has not been paid."""
+    """Change amounts of a pending salary."""
     number = _pending_salary(db, arguments)
     db.update("salaries", number, {name: value for name, value in arguments.items() if name != "salaryId"})
     return db.record("salary_rows", number)
 
 
 def pay_salary(db: Database, arguments: Arguments) -> Row:
-    """A pending salary becomes a paid one."""
+    """Mark a pending salary as paid."""
     number = _pending_salary(db, arguments)
     paid = {"paidOn": arguments.get("paidOn", db.today), "paymentMethod": arguments["paymentMethod"]}
     db.update("salaries", number, {"status": "paid", **paid})
@@ -59,20 +59,20 @@ def pay_salary(db: Database, arguments: Arguments) -> Row:
 
 
 def update_lead_stage(db: Database, arguments: Arguments) -> Row:
-    """Along the pipeline; winning is a conversion, losing has a reason."""
+    """Move a lead along the pipeline. Losing needs a reason; winning needs convert_lead."""
     lead, stage = db.record("leads", arguments["leadId"]), arguments["stage"]
     if lead["stage"] == "won":
-        refuse(f"Lead {lead['id']} is won already, as client {lead['clientId']}.")
+        refuse(f"Lead {lead['id']} is already won, as client {lead['clientId']}.")
     if stage == "won":
-        refuse("A lead is won by convert_lead.")
+        refuse("Use convert_lead to win a lead.")
     if stage == "lost" and "reason" not in arguments:
-        refuse("Give a reason for losing the lead.")
+        refuse("Pass a reason for losing the lead.")
     db.update("leads", lead["id"], {"stage": stage, "lostReason": arguments.get("reason") if stage == "lost" else None})
     return db.record("lead_rows", lead["id"])
 
 
 def assign_lead(db: Database, arguments: Arguments) -> Row:
-    """A lead gets an owner who sells."""
+    """Assign a lead to an employee in sales or management."""
     owner = db.record("staff", arguments["ownerId"])
     if owner["role"] not in ("sales", "manager") or owner["status"] == "left":
         refuse(f"{owner['firstName']} {owner['lastName']} does not work in sales or management.")
@@ -81,13 +81,13 @@ def assign_lead(db: Database, arguments: Arguments) -> Row:
 
 
 def convert_lead(db: Database, arguments: Arguments) -> Row:
-    """A lead becomes a client, with a membership if a plan is given."""
+    """Turn a lead into a client, and sell a membership if a plan is given."""
     lead = db.record("leads", arguments["leadId"])
     if lead["stage"] in ("won", "lost"):
-        refuse(f"Lead {lead['id']} has ended, it is {lead['stage']}.")
+        refuse(f"Lead {lead['id']} is already {lead['stage']}.")
     email = arguments.get("email") or lead["email"]
     if email is None:
-        refuse(f"Lead {lead['id']} has no e-mail address; give one.")
+        refuse(f"Lead {lead['id']} has no e-mail address; pass one.")
     first, _, last = lead["name"].partition(" ")
     person = {"firstName": first, "lastName": last or first, "birthDate": arguments["birthDate"], "tags": []}
     contact = {"email": email, "phone": lead["phone"], "branchId": lead["branchId"]}
@@ -99,14 +99,14 @@ def convert_lead(db: Database, arguments: Arguments) -> Row:
 
 
 def create_lead_follow_up(db: Database, arguments: Arguments) -> Row:
-    """A contact moves a new lead on."""
+    """Record a follow-up. A new lead becomes a contacted one."""
     if db.record("leads", arguments["leadId"])["stage"] == "new":
         db.update("leads", arguments["leadId"], {"stage": "contacted"})
     return db.record("follow_ups", db.insert("follow_ups", arguments))
 
 
 def convert_referral(db: Database, arguments: Arguments) -> Row:
-    """The friend has joined: the member gets the points."""
+    """Record that the friend has joined, and give the member the points."""
     referral, friend = db.record("referrals", arguments["referralId"]), arguments["friendClientId"]
     if referral["status"] != "pending":
         refuse(f"Referral {referral['id']} is {referral['status']}.")
@@ -118,7 +118,7 @@ def convert_referral(db: Database, arguments: Arguments) -> Row:
 
 
 def get_signed_document_pdf(db: Database, arguments: Arguments) -> bytes:
-    """The text of the template over the signature."""
+    """Return the template's text and the signature as a PDF."""
     signed = db.record("signed_document_rows", arguments["documentId"])
     text = db.record("document_templates", signed["templateId"])["text"]
     signature = f"Signed by {signed['signerName']} (client {signed['clientId']}) on {signed['signedAt'][:10]}"
@@ -126,7 +126,7 @@ def get_signed_document_pdf(db: Database, arguments: Arguments) -> bytes:
 
 
 def adjust_product_stock(db: Database, arguments: Arguments) -> Row:
-    """Pieces in or out, never below none."""
+    """Add or remove pieces. The stock never becomes negative."""
     product = db.record("products", arguments["productId"])
     stock = product["stock"] + arguments["change"]
     if stock < 0:
@@ -137,7 +137,7 @@ def adjust_product_stock(db: Database, arguments: Arguments) -> Row:
 
 
 def record_equipment_maintenance(db: Database, arguments: Arguments) -> Row:
-    """A maintenance moves the next one on."""
+    """Record a maintenance, and schedule the next one."""
     machine = db.record("equipment", arguments["equipmentId"])
     done = arguments.get("performedOn", db.today)
     due = (date.fromisoformat(done) + timedelta(days=machine["maintenanceDays"])).isoformat()
@@ -148,7 +148,7 @@ def record_equipment_maintenance(db: Database, arguments: Arguments) -> Row:
 
 
 def get_entity_custom_values(db: Database, arguments: Arguments) -> Row:
-    """The values of a record that exists."""
+    """Return the custom values of an existing record."""
     kind, number = arguments["entityType"], arguments["entityId"]
     if db.by_id({"client": "clients", "staff": "staff", "lead": "leads"}[kind], number) is None:
         raise not_found(kind, number)

@@ -1,4 +1,4 @@
-"""The records of the gym in SQLite: one connection, one transaction at a time."""
+"""The gym's records in SQLite: one connection, one transaction at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 _FOLDER = Path(__file__).parent
-#: Columns that hold the moment of the write unless the write gives another.
+#: Columns that default to the date or time of the write.
 _DAY_STAMPS = frozenset(
     """createdOn joinedOn hiredOn openedOn startsOn validFrom connectedOn recordedOn respondedOn performedOn resolvedOn
     occurredOn paidOn startDate""".split()  # noqa: SIM905  # a word list is easier to read
@@ -27,9 +27,9 @@ _TIME_STAMPS = frozenset(["createdAt", "sentAt", "bookedAt", "signedAt", "checke
 
 
 class Database:
-    """A database file, or memory for `:memory:`, seen at a fixed moment (`today`, `now`).
+    """A database file, or `:memory:`, at a fixed current time (`today`, `now`).
 
-    Values are bound by name; `:today` and `:now` always are. Lists are stored as JSON text.
+    Values are bound by name. `:today` and `:now` are always bound. Lists are stored as JSON text.
     """
 
     def __init__(self, path: Path | str, *, clock: datetime) -> None:
@@ -39,7 +39,7 @@ class Database:
         self._lock = threading.Lock()
         self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         self._connection.row_factory = _row
-        # The file is let go of with the last reference to this object, whether or not anybody says so.
+        # The file is closed with the last reference to this object, even if nobody calls close.
         self.close = weakref.finalize(self, self._connection.close)
         self._columns: dict[str, frozenset[str]] = {}
         self.is_new = not self.rows("select 1 from sqlite_master where name = 'clock'")
@@ -51,7 +51,7 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[Database]:
-        """All of it or, when an exception leaves the block, nothing; others wait meanwhile."""
+        """Run the block in a transaction. An exception rolls it back; other callers wait."""
         with self._lock:
             self._connection.execute("begin immediate")
             try:
@@ -62,20 +62,20 @@ class Database:
             self._connection.execute("commit")
 
     def rows(self, sql: str, values: Row | None = None, **named: object) -> list[Row]:
-        """All rows of a statement."""
+        """Return all rows of a statement."""
         binds = {"today": self.today, "now": self.now, **(values or {}), **named}
         return self._connection.execute(sql, binds).fetchall()
 
     def one(self, sql: str, values: Row | None = None, **named: object) -> Row | None:
-        """The first row of a statement."""
+        """Return the first row of a statement, or None."""
         return next(iter(self.rows(sql, values, **named)), None)
 
     def by_id(self, table: str, number: object) -> Row | None:
-        """One record of a table or view."""
+        """Return one record of a table or view, or None."""
         return self.one(f"select * from {table} where id = :id", id=number)  # noqa: S608  # our own table names
 
     def record(self, table: str, number: object) -> Row:
-        """One record that is known to exist."""
+        """Return one existing record. Raises LookupError."""
         found = self.by_id(table, number)
         if found is None:
             message = f"no {number} in {table}"
@@ -83,7 +83,7 @@ class Database:
         return found
 
     def insert(self, table: str, values: Row) -> int:
-        """Add a record with the columns that the table has; the number it got."""
+        """Insert a record, ignoring values without a column. Return its number."""
         columns = self.columns(table)
         stamps = dict.fromkeys(columns & _DAY_STAMPS, self.today) | dict.fromkeys(columns & _TIME_STAMPS, self.now)
         stored = {name: value for name, value in {**stamps, **values}.items() if name in columns}
@@ -93,7 +93,7 @@ class Database:
         return self._connection.execute(sql, _storable(stored)).lastrowid or 0
 
     def run_script(self, script: str, functions: Mapping[str, Callable[..., Any]]) -> None:
-        """Run statements in one transaction, with functions of Python that they may call."""
+        """Run statements in one transaction. They may call the given Python functions."""
         for name, function in functions.items():
             self._connection.create_function(name, -1, function)
         self._connection.executescript(f"begin;\n{script}\ncommit;")
@@ -107,11 +107,11 @@ class Database:
         )
 
     def execute(self, sql: str, **named: object) -> int:
-        """Run a statement; how many rows it changed."""
+        """Run a statement. Return the number of changed rows."""
         return self._connection.execute(sql, {"today": self.today, "now": self.now, **named}).rowcount
 
     def columns(self, table: str) -> frozenset[str]:
-        """Names of the columns of a table."""
+        """Return the column names of a table."""
         if table not in self._columns:
             found = self.rows("select name from pragma_table_info(:table)", table=table)
             self._columns[table] = frozenset(row["name"] for row in found)

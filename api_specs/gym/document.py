@@ -15,7 +15,7 @@ from jsonschema.exceptions import best_match
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-#: The document: the source of routes, validation and answers, and what `/openapi.json` serves.
+#: The document. Defines routes, validation and answers, and is served as `/openapi.json`.
 PATH = Path(__file__).with_name("openapi.yaml")
 
 Schema = dict[str, Any]
@@ -34,7 +34,7 @@ class Parameter:
     schema: Schema
 
     def parsed(self, text: str) -> Any:
-        """The text as the JSON value that the schema asks for; the text itself where it cannot be one."""
+        """Return the text as the JSON value that the schema expects, or unchanged if it is not one."""
         if self.schema.get("type") in ("integer", "number", "boolean"):
             try:
                 return json.loads(text)
@@ -45,7 +45,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation; `answer` is the schema of its answer, None where that is not JSON."""
+    """One operation. `answer` is the schema of a JSON answer, else None."""
 
     id: str
     method: str
@@ -59,7 +59,7 @@ class Operation:
 
 
 class Document:
-    """A document without remote references."""
+    """An OpenAPI document without remote references."""
 
     def __init__(self, contents: Schema) -> None:
         self.contents = contents
@@ -75,14 +75,14 @@ class Document:
         }
 
     def resolved(self, schema: Schema) -> Schema:
-        """The schema that a reference leads to, with the keywords beside the reference."""
+        """Return the referenced schema, merged with the keywords beside the reference."""
         while "$ref" in schema:
             beside = {key: value for key, value in schema.items() if key != "$ref"}
             schema = {**self._found(schema["$ref"]), **beside}
         return schema
 
     def mistakes(self, schema: Schema, value: object) -> list[tuple[str, str]]:
-        """Where the value does not fit the schema: (place such as `items/0`, what is wrong)."""
+        """Return the validation errors of a value as (place such as `items/0`, message)."""
         located = {**schema, "$ref": _URI + schema["$ref"]} if "$ref" in schema else schema
         validator = Draft202012Validator(located, registry=self._registry, format_checker=_FORMATS)
         found = []
@@ -92,13 +92,13 @@ class Document:
         return found
 
     def with_defaults(self, schema: Schema, value: dict[str, Any]) -> dict[str, Any]:
-        """An object with the defaults of its schema for what was left out."""
+        """Return an object with the schema's defaults for missing properties."""
         properties = self.resolved(schema).get("properties", {})
         defaults = {name: item["default"] for name, item in properties.items() if "default" in item}
         return {**defaults, **value}
 
     def shaped(self, schema: Schema, value: Any) -> Any:
-        """Database values as the schema has them: listed fields only, booleans, lists from JSON text."""
+        """Convert database values to the schema: its fields only, booleans, and lists from JSON text."""
         schema = self.resolved(schema)
         if value is None:
             return None
@@ -132,12 +132,12 @@ class Document:
 
 @cache
 def load() -> Document:
-    """The document beside this module, read once."""
+    """Return the document beside this module, read once."""
     return Document(read_yaml(PATH))
 
 
 def read_yaml(path: Path) -> Any:
-    """The contents of a YAML file; three times as fast where PyYAML was built with its C parser."""
+    """Return the contents of a YAML file. PyYAML's C parser, if present, is three times as fast."""
     loader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return yaml.load(path.read_text(encoding="utf-8"), loader)  # noqa: S506  # both are safe loaders
 

@@ -1,4 +1,4 @@
-"""Members and their memberships, visits, goals and points: operations named as in the document."""
+"""Members with their memberships, visits, goals and points. Functions are named by operationId."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 
 def bulk_update_clients(db: Database, arguments: Arguments) -> Row:
-    """The same change for many clients."""
+    """Make the same change to many clients."""
     return _in_bulk(db, arguments["clientIds"], lambda number: db.update("clients", number, arguments["changes"]))
 
 
 def bulk_delete_clients(db: Database, arguments: Arguments) -> Row:
-    """Many clients and all that belongs to them."""
+    """Delete many clients and everything that belongs to them."""
     return _in_bulk(
         db, arguments["clientIds"], lambda number: db.execute("delete from clients where id = :id", id=number)
     )
 
 
 def merge_clients(db: Database, arguments: Arguments) -> Row:
-    """Everything that refers to the source refers to the target; what the target has already is dropped."""
+    """Point all references from the source to the target. Duplicates of the target's records are dropped."""
     source, target = arguments["sourceId"], arguments["targetId"]
     if source == target:
         refuse(f"Client {source} cannot be merged with itself.")
@@ -45,17 +45,17 @@ def merge_clients(db: Database, arguments: Arguments) -> Row:
 
 
 def send_client_message(db: Database, arguments: Arguments) -> Row:
-    """A message that is kept with the client."""
+    """Store a message with the client."""
     if arguments["channel"] == "sms" and not db.record("clients", arguments["clientId"])["phone"]:
-        refuse(f"Client {arguments['clientId']} has no telephone number; send an email or a push message.")
+        refuse(f"Client {arguments['clientId']} has no telephone number; send an e-mail or a push message.")
     return db.record("messages", db.insert("messages", arguments))
 
 
 def freeze_membership(db: Database, arguments: Arguments) -> Row:
-    """The end moves back by the days of the freeze, as far as they are known."""
+    """Freeze a membership. Its end moves back by the days of the freeze, if an end is given."""
     held = _held_membership(db, arguments["clientId"])
     if held["status"] == "frozen":
-        refuse(f"Membership {held['id']} is frozen already, since {held['frozenFrom']}.")
+        refuse(f"Membership {held['id']} is already frozen, since {held['frozenFrom']}.")
     first = arguments.get("fromDate", db.today)
     last = arguments.get("untilDate")
     if not held["startDate"] <= first <= held["endDate"]:
@@ -73,7 +73,7 @@ def freeze_membership(db: Database, arguments: Arguments) -> Row:
 
 
 def unfreeze_membership(db: Database, arguments: Arguments) -> Row:
-    """The end moves by the difference between the days that were frozen and those that were planned."""
+    """Unfreeze a membership. Its end moves by the difference between frozen and planned days."""
     held = _held_membership(db, arguments["clientId"])
     if held["status"] != "frozen":
         refuse(f"Membership {held['id']} is not frozen, it is {held['status']}.")
@@ -87,23 +87,23 @@ def unfreeze_membership(db: Database, arguments: Arguments) -> Row:
 
 
 def renew_membership(db: Database, arguments: Arguments) -> Row:
-    """A new membership after the current one, and its payment."""
+    """Sell a membership that follows the current one, and record the payment."""
     client = db.record("clients", arguments["clientId"])
     latest = db.one("select * from memberships where clientId = :id order by endDate desc, id desc", id=client["id"])
     if latest and latest["status"] == "frozen":
         refuse(f"Membership {latest['id']} is frozen; unfreeze it first.")
     plan_id = arguments.get("planId", latest["planId"] if latest else None)
     if plan_id is None:
-        refuse(f"Client {client['id']} has no membership to renew; give a planId.")
+        refuse(f"Client {client['id']} has no membership to renew; pass a planId.")
     number = sell_membership(db, client, plan_id, arguments, after=latest["endDate"] if latest else None)
     return db.record("membership_rows", number)
 
 
 def sell_membership(db: Database, client: Row, plan_id: int, terms: dict[str, Any], *, after: str | None) -> int:
-    """A membership of a plan on `terms` (startDate, offerCode, paymentMethod, autoRenew); its number."""
+    """Sell a membership on `terms` (startDate, offerCode, paymentMethod, autoRenew). Return its number."""
     plan = db.record("plans", plan_id)
     if not plan["isActive"]:
-        refuse(f"The plan {plan['name']} is not sold any more.")
+        refuse(f"The plan {plan['name']} is no longer sold.")
     price = plan["priceMinor"]
     if terms.get("offerCode"):
         offer, reason = checked_offer(db, terms["offerCode"], plan_id)
@@ -124,17 +124,17 @@ def sell_membership(db: Database, client: Row, plan_id: int, terms: dict[str, An
 
 
 def check_in_client(db: Database, arguments: Arguments) -> Row:
-    """A visit that has not ended."""
+    """Start a visit."""
     client = db.record("clients", arguments["clientId"])
     if db.one("select 1 from visits where clientId = :id and checkedOutAt is null", id=client["id"]):
-        refuse(f"Client {client['id']} is inside already; check out first.")
+        refuse(f"Client {client['id']} is already inside; check out first.")
     require_active_membership(db, client["id"])
     visit = {"clientId": client["id"], "branchId": arguments.get("branchId", client["branchId"])}
     return db.record("visit_rows", db.insert("visits", visit))
 
 
 def check_out_client(db: Database, arguments: Arguments) -> Row:
-    """The end of the visit."""
+    """End the visit."""
     visit = db.one("select id from visits where clientId = :id and checkedOutAt is null", id=arguments["clientId"])
     if visit is None:
         refuse(f"Client {arguments['clientId']} is not inside.")
@@ -154,19 +154,19 @@ def require_active_membership(db: Database, client_id: int) -> None:
 
 
 def create_member_goal(db: Database, arguments: Arguments) -> Row:
-    """A goal stands at its start."""
+    """Create a goal at its start value."""
     return db.record("goal_rows", db.insert("goals", {**arguments, "currentValue": arguments["startValue"]}))
 
 
 def create_goal_milestone(db: Database, arguments: Arguments) -> Row:
-    """A milestone that the goal has passed is reached at once."""
+    """Create a milestone. It is reached at once if the goal has passed it."""
     number = db.insert("milestones", arguments)
     _mark_milestones(db, db.record("goals", arguments["goalId"]), db.today)
     return db.record("milestones", number)
 
 
 def record_goal_progress(db: Database, arguments: Arguments) -> Row:
-    """A measurement moves the goal, its milestones, and ends it at its target."""
+    """Record a measurement: update the goal and its milestones, and end the goal at its target."""
     goal = db.record("goals", arguments["goalId"])
     if goal["status"] != "active":
         refuse(f"Goal {goal['id']} is {goal['status']}; set its status to active first.")
@@ -179,7 +179,7 @@ def record_goal_progress(db: Database, arguments: Arguments) -> Row:
 
 
 def add_points(db: Database, client_id: int, points: int, reason: str, *, reward_id: int | None = None) -> Row:
-    """Change the balance of loyalty points. Raises Problem (409) where it would become negative."""
+    """Change a client's loyalty points. Raises Problem (409) if the balance would become negative."""
     balance = db.record("clients", client_id)["loyaltyPoints"] + points
     if balance < 0:
         refuse(f"Client {client_id} has {balance - points} points, {-balance} too few.")
@@ -189,12 +189,12 @@ def add_points(db: Database, client_id: int, points: int, reason: str, *, reward
 
 
 def adjust_loyalty_points(db: Database, arguments: Arguments) -> Row:
-    """Points given or taken back."""
+    """Give points, or take them back."""
     return add_points(db, arguments["clientId"], arguments["points"], arguments["reason"])
 
 
 def redeem_reward(db: Database, arguments: Arguments) -> Row:
-    """Points for a piece of the reward."""
+    """Exchange points for one piece of the reward."""
     reward = db.record("rewards", arguments["rewardId"])
     if reward["stock"] == 0:
         refuse(f"The reward {reward['name']} is out of stock.")

@@ -1,4 +1,4 @@
-"""Offer codes: whether one holds, and for what price."""
+"""Offer codes: validity and discounted prices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def validate_offer_code(db: Database, arguments: Arguments) -> Row:
-    """Whether a code can be used today, and what the plan costs with it. Uses nothing up."""
+    """Return whether a code is valid today, and the discounted price of the plan. Does not redeem it."""
     plan = db.by_id("plans", arguments.get("planId"))
     offer, reason = checked_offer(db, arguments["code"], arguments.get("planId"))
     price = plan["priceMinor"] if plan else None
@@ -28,7 +28,7 @@ def validate_offer_code(db: Database, arguments: Arguments) -> Row:
 
 
 def checked_offer(db: Database, code: str, plan_id: int | None) -> tuple[Row | None, str]:
-    """The offer if it can be used today for the plan, and why it can or cannot."""
+    """Return the offer if it is valid today for the plan, and the reason why it is or is not."""
     offer = db.one("select * from offer_rows where code = :code", code=code)
     if offer is None:
         return None, f"There is no offer with the code {code}."
@@ -39,5 +39,5 @@ def checked_offer(db: Database, code: str, plan_id: int | None) -> tuple[Row | N
     if offer["status"] == "used_up":
         return None, f"All {offer['maxRedemptions']} uses of the offer {offer['code']} are taken."
     if plan_id is not None and offer["planId"] not in (None, plan_id):
-        return None, f"The offer {offer['code']} holds for plan {offer['planId']} only."
+        return None, f"The offer {offer['code']} is valid for plan {offer['planId']} only."
     return offer, f"The offer {offer['code']} can be used until {offer['validUntil']}."

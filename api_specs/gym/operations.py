@@ -1,4 +1,4 @@
-"""Operations that need no code of their own: reads are statements in reads.sql, plain writes are declared here."""
+"""Operations without code of their own: reads are statements in reads.sql, plain writes are declared here."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ Arguments = dict[str, Any]
 
 @dataclass(frozen=True)
 class Create:
-    """Insert the arguments into a table; answer with the new row of `rows`."""
+    """Insert the arguments into a table. The answer is the new row of the view `rows`."""
 
     table: str
     rows: str
 
     def __call__(self, db: Database, arguments: Arguments) -> Row:
-        """The new record."""
+        """Return the new record."""
         return db.record(self.rows, db.insert(self.table, arguments))
 
 
 @dataclass(frozen=True)
 class Update:
-    """Change the record that the path parameter `key` numbers; answer with its row of `rows`."""
+    """Change the record numbered by the path parameter `key`. The answer is its row of the view `rows`."""
 
     table: str
     rows: str
     key: str
 
     def __call__(self, db: Database, arguments: Arguments) -> Row:
-        """The changed record."""
+        """Return the changed record."""
         number = arguments[self.key]
         db.update(self.table, number, {name: value for name, value in arguments.items() if name != self.key})
         return db.record(self.rows, number)
@@ -42,13 +42,13 @@ class Update:
 
 @dataclass(frozen=True)
 class Delete:
-    """Delete the record that the path parameter `key` numbers, and what belongs to it."""
+    """Delete the record numbered by the path parameter `key`, and everything that belongs to it."""
 
     table: str
     key: str
 
     def __call__(self, db: Database, arguments: Arguments) -> None:
-        """Nothing is answered."""
+        """Delete the record."""
         db.execute(f"delete from {self.table} where id = :id", id=arguments[self.key])  # noqa: S608  # a declared table
 
 
@@ -86,7 +86,7 @@ WRITES: dict[str, Create | Update | Delete] = {
     "connect_wearable": Create("wearables", "wearable_rows"),
 }
 
-#: Arguments that number a record: the table (or view) that has to hold it, and what it is called.
+#: Arguments that refer to a record: the table or view of the record, and its name in messages.
 REFERENCES = {
     "branchId": ("branches", "branch"),
     "clientId": ("clients", "client"),
@@ -122,7 +122,7 @@ REFERENCES = {
 
 
 def require_records(db: Database, arguments: Arguments, *, place: str) -> None:
-    """Raise Problem unless every record that the arguments number exists: 404 for the path, 422 for the body."""
+    """Raise Problem unless all referenced records exist: 404 for the path, 422 for the body."""
     for name, value in arguments.items():
         table, what = REFERENCES.get(name, ("", ""))
         if table and value is not None and db.by_id(table, value) is None:
@@ -131,7 +131,7 @@ def require_records(db: Database, arguments: Arguments, *, place: str) -> None:
 
 
 def read(db: Database, name: str, arguments: Arguments, *, paged: bool) -> Row:
-    """The answer of a statement of reads.sql: a page, or one record with the lists within it. Raises Problem (404)."""
+    """Return the answer of a statement in reads.sql: a page, or one record with nested lists. Raises Problem (404)."""
     sql = db.statements[name]
     if paged:
         total = db.rows(f"select count(*) as total from ({sql})", arguments)[0]["total"]  # noqa: S608  # from reads.sql

@@ -1,4 +1,4 @@
-"""The smallest PDF that a reader opens: one page of text (PDF 1.4, ISO 32000-1 7.5)."""
+"""A minimal PDF: one page of text (PDF 1.4, ISO 32000-1 7.5)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import textwrap
 
 
 def one_page(title: str, lines: list[str]) -> bytes:
-    """A4, Helvetica; letters outside Latin-1 become question marks, and what does not fit on the page is left out."""
+    """Return an A4 page in Helvetica. Letters outside Latin-1 become question marks; excess lines are dropped."""
     wrapped = [part for line in lines for part in textwrap.wrap(line, 90) or [""]][:45]
     shown = "".join(f"({_escaped(line)}) Tj T*\n" for line in wrapped)
     content = f"BT /F1 18 Tf 60 780 Td ({_escaped(title)}) Tj /F1 11 Tf 16 TL 0 -32 Td\n{shown}ET"

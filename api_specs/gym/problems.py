@@ -1,4 +1,4 @@
-"""What the service answers when it says no: problem details (RFC 9457)."""
+"""Error answers of the service: problem details (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Problem(Exception):
-    """An answer with an error status; `detail` says what is wrong and what to do, `errors` names invalid arguments."""
+    """An error answer. `detail` says what is wrong and what to do; `errors` lists invalid arguments."""
 
     def __init__(self, status: int, detail: str, *, errors: Sequence[dict[str, str]] = ()) -> None:
         super().__init__(detail)
@@ -23,7 +23,7 @@ class Problem(Exception):
         self.errors = tuple(errors)
 
     def response(self) -> JSONResponse:
-        """The answer as it is sent."""
+        """Return the HTTP response."""
         content: dict[str, Any] = {
             "type": "about:blank",
             "title": HTTPStatus(self.status).phrase,
@@ -37,27 +37,27 @@ class Problem(Exception):
 
 
 def refuse(detail: str) -> NoReturn:
-    """Raise a 409: the arguments are fine, but the records do not allow it."""
+    """Raise a 409: the arguments are valid, but the records do not allow the operation."""
     raise Problem(409, detail)
 
 
 def not_found(what: str, number: object) -> Problem:
-    """404: there is no such record."""
+    """Return a 404 for a missing record."""
     return Problem(404, f"There is no {what} {number}.")
 
 
 def invalid(*errors: tuple[str, str, str]) -> Problem:
-    """422: arguments that are not valid, each as (place, name, message)."""
+    """Return a 422 for invalid arguments, each given as (place, name, message)."""
     listed = [{"in": place, "name": name, "message": message} for place, name, message in errors]
     return Problem(422, "; ".join(f"{error['name']}: {error['message']}" for error in listed), errors=listed)
 
 
 def broken_constraint(error: sqlite3.IntegrityError) -> Problem:
-    """A constraint of the schema that a write would break, as 409."""
+    """Return a 409 for a write that would break a constraint of the schema."""
     unique = re.match(r"UNIQUE constraint failed: (.+)", str(error))
     if unique:
         columns = [column.split(".")[-1] for column in unique[1].split(", ")]
-        return Problem(409, f"There is a record with the same {' and '.join(columns)} already.")
+        return Problem(409, f"A record with the same {' and '.join(columns)} already exists.")
     if "FOREIGN KEY" in str(error):
         return Problem(409, "Other records still refer to this one.")
     return Problem(409, f"The records do not allow this ({error}).")

@@ -1,6 +1,6 @@
--- What the reading operations answer. A statement is named by its operationId; its bind variables are the parameters of
--- that operation in openapi.yaml (null when left out), and :today and :now. Whether it answers with one record or with
--- a page is in the document. `operation.field` fills a list within the record of `operation`.
+-- Answers of the read operations. A statement is named by its operationId. Its bind variables are the operation's
+-- parameters in openapi.yaml (null if omitted), :today and :now. The document says whether the answer is one record or
+-- a page. `operation.field` fills a list within the record of `operation`.
 
 -- name: get_gym_info
 select g.*, :branchId as branchId, b.*, :today as today,

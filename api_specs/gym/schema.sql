@@ -1,6 +1,6 @@
--- Columns are named as the fields of openapi.yaml, so a row is an answer. Days are YYYY-MM-DD, times UTC with a Z,
--- money in minor units, lists JSON text. A view named *_rows is what the operations of that table answer with;
--- clock(today, now) is the current moment of the service.
+-- Columns have the names of the fields in openapi.yaml, so a row is an answer. Days are YYYY-MM-DD, times are UTC with
+-- a Z, money is in minor units, lists are JSON text. A view *_rows has the answer rows of the operations on its table.
+-- clock(today, now) is the current time of the service.
 create table clock (today text not null, now text not null);
 
 create table currencies (

@@ -1,4 +1,4 @@
-"""A gym with two years behind it, the same for the same clock: seed.sql, and the functions that it draws with.
+"""Seed a gym with two years of history, identical for the same clock: seed.sql and the functions that it calls.
 
 names.txt has first names in its first line and last names in its second.
 """
@@ -20,7 +20,7 @@ _FOLDER = Path(__file__).parent
 
 def fill(db: Database) -> None:
     """Fill an empty database."""
-    draws = random.Random(137)  # noqa: S311  # drawn data, no secret
+    draws = random.Random(137)  # noqa: S311  # sample data, nothing secret
     first_names, last_names = (_FOLDER / "names.txt").read_text(encoding="utf-8").splitlines()
     midnight = datetime.fromisoformat(db.today)
 

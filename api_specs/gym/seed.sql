@@ -1,6 +1,6 @@
--- A gym with two years behind it. Beside those of SQLite there are the functions of seed.py, which draw from a generator
--- with a fixed seed: day(n), moment(n, minutes), draw(low, high), pick(…), first_name(), last_name(), phone().
--- What a row draws is drawn once, on insertion; what follows from it is filled in by an update.
+-- A gym with two years of history. seed.py adds functions that draw from a random generator with a fixed seed:
+-- day(n), moment(n, minutes), draw(low, high), pick(…), first_name(), last_name(), phone().
+-- Random values are drawn once, on insertion; values derived from them are filled in by an update.
 create temp table series as
   with recursive s (n) as (select 0 union all select n + 1 from s where n < 730) select n, day(-n) as day from s;
 
@@ -17,7 +17,7 @@ insert into branches (name, city, address, phone, currency, capacity, openedOn) 
 insert into gym values
   ('Northlight Fitness', 'Northlight Fitness GmbH', 'office@northlight.example', '+49 30 5550100', 'EUR', 'light', 'dashboard', 1);
 
--- people who work here ----------------------------------------------------------------------------------------------
+-- staff ----------------------------------------------------------------------------------------------
 insert into staff (firstName, lastName, email, phone, role, specialty, branchId, hiredOn, salaryMinor, currency)
 with roles (place, role, salary) as (values (1, 'manager', 420000), (2, 'sales', 290000), (3, 'trainer', 310000),
   (4, 'trainer', 310000), (5, 'trainer', 310000), (6, 'receptionist', 240000), (7, 'cleaner', 210000))
@@ -37,7 +37,7 @@ update salaries set status = 'pending', paidOn = null, paymentMethod = null
 where draw(1, 100) <= case month when strftime('%Y-%m', day(0), 'start of month', '-1 months') then 60
                                  when strftime('%Y-%m', day(0), 'start of month', '-2 months') then 8 else 0 end;
 
--- what is sold ------------------------------------------------------------------------------------------------------
+-- products and plans ------------------------------------------------------------------------------------------------------
 insert into plans (name, description, durationDays, priceMinor, currency, classesIncluded, maxFreezeDays, isActive) values
   ('Monthly', 'One month, all opening hours', 30, 4990, 'EUR', 0, 30, 1),
   ('Gold', 'One year, all branches, classes and sauna', 365, 59900, 'EUR', 1, 90, 1),
@@ -197,7 +197,7 @@ insert into campaigns (name, channel, status, audience, startsOn, endsOn, messag
   ('Summer body', 'email', 'scheduled', 'all active members', day(45), day(75), 'Summer is coming', 60000, 'EUR', 0, 0, 0, 0),
   ('Opening in Warsaw', 'social', 'draft', 'people in Warsaw', day(55), day(80), 'Northlight comes to Praga', 400000, 'EUR', 0, 0, 0, 0);
 
--- what is kept about members ----------------------------------------------------------------------------------------------
+-- records of members ----------------------------------------------------------------------------------------------
 insert into diets (name, goal, caloriesPerDay, meals, description) values
   ('Lean start', 'weight_loss', 1700, '["Yoghurt with berries", "Chicken salad", "Vegetable soup"]', 'Gentle deficit for the first weeks'),
   ('Light and green', 'weight_loss', 1500, '["Green smoothie", "Lentil salad", "Baked fish"]', null),

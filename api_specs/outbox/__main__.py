@@ -1,4 +1,4 @@
-"""`python -m api_specs.outbox --token TOKEN`: serve the outbox; a line with the address is printed when it is ready."""
+"""`python -m api_specs.outbox --token TOKEN`: serve the outbox, and print its address when it is ready."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8138, help="0 picks a free one (default: %(default)s)")
     parser.add_argument("--database", default=":memory:", help="a file to keep the data in (default: memory)")
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--token", help="the bearer token that every operation asks for")
-    what.add_argument("--document", action="store_true", help="print the OpenAPI document and end")
+    what.add_argument("--token", help="the bearer token that every operation requires")
+    what.add_argument("--document", action="store_true", help="print the OpenAPI document and exit")
     options = parser.parse_args()
     app = create_app(options.database, token=options.token or "")
     if options.document:

@@ -1,4 +1,4 @@
-"""The service: its operations, which FastAPI documents as they stand here."""
+"""The outbox service: its operations, documented by FastAPI."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 router = APIRouter()
 
-Limit = Annotated[int, Query(ge=1, le=100, description="At most so many.")]
-Cursor = Annotated[str | None, Query(pattern=r"^\d{1,15}$", description="`nextCursor` of the page before.")]
+Limit = Annotated[int, Query(ge=1, le=100, description="Maximum number of items.")]
+Cursor = Annotated[str | None, Query(pattern=r"^\d{1,15}$", description="`nextCursor` of the previous page.")]
 Name = Annotated[str, Path(description="Name of the template.")]
 MessageId = Annotated[int, Path(alias="messageId", ge=1, le=2**53)]
 
 
 def create_app(database: pathlib.Path | str = ":memory:", *, token: str) -> FastAPI:
-    """The service on a database file, or on memory. Every operation asks for `token` as a bearer token."""
+    """Create the service on a database file, or in memory. Every operation requires `token` as a bearer token."""
     app = FastAPI(
         title="Outbox",
         version="1.0.0",
@@ -58,7 +58,7 @@ def create_app(database: pathlib.Path | str = ":memory:", *, token: str) -> Fast
     app.include_router(
         router,
         dependencies=[Depends(_require_token)],
-        responses={"default": {"model": ProblemDetails, "description": "What is wrong."}},
+        responses={"default": {"model": ProblemDetails, "description": "The problem."}},
     )
     app.add_exception_handler(Problem, _problem)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -99,7 +99,7 @@ def create_template(kept: Kept, content: NewTemplate) -> Template:
     sending.placeholders(content.subject, content.text)
     with kept.transaction():
         if kept.one("select 1 from templates where name = :name", name=content.name):
-            raise Problem(409, f"There is a template {content.name} already; change it with update_template.")
+            raise Problem(409, f"Template {content.name} already exists; change it with update_template.")
         kept.add(
             "insert into templates values (:name, :channel, :subject, :text, :at)", **content.model_dump(), at=now()
         )
@@ -114,7 +114,7 @@ def get_template(kept: Kept, name: Name) -> Template:
 
 @router.patch("/templates/{name}", tags=["templates"])
 def update_template(kept: Kept, name: Name, content: TemplateChange) -> Template:
-    """Change the subject or the text of a template. Messages that were written by it stay as they are."""
+    """Change the subject or the text of a template. Messages already written from it do not change."""
     with kept.transaction():
         row = _known_template(kept, name) | content.model_dump(exclude_none=True)
         sending.placeholders(row["subject"], row["text"])
@@ -130,7 +130,7 @@ def update_template(kept: Kept, name: Name, content: TemplateChange) -> Template
 
 @router.delete("/templates/{name}", tags=["templates"], status_code=204)
 def delete_template(kept: Kept, name: Name) -> None:
-    """Delete a template. Messages that were written by it stay."""
+    """Delete a template. Messages written from it are kept."""
     with kept.transaction():
         _known_template(kept, name)
         kept.change("delete from templates where name = :name", name=name)
@@ -138,13 +138,13 @@ def delete_template(kept: Kept, name: Name) -> None:
 
 @router.post("/templates/{name}/preview", tags=["templates"])
 def preview_template(kept: Kept, name: Name, content: Values) -> Preview:
-    """Show a message by this template as it would be sent; nothing is sent."""
+    """Show a message from this template as it would be sent. Nothing is sent."""
     return Preview(**sending.preview(_known_template(kept, name), content.values))
 
 
 @router.post("/emails", tags=["messages"], status_code=201)
 def send_email(kept: Kept, content: NewEmail) -> Message:
-    """Send an e-mail, at once or at `sendAt`, with a text of its own or by a template."""
+    """Send an e-mail, at once or at `sendAt`, with its own text or from a template."""
     with kept.transaction():
         number = sending.write(kept, "email", list(content.to), content, content.subject or "")
         return _known_message(kept, number)
@@ -152,7 +152,7 @@ def send_email(kept: Kept, content: NewEmail) -> Message:
 
 @router.post("/texts", tags=["messages"], status_code=201)
 def send_text(kept: Kept, content: NewText) -> Message:
-    """Send a text message (SMS), at once or at `sendAt`, with a text of its own or by a template."""
+    """Send a text message (SMS), at once or at `sendAt`, with its own text or from a template."""
     with kept.transaction():
         return _known_message(kept, sending.write(kept, "text", [content.to], content))
 
@@ -162,7 +162,7 @@ def list_messages(
     kept: Kept,
     status: MessageStatus | None = None,
     channel: Channel | None = None,
-    recipient: Annotated[str | None, Query(description="An address or a number, exactly.")] = None,
+    recipient: Annotated[str | None, Query(description="An exact address or number.")] = None,
     limit: Limit = 20,
     cursor: Cursor = None,
 ) -> MessagePage:
@@ -203,12 +203,12 @@ def retry_message(kept: Kept, message_id: MessageId) -> Message:
 def list_deliveries(
     kept: Kept,
     message_id: Annotated[int | None, Query(alias="messageId", ge=1, le=2**53)] = None,
-    recipient: Annotated[str | None, Query(description="An address or a number, exactly.")] = None,
+    recipient: Annotated[str | None, Query(description="An exact address or number.")] = None,
     status: DeliveryStatus | None = None,
     limit: Limit = 20,
     cursor: Cursor = None,
 ) -> DeliveryPage:
-    """The delivery log, newest first: what became of each message to each recipient."""
+    """List the delivery log, newest first: the result of each message for each recipient."""
     where = (
         "(:message is null or message_id = :message) and (:recipient is null or recipient = :recipient)"
         " and (:status is null or status = :status)"
@@ -219,16 +219,16 @@ def list_deliveries(
 
 @router.get("/suppressions", tags=["suppressions"])
 def list_suppressions(kept: Kept) -> list[Suppression]:
-    """List the recipients to whom nothing is sent any more."""
+    """List the recipients that receive no more messages."""
     return [Suppression(**row) for row in kept.rows("select * from suppressions order by since desc, recipient")]
 
 
 @router.post("/suppressions", tags=["suppressions"], status_code=201)
 def suppress_recipient(kept: Kept, content: NewSuppression) -> Suppression:
-    """Send nothing to a recipient any more, as after an unsubscription or a complaint."""
+    """Stop all messages to a recipient, for example after an unsubscription or a complaint."""
     with kept.transaction():
         if kept.one("select 1 from suppressions where recipient = :recipient", recipient=content.recipient):
-            raise Problem(409, f"{content.recipient} is suppressed already.")
+            raise Problem(409, f"{content.recipient} is already suppressed.")
         kept.add("insert into suppressions values (:recipient, :reason, :at)", **content.model_dump(), at=now())
         return Suppression(**kept.rows("select * from suppressions where recipient = :r", r=content.recipient)[0])
 
@@ -265,7 +265,7 @@ def _require_status(found: Message, status: MessageStatus, done: str) -> None:
 
 
 def _page(kept: Store, table: str, where: str, limit: int, cursor: str | None, **values: object) -> dict[str, Any]:
-    """One page of a table by descending number; the cursor is the last number of the page before."""
+    """Return one page of a table by descending number. The cursor is the last number of the previous page."""
     sql = f"from {table} where {where}"
     before = int(cursor) if cursor else 2**62
     rows = kept.rows(f"select * {sql} and id < :before order by id desc limit :n", before=before, n=limit + 1, **values)
@@ -275,11 +275,11 @@ def _page(kept: Store, table: str, where: str, limit: int, cursor: str | None, *
 
 
 async def _problem(_request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, Problem)  # noqa: S101 -- registered for this class alone
+    assert isinstance(error, Problem)  # noqa: S101 -- registered for this class only
     return error.response()
 
 
 async def _invalid(_request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, RequestValidationError)  # noqa: S101 -- registered for this class alone
-    said = (f"{'.'.join(map(str, mistake['loc']))}: {mistake['msg']}" for mistake in error.errors())
-    return Problem(422, "; ".join(said)).response()
+    assert isinstance(error, RequestValidationError)  # noqa: S101 -- registered for this class only
+    mistakes = (f"{'.'.join(map(str, mistake['loc']))}: {mistake['msg']}" for mistake in error.errors())
+    return Problem(422, "; ".join(mistakes)).response()

@@ -1,4 +1,4 @@
-"""What the service takes and answers. Fields are camelCase on the wire."""
+"""Request and response models. Fields are camelCase on the wire."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class NewTemplate(_Model):
 
     name: TemplateName
     channel: Channel
-    subject: str = Field("", description="Of an e-mail; may hold placeholders, too.")
+    subject: str = Field("", description="Subject of an e-mail. May contain placeholders.")
     text: str = Field(min_length=1, max_length=20_000, examples=["Dear $name, your membership ends on $endDate."])
 
 
@@ -38,9 +38,9 @@ class TemplateChange(_Model):
 
 
 class Template(NewTemplate):
-    """A template as it is kept."""
+    """A stored template."""
 
-    placeholders: list[str] = Field(description="Values that a message by this template must give.")
+    placeholders: list[str] = Field(description="Values that a message from this template needs.")
     updated_at: datetime
 
 
@@ -63,31 +63,31 @@ class _Written(_Model):
     text: str | None = Field(None, min_length=1, max_length=20_000)
     template: TemplateName | None = None
     values: dict[str, str] = Field(default_factory=dict, description="For the placeholders of the template.")
-    send_at: datetime | None = Field(None, description="Schedule the message for later; at once when it is left out.")
+    send_at: datetime | None = Field(None, description="Time to send the message. Default: at once.")
 
     @model_validator(mode="after")
     def _one_text(self) -> _Written:
         if (self.text is None) == (self.template is None):
-            message = "give either text or template"
+            message = "pass either text or template"
             raise ValueError(message)
         return self
 
 
 class NewEmail(_Written):
-    """An e-mail to one recipient or more."""
+    """An e-mail to one or more recipients."""
 
     to: list[EmailAddress] = Field(min_length=1, max_length=100)
-    subject: str | None = Field(None, description="Needed unless a template gives it.")
+    subject: str | None = Field(None, description="Required unless the template has one.")
 
 
 class NewText(_Written):
-    """A text message to one telephone."""
+    """A text message to one phone number."""
 
     to: PhoneNumber
 
 
 class Message(_Model):
-    """A message as it was sent or will be."""
+    """A message that was sent or will be."""
 
     id: int
     channel: Channel
@@ -101,7 +101,7 @@ class Message(_Model):
 
 
 class Delivery(_Model):
-    """What became of a message to one recipient."""
+    """The result of a message for one recipient."""
 
     id: int
     message_id: int
@@ -113,7 +113,7 @@ class Delivery(_Model):
 
 
 class NewSuppression(_Model):
-    """A recipient to whom nothing is sent any more."""
+    """A recipient that receives no more messages."""
 
     recipient: EmailAddress | PhoneNumber
     reason: Literal["unsubscribed", "complaint", "bounced", "manual"] = "manual"
@@ -130,7 +130,7 @@ class MessagePage(_Model):
 
     items: list[Message]
     total: int
-    next_cursor: str | None = Field(None, description="Give it as `cursor` for the next page.")
+    next_cursor: str | None = Field(None, description="Pass it as `cursor` for the next page.")
 
 
 class DeliveryPage(_Model):
@@ -138,11 +138,11 @@ class DeliveryPage(_Model):
 
     items: list[Delivery]
     total: int
-    next_cursor: str | None = Field(None, description="Give it as `cursor` for the next page.")
+    next_cursor: str | None = Field(None, description="Pass it as `cursor` for the next page.")
 
 
 class Problem(BaseModel):
-    """What is wrong (RFC 9457)."""
+    """A problem (RFC 9457)."""
 
     title: str
     status: int

@@ -1,4 +1,4 @@
-"""What the service answers when it says no: problem details (RFC 9457)."""
+"""Error answers of the service: problem details (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 
 
 class Problem(Exception):
-    """An answer with an error status; `detail` says what is wrong and what to do."""
+    """An error answer. `detail` says what is wrong and what to do."""
 
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
@@ -16,7 +16,7 @@ class Problem(Exception):
         self.detail = detail
 
     def response(self) -> JSONResponse:
-        """The answer as it is sent."""
+        """Return the HTTP response."""
         content = {"title": HTTPStatus(self.status).phrase, "status": self.status, "detail": self.detail}
         headers = {"WWW-Authenticate": "Bearer"} if self.status == HTTPStatus.UNAUTHORIZED else None
         return JSONResponse(content, self.status, headers, "application/problem+json")

@@ -1,7 +1,7 @@
-"""From what a caller wrote to messages, and from messages to deliveries.
+"""Turn requests into messages, and messages into deliveries.
 
-No carrier is behind this example: a message is delivered, unless its recipient is suppressed, or its address stands in
-the domain `bounce.example` or its number begins with `+999`, which bounce.
+This example has no carrier. Every message is delivered, except to suppressed recipients. Addresses in the domain
+`bounce.example` and numbers that begin with `+999` bounce.
 """
 
 from __future__ import annotations
@@ -20,29 +20,31 @@ if TYPE_CHECKING:
 
 
 def placeholders(*texts: str) -> list[str]:
-    """The names of the placeholders in texts, sorted. Raises Problem (422) for a `$` that begins none."""
+    """Return the sorted placeholder names in texts. Raises Problem (422) for a `$` that begins none."""
     names: set[str] = set()
     for text in texts:
         template = Placeholders(text)
         if not template.is_valid():
-            raise Problem(422, "A $ begins no placeholder: write $$ for the character itself.")
+            raise Problem(422, "A $ does not begin a placeholder: write $$ for the character itself.")
         names.update(template.get_identifiers())
     return sorted(names)
 
 
 def rendered(template: Row, values: dict[str, str]) -> tuple[str, str]:
-    """Subject and text with the values filled in. Raises Problem (422) that names what is missing or unknown."""
+    """Return subject and text with values filled in. Raises Problem (422) that lists missing and unknown values."""
     needed = placeholders(template["subject"], template["text"])
     missing = sorted(set(needed) - set(values))
     unknown = sorted(set(values) - set(needed))
     if missing or unknown:
-        said = [f"missing: {', '.join(missing)}"] * bool(missing) + [f"unknown: {', '.join(unknown)}"] * bool(unknown)
-        raise Problem(422, f"The template {template['name']} takes {needed}; {'; '.join(said)}.")
+        problems = [f"missing: {', '.join(missing)}"] * bool(missing) + [f"unknown: {', '.join(unknown)}"] * bool(
+            unknown
+        )
+        raise Problem(422, f"The template {template['name']} takes {needed}; {'; '.join(problems)}.")
     return Placeholders(template["subject"]).substitute(values), Placeholders(template["text"]).substitute(values)
 
 
 def write(store: Store, channel: str, recipients: list[str], content: NewEmail | NewText, subject: str = "") -> int:
-    """Keep a message, and deliver it unless it is scheduled; its number."""
+    """Store a message, and deliver it unless it is scheduled. Return its number."""
     text = content.text or ""
     if content.template is not None:
         template = store.one("select * from templates where name = :name", name=content.template)
@@ -51,7 +53,7 @@ def write(store: Store, channel: str, recipients: list[str], content: NewEmail |
         filled, text = rendered(template, content.values)
         subject = subject or filled
     if channel == "email" and not subject:
-        raise Problem(422, "An e-mail needs a subject: give one, or a template that has one.")
+        raise Problem(422, "An e-mail needs a subject: pass one, or a template with one.")
     at = now()
     due = stamp(content.send_at.astimezone(UTC)) if content.send_at else at
     number = store.add(
@@ -70,14 +72,14 @@ def write(store: Store, channel: str, recipients: list[str], content: NewEmail |
 
 
 def deliver_due(store: Store) -> None:
-    """Deliver the scheduled messages whose time has come."""
+    """Deliver scheduled messages that are due."""
     due = store.rows("select id from messages where status = 'scheduled' and send_at <= :now order by id", now=now())
     for row in due:
         deliver(store, row["id"])
 
 
 def deliver(store: Store, number: int) -> None:
-    """Try every recipient of a message once: sent when it reached one, else failed."""
+    """Try each recipient once. The message is sent if it reached at least one, else failed."""
     row = store.one("select * from messages where id = :number", number=number)
     assert row is not None  # noqa: S101 -- the caller read or wrote it in this transaction
     outcomes = [_attempt(store, row, recipient) for recipient in json.loads(row["recipients"])]
@@ -104,6 +106,6 @@ def _attempt(store: Store, row: Row, recipient: str) -> str:
 
 
 def preview(template: Row, values: dict[str, str]) -> Row:
-    """A message by a template as it would be sent; see `Preview`."""
+    """Return a template's message as it would be sent; see `Preview`."""
     subject, text = rendered(template, values)
     return {"subject": subject, "text": text}

@@ -33,19 +33,19 @@ create table if not exists suppressions (recipient text primary key, reason text
 
 
 class Store:
-    """A database file, or memory for `:memory:`; one transaction at a time."""
+    """A database file, or `:memory:`; one transaction at a time."""
 
     def __init__(self, path: Path | str) -> None:
         self._lock = threading.Lock()
         self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         self._connection.row_factory = _row
-        # The file is let go of with the last reference to this object, whether or not anybody says so.
+        # The file is closed with the last reference to this object, even if nobody calls close.
         self.close = weakref.finalize(self, self._connection.close)
         self._connection.executescript(_SCHEMA)
 
     @contextmanager
     def transaction(self) -> Iterator[Store]:
-        """All of it or, when an exception leaves the block, nothing."""
+        """Run the block in a transaction. An exception rolls it back."""
         with self._lock:
             self._connection.execute("begin immediate")
             try:
@@ -56,34 +56,34 @@ class Store:
             self._connection.execute("commit")
 
     def rows(self, sql: str, **values: object) -> list[Row]:
-        """All rows of a statement."""
+        """Return all rows of a statement."""
         return self._connection.execute(sql, values).fetchall()
 
     def one(self, sql: str, **values: object) -> Row | None:
-        """The first row of a statement."""
+        """Return the first row of a statement, or None."""
         return next(iter(self.rows(sql, **values)), None)
 
     def change(self, sql: str, **values: object) -> int:
-        """Run a statement; how many rows it changed."""
+        """Run a statement. Return the number of changed rows."""
         return self._connection.execute(sql, values).rowcount
 
     def add(self, sql: str, **values: object) -> int:
-        """Insert a row; its number."""
+        """Insert a row. Return its number."""
         return self._connection.execute(sql, values).lastrowid or 0
 
 
 def now() -> str:
-    """The moment of a write, UTC."""
+    """Return the current time, formatted by `stamp`."""
     return stamp(datetime.now(UTC))
 
 
 def stamp(moment: datetime) -> str:
-    """A moment in UTC as it is kept: texts in the order of time."""
+    """Format a UTC time as text that sorts by time."""
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def message(row: Row) -> Row:
-    """A row of `messages` as the message that is answered."""
+    """Convert a row of `messages` to the message in an answer."""
     return {**{name: row[name] for name in row if name != "recipients"}, "to": json.loads(row["recipients"])}
 
 

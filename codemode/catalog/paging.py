@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
 from codemode.catalog.identifiers import snake
-from codemode.catalog.tool import Location
+from codemode.catalog.tool import Location, Paging
 
 if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
@@ -60,27 +59,6 @@ _MORE = ("has_more", "hasmore", "has_next", "has_next_page", "more", "truncated"
 ANY_FIELD = "*"
 
 _LINK = re.compile(r"<([^<>]*)>\s*;([^,<]*(?:,(?!\s*<)[^,<]*)*)")
-
-
-@dataclass(frozen=True, slots=True)
-class Paging:
-    """How a tool is paged. Names are those of parameters.
-
-    `items` is the field of the page's list, "" where the answer itself is the list, "*" where only the answer can tell.
-    """
-
-    items: str
-    cursor: str = ""
-    after: str = ""
-    page: str = ""
-    offset: str = ""
-    size: str = ""
-    size_default: int | None = None
-
-    @property
-    def kind(self) -> str:
-        """The name of the way, as stubs say it."""
-        return next((name for name in ("cursor", "after", "page", "offset") if getattr(self, name)), "link")
 
 
 def paging_of(tool: Tool) -> Paging | None:

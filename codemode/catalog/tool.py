@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from codemode.catalog.paging import Paging
     from codemode.catalog.schema import Schema
 
 
@@ -50,6 +49,27 @@ class Parameter:
     style: str = ""
     explode: bool = False
     allow_reserved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """How a tool is paged. Names are those of parameters.
+
+    `items` is the field of the page's list, "" where the answer itself is the list, "*" where only the answer can tell.
+    """
+
+    items: str
+    cursor: str = ""
+    after: str = ""
+    page: str = ""
+    offset: str = ""
+    size: str = ""
+    size_default: int | None = None
+
+    @property
+    def kind(self) -> str:
+        """The name of the way, as stubs say it."""
+        return next((name for name in ("cursor", "after", "page", "offset") if getattr(self, name)), "link")
 
 
 @dataclass(frozen=True, slots=True)

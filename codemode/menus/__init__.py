@@ -1,4 +1,4 @@
-"""Menus: a few tools for a message, for models that cannot write code and cannot be given all tools."""
+"""Menus: a small selection of tools per message, for models that cannot write code."""
 
 from codemode.menus.menu import Menu, MenuCost, Offered, Reason
 from codemode.menus.meta_tools import MetaAnswer

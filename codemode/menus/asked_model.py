@@ -1,4 +1,4 @@
-"""A model that is asked which categories a message is about: it can name nothing but what there is."""
+"""Ask a model which categories a message is about. The request allows only existing names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _NAME = "choose_categories"
 
-#: The longest that one connection is waited for; the settings bound the whole.
+#: Timeout of one connection in seconds; the settings limit the whole request.
 MODEL_S = 60.0
 
 _TASK = (
@@ -28,19 +28,19 @@ _TASK = (
 
 
 class ModelFailure(Exception):
-    """Why there is no choice, for a reader."""
+    """The model made no usable choice; the message says why."""
 
 
 class AskedModel:
-    """Asks over chat completions, by a tool that must be called and whose values are an enumeration."""
+    """Ask by chat completions, with a required tool whose values are an enumeration."""
 
     def __init__(self, settings: RouterModelSettings) -> None:
         self._settings = settings
         self._key = settings.api_key.resolve() if settings.api_key else SecretStr("none")
 
     async def choose(self, text: str, categories: Mapping[str, str], timeout_s: float) -> list[str]:
-        """The names of the categories that the text is about. Raises ModelFailure, also where they come too late."""
-        openai = await asyncio.to_thread(import_module, "openai")  # takes a second, once
+        """Return the categories that the text is about. Raises ModelFailure, also after a timeout."""
+        openai = await asyncio.to_thread(import_module, "openai")  # the first import takes a second
         try:
             async with asyncio.timeout(timeout_s):
                 return await self._asked(openai, text, categories)
@@ -91,6 +91,6 @@ def _chosen(answer: Any, categories: Mapping[str, str]) -> list[str]:
         raise ModelFailure(message) from None
     strange = [name for name in named if name not in categories] if isinstance(named, list) else [named]
     if strange:
-        message = f"the router's model named what is no category ({str(strange[0])[:50]!r})"
+        message = f"the router's model named an unknown category ({str(strange[0])[:50]!r})"
         raise ModelFailure(message)
     return list(dict.fromkeys(named))

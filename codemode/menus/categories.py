@@ -1,4 +1,4 @@
-"""Categories: tools that are offered together, from the settings, the toolkits of sources, and the groups of ids."""
+"""Categories group tools that are offered together. They come from settings, toolkits and id groups."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _WILD = frozenset("*?[")
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """A category of a view, with the tools of it that are there and not core.
+    """A category in a caller's view, with its tools except core tools.
 
-    `part_of` is the category that this is the part of one effect of, where that was too large for a menu.
+    A category too large for a menu is split by effect; `part_of` then names the original.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Category:
 
 
 class Names:
-    """Tools by whatever name they are asked for: id, alias, last part of the id, or a pattern of these."""
+    """Find tools by id, alias, last part of the id, or a pattern of these."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._tools: dict[str, list[Tool]] = {}
@@ -48,22 +48,22 @@ class Names:
                 self._tools.setdefault(name, []).append(tool)
 
     def fitting(self, pattern: str) -> list[Tool]:
-        """The tools of a name, or of all names that a pattern of the shell fits, by id."""
+        """Return the tools with a name, or with names that match a shell pattern, by id."""
         if not _WILD.intersection(pattern):
             return self._tools.get(pattern, [])
         found = {tool.id: tool for name, tools in self._tools.items() if fnmatchcase(name, pattern) for tool in tools}
         return [found[id_] for id_ in sorted(found)]
 
     def all_fitting(self, patterns: Iterable[str]) -> tuple[Tool, ...]:
-        """Those of several patterns, in the order of the patterns, each once."""
+        """Return the tools of several patterns, in pattern order, without duplicates."""
         return tuple({tool.id: tool for pattern in patterns for tool in self.fitting(pattern)}.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Categories:
-    """All categories of a view by name, in order, and the core, with the toolkits that are `base` of it.
+    """All categories of a view by name, in order, and the core tools with their `base` toolkits.
 
-    `unknown` is what the settings name in vain: the place, whether it is a tool or a category, and the name.
+    `unknown` lists unknown names in the settings: the place, "tool" or "category", and the name.
     """
 
     core: tuple[Tool, ...]
@@ -72,13 +72,13 @@ class Categories:
     unknown: tuple[tuple[tuple[str, ...], str, str], ...] = ()
 
     def of(self, name: str) -> tuple[str, ...]:
-        """The category of that name, or the parts that it was split into; nothing for an unknown one."""
+        """Return the category with that name, or its parts if it was split, or nothing."""
         if name in self.by_name:
             return (name,)
         return tuple(category.name for category in self.by_name.values() if category.part_of == name)
 
     def related(self, names: Iterable[str], *, transitive: bool) -> dict[str, str]:
-        """The categories related to these and not among them, each with the one that brought it."""
+        """Return related categories that are not chosen yet, each with the category that relates to it."""
         found: dict[str, str] = {}
         known = set(names)
         waiting = list(names)
@@ -95,10 +95,10 @@ class Categories:
 
 
 def categories_of(catalog: Catalog, settings: MenuSettings, *, only: Collection[str] | None = None) -> Categories:
-    """The categories of a view: those of the settings, then its other toolkits; of these `only` some, where given.
+    """Return the categories of a view: those from settings, then other toolkits. `only` restricts them.
 
-    Where the settings have none, the groups of ids are categories too, of tools that no toolkit has. One of more tools
-    than the cap is split by effect.
+    Without categories in the settings, id groups become categories for tools outside toolkits. A category with more
+    tools than the cap is split by effect.
     """
     names = Names(catalog)
     toolkits = {toolkit.id: toolkit for toolkit in catalog.toolkits}
@@ -117,7 +117,7 @@ def categories_of(catalog: Catalog, settings: MenuSettings, *, only: Collection[
 
 
 class _Finding:
-    """Finds the tools of categories. Core tools are in none."""
+    """Finds the tools of categories, without core tools."""
 
     def __init__(self, catalog: Catalog, names: Names, core: set[str]) -> None:
         self._catalog = catalog
@@ -156,7 +156,7 @@ class _Finding:
         return _completed(Category(kit.name if self._uses[kit.name] == 1 else kit.id, tools), kit)
 
     def of_groups(self, taken: set[str]) -> list[Category]:
-        """A category for each group of ids, or namespace where ids have no groups, of the tools that are in none."""
+        """Return a category per id group, or per namespace without groups, for the remaining tools."""
         groups: dict[str, list[Tool]] = {}
         for tool in self._catalog:
             if tool.id not in taken:
@@ -169,12 +169,12 @@ class _Finding:
 
 
 def _is_told_of(kit: Toolkit, settings: MenuSettings) -> bool:
-    """Whether a toolkit is core, or a category of the settings."""
+    """Return whether a toolkit is core, or is a category in the settings."""
     return kit.tier in settings.core_tiers or kit.id in settings.categories or kit.name in settings.categories
 
 
 def _completed(category: Category, kit: Toolkit) -> Category:
-    """A category with what the toolkit says where the settings say nothing."""
+    """Complete a category from its toolkit where the settings are silent."""
     return replace(
         category,
         keywords=category.keywords or dict.fromkeys(kit.keywords, 1.0),
@@ -185,7 +185,7 @@ def _completed(category: Category, kit: Toolkit) -> Category:
 
 
 def _groups(tool: Tool) -> Iterator[str]:
-    """The groups that a tool is in, from its namespace down, whole and without the namespace."""
+    """Return the groups of a tool from its namespace down, with and without the namespace."""
     parts = tool.id.split(".")[:-1]
     for end in range(1, len(parts) + 1):
         yield ".".join(parts[:end])
@@ -206,7 +206,7 @@ def _split(category: Category, limit: int) -> Iterator[Category]:
 def _unknown(
     settings: MenuSettings, found: Sequence[Category], names: Names
 ) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """What the settings name and the view has not: the place, whether it is a tool or a category, and the name."""
+    """Return names in the settings that the view lacks: the place, "tool" or "category", and the name."""
     patterns: list[tuple[tuple[str, ...], tuple[str, ...]]] = [(("core",), settings.core)]
     patterns += [(("categories", name, "tools"), wanted.tools) for name, wanted in settings.categories.items()]
     patterns += [(("roles", role, "core"), differing.core or ()) for role, differing in settings.roles.items()]
@@ -224,7 +224,7 @@ def _unknown(
 
 
 def _named(settings: MenuSettings) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every category that the settings name, with the place."""
+    """Yield every category name in the settings, with its place."""
     for name in settings.defaults:
         yield ("defaults",), name
     for category, wanted in settings.categories.items():

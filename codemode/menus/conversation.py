@@ -1,4 +1,4 @@
-"""Conversations as menus read them: OpenAI messages, items of the Responses API, SDK objects or LangChain messages."""
+"""Conversations from OpenAI messages, Responses API items, SDK objects or LangChain messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ROLES = {
 
 @dataclass(frozen=True, slots=True)
 class AskedCall:
-    """A call that a model asks for: `arguments` as an object, or `problem` where they are none."""
+    """A tool call by a model. `problem` says why its arguments are not a JSON object."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -33,7 +33,7 @@ class AskedCall:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message: `role` is `human`, `assistant` or `other`."""
+    """One message. `role` is `human`, `assistant` or `other`."""
 
     role: str
     text: str
@@ -42,7 +42,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A message with what was said before it, and with what its answer has asked for so far."""
+    """A human message, the messages before it, and the calls in its answer so far."""
 
     message: str
     before: tuple[Turn, ...] = ()
@@ -51,7 +51,10 @@ class Conversation:
 
     @classmethod
     def of(cls, message: str, history: Iterable[Any] = (), summary: str = "") -> Conversation:
-        """The conversation at this message. A history that holds it already, as its last human one, ends there."""
+        """Build the conversation at this message.
+
+        If the history already contains it as the last human message, the history ends there.
+        """
         turns = tuple(map(read_turn, history))
         calls = tuple(call for turn in turns for call in turn.calls)
         last = next((at for at in reversed(range(len(turns))) if turns[at].role == "human"), None)
@@ -60,14 +63,14 @@ class Conversation:
         return cls(message, turns, calls, summary)
 
     def human(self, count: int, scanned: int) -> list[str]:
-        """The last `count` human messages among the last `scanned` of all, the latest first."""
+        """Return up to `count` human messages among the last `scanned` messages, newest first."""
         recent = self.before[len(self.before) - scanned + 1 :] if scanned <= len(self.before) else self.before
         texts = [self.message, *(turn.text for turn in reversed(recent) if turn.role == "human")]
         return texts[:count]
 
 
 def read_turn(message: Any) -> Turn:
-    """A message of any of the kinds."""
+    """Read a message of any supported kind."""
     if isinstance(message, str):
         return Turn("human", message)
     if isinstance(message, tuple) and len(message) == 2:  # as LangChain takes them
@@ -81,7 +84,7 @@ def read_turn(message: Any) -> Turn:
 
 
 def read_call(call: Any) -> AskedCall:
-    """A tool call of chat completions, of the Responses API or of LangChain."""
+    """Read a tool call from chat completions, the Responses API or LangChain."""
     function = _get(call, "function")
     where = call if function is None else function
     given = _get(where, "arguments")
@@ -93,7 +96,7 @@ def read_call(call: Any) -> AskedCall:
 
 
 def read_arguments(given: Any) -> tuple[Mapping[str, Any], str]:
-    """Arguments as an object, from one or from its JSON text; and what is wrong with them, or ""."""
+    """Return the arguments as an object, and the problem with them or ""."""
     if given is None or given == "":
         return {}, ""
     if isinstance(given, str):
@@ -113,7 +116,7 @@ def _role(name: Any) -> str:
 
 
 def _text(content: Any) -> str:
-    """What is written in a content: a text, or parts of which some are text."""
+    """Return the text of a content: a string, or the text parts of a list."""
     if isinstance(content, str):
         return content
     if not isinstance(content, (list, tuple)):

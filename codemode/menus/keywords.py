@@ -1,4 +1,4 @@
-"""Keywords: which categories the words of a conversation ask for."""
+"""Match category keywords in a conversation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from codemode.text.normal_form import normalized
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-#: Scripts that put no space between words: every place in them may be the edge of one.
+#: Scripts without spaces between words: any position may be a word boundary.
 _UNSPACED = (
     ("\u0e00", "\u0eff"),  # Thai, Lao
     ("\u1000", "\u109f"),  # Myanmar
@@ -24,19 +24,19 @@ _UNSPACED = (
 )
 _SPACES = re.compile(r"\s+")
 
-#: Hangul: a word ends in particles that stick to it.
+#: Hangul words may end in attached particles.
 _HANGUL = ("\uac00", "\ud7af")
 
 
 class Match(NamedTuple):
-    """A category that is asked for: how strongly, and by which keyword most."""
+    """A matched category, its score, and its strongest keyword."""
 
     score: float
     keyword: str
 
 
 class Keywords:
-    """The keywords of all categories, ready to be looked for, within words too or as whole words only."""
+    """The keywords of all categories, compiled for substring or whole-word matching."""
 
     def __init__(self, keywords: Mapping[str, Mapping[str, float]], *, whole_words: bool = False) -> None:
         self._whole_words = whole_words
@@ -47,7 +47,7 @@ class Keywords:
         ]
 
     def find(self, texts: Sequence[str]) -> dict[str, Match]:
-        """The categories with a keyword in one of the texts, each with a score of 1, in the order of the categories."""
+        """Return the categories with a keyword in any text, each with score 1, in category order."""
         text = "\n".join(map(fold, texts))
         found = {}
         for category, keywords in self._keywords:
@@ -58,9 +58,9 @@ class Keywords:
         return found
 
     def weigh(self, texts: Sequence[str], decay: float = 1.0) -> dict[str, Match]:
-        """The categories by the sum of the weights of their keywords that occur, best first.
+        """Return the categories by the summed weights of matching keywords, best first.
 
-        The first text counts whole, each further one `decay` times the one before it.
+        The first text counts fully, each further one `decay` times the one before it.
         """
         folded_texts = [(fold(text), decay**age) for age, text in enumerate(texts)]
         found = {}
@@ -79,13 +79,13 @@ class Keywords:
 
 
 def fold(text: str) -> str:
-    """A text without what does not tell words apart: case, accents of Latin letters, widths, kinds of space."""
+    """Fold case, Latin accents, character widths and kinds of space."""
     text = _SPACES.sub(" ", text)
     return text.lower() if text.isascii() else without_accents(normalized("NFKC", text)).casefold()
 
 
 def has_word(text: str, keyword: str) -> bool:
-    """Whether a keyword stands in a text with the edge of a word on either side."""
+    """Return whether a keyword occurs in a text between word boundaries."""
     at = text.find(keyword)
     while at >= 0:
         end = at + len(keyword)
@@ -97,7 +97,7 @@ def has_word(text: str, keyword: str) -> bool:
 
 
 def _joins(left: str, right: str) -> bool:
-    """Whether two characters next to each other are of one word."""
+    """Return whether two adjacent characters belong to one word."""
     return _is_letter(left) and _is_letter(right) and not (_is_unspaced(left) or _is_unspaced(right))
 
 

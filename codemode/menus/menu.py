@@ -1,4 +1,4 @@
-"""A menu: the tools that a model is offered for a message, and why each of them."""
+"""A menu: the tools offered to a model for a message, with the reason for each."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
     RunTool = Callable[[Tool, dict[str, Any]], Awaitable[Any]]
 
-#: Definitions of a catalog that are counted one by one; a larger one is counted by an even sample of that many.
+#: Catalogs up to this size are counted exactly; larger ones by an even sample of this size.
 _COUNTED = 500
 
-#: Tools that were cut and are named in the summary.
+#: Cut tools listed in the summary.
 _NAMED = 20
 
 
 class Reason(NamedTuple):
-    """Why a category is offered: `kind` is how it was found, `detail` by what, `score` how surely."""
+    """Why a category is offered: how it was found (`kind`), by what (`detail`), and its score."""
 
     kind: str
     category: str = ""
@@ -42,7 +42,7 @@ class Reason(NamedTuple):
 
     @property
     def short(self) -> str:
-        """As the summary has it: `weather(keyword:1.00)`."""
+        """Return the form of the summary: `weather(keyword:1.00)`."""
         return f"{self.category}({self.kind}:{self.score:.2f})"
 
 
@@ -50,7 +50,7 @@ CORE = Reason("core")
 
 
 class Offered(NamedTuple):
-    """A tool of a menu, and why it is there."""
+    """An offered tool and the reason for it."""
 
     tool: Tool
     reason: Reason
@@ -58,7 +58,7 @@ class Offered(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MenuCost:
-    """What is sent, and what all tools would be: definitions, bytes of JSON, and tokens (an estimate)."""
+    """The size of the menu and of all tools: definitions, JSON bytes, and estimated tokens."""
 
     tools: int
     bytes: int
@@ -69,7 +69,7 @@ class MenuCost:
 
 
 class Definitions:
-    """The native definitions of a catalog, each made and counted when it is first offered."""
+    """The native definitions of a catalog, each built and counted when first offered."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -77,14 +77,14 @@ class Definitions:
         self._counted: dict[str, tuple[int, int]] = {}
 
     def of(self, tool: Tool) -> dict[str, Any]:
-        """The definition of a tool, in the form of chat completions: always the same object."""
+        """Return a tool's chat-completions definition; always the same object."""
         made = self._made.get(tool.id)
         if made is None:
             made = self._made[tool.id] = native(tool)
         return made
 
     def size(self, tool: Tool) -> tuple[int, int]:
-        """Bytes and tokens of a definition."""
+        """Return the bytes and tokens of a definition."""
         size = self._counted.get(tool.id)
         if size is None:
             size = self._counted[tool.id] = _size(self.of(tool))
@@ -92,7 +92,7 @@ class Definitions:
 
     @cached_property
     def whole(self) -> tuple[int, int]:
-        """Bytes and tokens of all definitions; of a very large catalog extrapolated from an even sample."""
+        """Return the bytes and tokens of all definitions, extrapolated from a sample for large catalogs."""
         tools = self._catalog.tools
         count = min(len(tools), _COUNTED)
         sizes = [_size(native(tools[at * len(tools) // count])) for at in range(count)]
@@ -102,11 +102,11 @@ class Definitions:
 
 @dataclass(frozen=True)
 class Menu:
-    """What a model is offered: `meta` tools, which whoever offers them must answer, then `offered`, core first.
+    """The tools offered to a model: `meta` tools, answered by the application, then `offered`, core first.
 
-    `activated` are the categories that were found, `related` those that came along; both empty where the defaults are
-    offered (`is_default`). `cut` are names of tools that there was no room for, `notes` what went wrong on the way.
-    `prompt` belongs into the system prompt. `total` is how many tools the caller's view has.
+    `activated` are the matched categories, `related` those they bring along. Both are empty if the defaults are offered
+    (`is_default`). `cut` names tools without room, `notes` the problems met. Add `prompt` to the system prompt.
+    `total` is the number of tools in the caller's view.
     """
 
     offered: tuple[Offered, ...]
@@ -126,33 +126,33 @@ class Menu:
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The tools of the catalog that are offered, core first."""
+        """Return the offered catalog tools, core first."""
         return tuple(offered.tool for offered in self.offered)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all functions that are offered, in order."""
+        """Return the names of all offered functions, in order."""
         return (*(one["function"]["name"] for one in self.meta), *(native_name(tool) for tool in self.tools))
 
     def openai_tools(self) -> list[dict[str, Any]]:
-        """The definitions for `tools` of a chat-completions request. Do not change them: they are used again."""
+        """Return `tools` for a chat-completions request. The objects are shared: do not modify them."""
         return [*self.meta, *(self.definitions.of(tool) for tool in self.tools)]
 
     def responses_tools(self) -> list[dict[str, Any]]:
-        """The definitions for `tools` of a request of the Responses API."""
+        """Return `tools` for a Responses API request."""
         return [{"type": "function", **one["function"]} for one in self.openai_tools()]
 
     def langchain_tools(self) -> list[Any]:
-        """The tools for LangChain's `bind_tools`, which call through the gateway; functions keep their own names.
+        """Return tools for LangChain's `bind_tools`, which call through the gateway.
 
-        Meta-tools are definitions, since only whoever asked for the menu can answer them. Raises ConfigurationError
-        without langchain-core (the extra `langchain`).
+        Python functions keep their own names. Meta-tools are returned as definitions, because only the menu's owner can
+        answer them. Raises ConfigurationError without langchain-core (the extra `langchain`).
         """
         return [*self.meta, *(_langchain_tool(tool, self.definitions.of(tool), self.run) for tool in self.tools)]
 
     @property
     def summary(self) -> str:
-        """One line: `18/35 tools | activated: weather(keyword:1.00), calendar(embed:0.52)`."""
+        """Return one line: `18/35 tools | activated: weather(keyword:1.00), calendar(embed:0.52)`."""
         parts = [f"{len(self.offered)}/{self.total} tools"]
         if self.activated:
             parts.append("activated: " + ", ".join(reason.short for reason in self.activated))
@@ -167,14 +167,14 @@ class Menu:
 
     @cached_property
     def cost(self) -> MenuCost:
-        """Bytes and tokens offered, against those of all tools."""
+        """Return the bytes and tokens offered, and those of all tools."""
         sizes = [self.definitions.size(tool) for tool in self.tools] + [_size(one) for one in self.meta]
         whole = self.definitions.whole
         sent = (sum(size[0] for size in sizes), sum(size[1] for size in sizes))
         return MenuCost(len(self), *sent, self.total, *whole)
 
     def explain(self) -> str:
-        """The summary, what it costs, and a line for each tool with why it is there."""
+        """Return the summary, its cost, and a line with the reason for each tool."""
         cost = self.cost
         lines = [
             self.summary,
@@ -186,7 +186,7 @@ class Menu:
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
-        """The menu as JSON data."""
+        """Return the menu as JSON data."""
         cost = self.cost
         return {
             "tools": self.openai_tools(),
@@ -214,7 +214,7 @@ def _size(definition: dict[str, Any]) -> tuple[int, int]:
 
 
 def named(tools: Iterable[Tool]) -> tuple[str, ...]:
-    """The names of tools as a model has them."""
+    """Return the function names of tools."""
     return tuple(native_name(tool) for tool in tools)
 
 
@@ -222,7 +222,7 @@ def _langchain_tool(tool: Tool, definition: dict[str, Any], run: RunTool | None)
     try:
         tools = import_module("langchain_core.tools")
     except ImportError:
-        message = "menus give tools of LangChain where it is installed: pip install 'codemode[langchain]'"
+        message = "LangChain tools need langchain-core: pip install 'codemode[langchain]'"
         raise ConfigurationError(message) from None
     function = definition["function"]
 
@@ -245,7 +245,7 @@ def _langchain_tool(tool: Tool, definition: dict[str, Any], run: RunTool | None)
 
 
 def _own_name(tool: Tool) -> str:
-    """The name of a function of the operator's own, by which a bot that has it knows it; else nothing."""
+    """Return the own name of an operator's Python function, or None."""
     if not isinstance(tool.invocation, FunctionInvocation):
         return ""
     return next(iter(tool.aliases), tool.id.rpartition(".")[2])

@@ -1,4 +1,4 @@
-"""The menus of a service: a selector for each role, and what the settings of menus name in vain."""
+"""The menus of a service: one selector per role, and a check for unknown names in the settings."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from codemode.settings import Settings
     from codemode.settings.menu import MenuSettings
 
-#: Settings that may differ for a role.
+#: Settings that a role may override.
 _DIFFERING = ("core", "defaults", "cap")
 
 
 class Menus:
-    """Selectors, each made when its role is first offered a menu, and anew when its view has changed.
+    """Selectors by role, built at first use and rebuilt when the role's view changes.
 
-    `instructions` are those of the sources.
+    `instructions` come from the sources.
     """
 
     def __init__(self, settings: MenuSettings, instructions: Mapping[str, str]) -> None:
@@ -35,9 +35,9 @@ class Menus:
         self._selectors: dict[str, Selector] = {}
 
     async def selector(self, role: str, catalog: Catalog, finder: Finder) -> Selector:
-        """The selector for a role and its view. Raises ConfigurationError where the settings cannot be followed."""
+        """Return the selector for a role and its view. Raises ConfigurationError for unusable settings."""
         made = self._selectors.get(role)
-        if made is None or made.catalog is not catalog:  # of 20,000 tools it takes 0.2 s
+        if made is None or made.catalog is not catalog:  # 0.2 s for 20,000 tools
             made = self._selectors[role] = await asyncio.to_thread(self._made, role, catalog, finder)
         return made
 
@@ -49,9 +49,9 @@ class Menus:
 
 
 def require_known_names(settings: Settings, catalog: Catalog) -> None:
-    """Raise ConfigurationError for every tool and category that the section names and there is not.
+    """Raise ConfigurationError for unknown tools and categories in the section.
 
-    Nothing is judged while a source gives no tools, which may be what is named.
+    Skipped while a source is unavailable, because its tools may be meant.
     """
     menu = settings.menu
     names_something = menu.core or menu.categories or menu.defaults or menu.roles

@@ -1,4 +1,4 @@
-"""Tools by which a model asks for more tools: they are answered where the menu was made, and call nothing."""
+"""Meta-tools: a model asks for more tools with them. The menu's owner answers them; nothing is called."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REQUEST_MORE_TOOLS = "request_more_tools"
 REQUEST_TOOL = "request_tool"
 META_TOOLS = frozenset((REQUEST_MORE_TOOLS, REQUEST_TOOL))
 
-#: Categories that a definition names: what it costs stays bounded, and so do the enumerations that services take.
+#: Categories listed in a definition, so that its cost and its enumeration stay bounded.
 MOST_ENUMERATED = 100
 
 NOTHING_NEW = "No new tools added"
@@ -20,9 +20,9 @@ NOTHING_NEW = "No new tools added"
 
 @dataclass(frozen=True, slots=True)
 class MetaAnswer:
-    """The answer to a call of a meta-tool: `text` for the model, `loaded` the ids of tools that are new from now on.
+    """The answer to a meta-tool: `text` for the model, and the ids of newly `loaded` tools.
 
-    `skills` are instructions and examples of what was loaded, for who cannot show the prompt of the next menu.
+    `skills` are instructions and examples of the loaded tools, for clients that cannot show the next menu's prompt.
     """
 
     id: str
@@ -33,11 +33,11 @@ class MetaAnswer:
     skills: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as JSON data."""
+        """Return the answer as JSON data."""
         return {"id": self.id, "name": self.name, "text": self.text, "loaded": list(self.loaded)}
 
     def event(self) -> dict[str, Any]:
-        """The call as an entry of a transcript."""
+        """Return the call as a transcript entry."""
         return {
             "type": "tools_requested",
             "tool": self.name,
@@ -48,7 +48,7 @@ class MetaAnswer:
 
 
 def more_tools(categories: Sequence[str]) -> dict[str, Any]:
-    """The definition of `request_more_tools` for these categories, an enumeration unless they are many."""
+    """Return the definition of `request_more_tools`; few categories become an enumeration."""
     listed = sorted(categories)
     is_short = len(listed) <= MOST_ENUMERATED
     told = ", ".join(listed[:MOST_ENUMERATED]) + ("" if is_short else f" and {len(listed) - MOST_ENUMERATED} more")
@@ -67,7 +67,7 @@ def more_tools(categories: Sequence[str]) -> dict[str, Any]:
 
 
 def one_tool() -> dict[str, Any]:
-    """The definition of `request_tool`."""
+    """Return the definition of `request_tool`."""
     parameters = {
         "name_or_description": {"type": "string", "description": "The tool's exact name, or what it should do"},
     }

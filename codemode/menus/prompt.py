@@ -1,4 +1,4 @@
-"""What a menu adds to the system prompt: how to ask for more, which categories there are, how to use those offered."""
+"""The system prompt of a menu: how to ask for more, the categories, and instructions for offered tools."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOTES = {
     REQUEST_TOOL: "call request_tool with its name or what it should do",
 }
 
-#: Characters of a description in the list of categories.
+#: Characters per description in the category list.
 _TOLD = 100
 
 
@@ -30,14 +30,14 @@ def prompt_of(
     meta: Sequence[str],
     instructions: Mapping[str, str],
 ) -> str:
-    """The note on meta-tools, the skills of the base and of the offered categories, and a list of all categories.
+    """Return the note on meta-tools, the instructions for offered tools, and the category list.
 
-    Skills and list may each have `prompt_tokens`. `instructions` are those of the sources that offered tools are of.
+    Instructions and list may each use `prompt_tokens`. `instructions` come from the sources of offered tools.
     """
     parts: list[str] = []
     if meta:
         how = ", or ".join(_NOTES[name] for name in meta)
-        parts.append(f"Only tools that seem to be needed are at hand. If one is missing, {how}; then go on.")
+        parts.append(f"Only the tools that seem needed are loaded. If one is missing, {how}; then go on.")
     skills = list(_skills((*categories.base, *offered), instructions))
     parts += _within(skills, settings.prompt_tokens)
     is_listed = settings.namespaces
@@ -52,7 +52,7 @@ def prompt_of(
 
 
 def skills_of(categories: Sequence[Category], settings: MenuSettings) -> str:
-    """What authors say of the use of categories."""
+    """Return the authors' instructions for categories."""
     return "\n\n".join(_within(list(_skills(categories, {})), settings.prompt_tokens))
 
 
@@ -67,7 +67,7 @@ def _listed(category: Category) -> str:
 
 
 def _skills(offered: Sequence[Category], instructions: Mapping[str, str]) -> Iterator[str]:
-    """What authors say of the use of sources and categories whose tools are offered."""
+    """Return the authors' instructions for the sources and categories of offered tools."""
     for name, text in instructions.items():
         yield f"{name}: {text.strip()}"
     for category in offered:
@@ -78,7 +78,7 @@ def _skills(offered: Sequence[Category], instructions: Mapping[str, str]) -> Ite
 
 
 def _within(texts: Sequence[str], budget_tokens: int) -> list[str]:
-    """Those of the texts, in order, that there is room for."""
+    """Return the texts that fit, in order."""
     kept = []
     for text in texts:
         cost = estimate(text) + 1

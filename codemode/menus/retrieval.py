@@ -1,4 +1,4 @@
-"""What of a catalog fits a conversation: by a search, or by common words where that must cost next to nothing."""
+"""Find the tools that fit a conversation, by search or by cheap word overlap."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from codemode.search.finder import Finder
     from codemode.search.query import Hit
 
-#: Hits among which tools are looked for; a search has no more.
+#: The most hits a search returns.
 HITS = 200
 
-#: What is searched for, at most, in characters.
+#: Longest query in characters.
 _LONGEST_QUERY = 1_000
 
 
 class CommonWords:
-    """Which tools have most in common with a text, by the words of their names and summaries; rare words count more."""
+    """Word overlap between a text and tool names and summaries; rare words count more."""
 
     def __init__(self) -> None:
         self._words: dict[str, frozenset[str]] = {}
 
     def best(self, asked: Collection[str], tools: Sequence[Tool], count: int) -> list[Tool]:
-        """So many of the tools, in their order; `asked` are the terms of the text."""
+        """Return the best `count` tools in their order. `asked` are the terms of the text."""
         common = [self._of(tool).intersection(asked) for tool in tools]
         spread = Counter(word for words in common for word in words)
         scores = [sum(math.log(1 + len(tools) / spread[word]) for word in words) for words in common]
@@ -48,7 +48,7 @@ class CommonWords:
 
 
 def query_of(conversation: Conversation, calls: int = 0) -> str:
-    """The message, the summary of the conversation, and names and arguments' names of the last `calls` calls."""
+    """Build a query from the message, the conversation summary, and the last `calls` calls."""
     made = [call for call in conversation.calls if call.name not in META_TOOLS]
     recent = made[len(made) - min(calls, len(made)) :]
     told = (f"{call.name} {' '.join(map(str, call.arguments))}".strip() for call in recent)
@@ -56,10 +56,10 @@ def query_of(conversation: Conversation, calls: int = 0) -> str:
 
 
 async def hits_of(finder: Finder, text: str, limit: int = HITS) -> tuple[Hit, ...]:
-    """The best hits for a text; none for an empty one."""
+    """Return the best hits for a text, or nothing for an empty one."""
     if not text.strip():
         return ()
     query = Query((text[:_LONGEST_QUERY],), limit=limit)
-    if finder.uses_embeddings:  # it may wait for them
+    if finder.uses_embeddings:  # waits for query vectors
         return (await asyncio.to_thread(finder.search, query)).hits
     return finder.search(query).hits

@@ -1,4 +1,4 @@
-"""Routers: categories that a message is about, where no keyword says so."""
+"""Routers find categories that no keyword matched."""
 
 from __future__ import annotations
 
@@ -23,41 +23,41 @@ if TYPE_CHECKING:
     from codemode.search.finder import Finder
     from codemode.settings.menu import RouterKind, RouterSettings
 
-#: Categories that are routed to where the settings do not say: whole ones, and those of which the best tools are taken.
-#: With eight of the second kind 15 tools hold what is needed as often as 15 of the whole catalog do, with three less.
+#: Default numbers of routed categories: offered whole, and reduced to their best tools.
+#: With eight reduced categories, 15 tools contain the needed one as often as 15 of the whole catalog; with three, less.
 _TOP_WHOLE = 3
 _TOP_RETRIEVED = 8
 
-#: From what cosine on a message is about a category, by model; what is near differs between models.
+#: The least cosine for a match, by embedding model.
 _THRESHOLDS = {
     "bge-m3": 0.40,
     "all-MiniLM-L6-v2": 0.30,
 }
 _THRESHOLD = 0.40
 
-#: Hits by whose categories words route.
+#: Hits whose categories count in lexical routing.
 _ROUTING_HITS = 50
 
-#: Tools whose summaries stand for a category without a description.
+#: Tool summaries that describe a category without a description.
 _SUMMARIES = 12
 
-#: What a service that was late is waited for, until it has been in time once more.
+#: Wait in seconds for a service that was late, until it answers in time again.
 _SHORT_WAIT_S = 0.25
 
-#: Texts in one request.
+#: Texts per request.
 _TOGETHER = 64
 
 
 @dataclass(slots=True)
 class Found:
-    """Categories with why, best first, and what went wrong."""
+    """Routed categories with reasons, best first, and notes on problems."""
 
     reasons: dict[str, Reason] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
 class Router:
-    """Finds categories by the kind of router that the settings ask for, and by a simpler one where that fails."""
+    """Routes by the configured router, and by a simpler one if that fails."""
 
     def __init__(
         self, categories: Categories, finder: Finder, settings: RouterSettings, *, retrieves: bool = False
@@ -74,20 +74,20 @@ class Router:
         self._model: AskedModel | None = None
         if settings.kind == "model":
             if settings.model is None:
-                message = "menu.router.model: say which model is asked, for example {model: gpt-5-mini}"
+                message = "menu.router.model: name the model, for example {model: gpt-5-mini}"
                 raise ConfigurationError(message)
             self._model = AskedModel(settings.model)
 
     def is_needed(self, found: Container[str]) -> bool:
-        """Whether there is anything left to find."""
+        """Return whether a router is configured."""
         return self._kind != "none" and any(category.name not in found for category in self._categories)
 
     def is_automatic(self, reason: Reason) -> bool:
-        """Whether a category was found by a router that nobody asked for."""
+        """Return whether the router was chosen by `auto`."""
         return self._kind == "auto" and reason.kind in ("list", "lexical", "embed")
 
     async def find(self, conversation: Conversation, texts: Sequence[str], found: Container[str]) -> Found:
-        """Categories that are not found yet. `texts` are the human messages to look at, the latest first."""
+        """Return further categories. `texts` are human messages, newest first."""
         open_ = [category for category in self._categories if category.name not in found]
         match self._resolved(len(self._categories)):
             case "list":
@@ -100,7 +100,7 @@ class Router:
                 return await self._by_words(conversation, open_)
 
     def _resolved(self, count: int) -> RouterKind:
-        """The kind of router for so many categories: a list is for few."""
+        """Return the router for this number of categories; `list` suits few."""
         if self._kind in ("auto", "list"):
             if count < self._settings.list_below:
                 return "list"
@@ -132,7 +132,7 @@ class Router:
         return Found({name: Reason("embed", name, cosines[name]) for name in near[:top]}, notes)
 
     async def _cosines(self, texts: Sequence[str], open_: Sequence[Category]) -> tuple[dict[str, float], str]:
-        """How near each category is to the nearest of the texts; and why that is not known, or ""."""
+        """Return each category's best cosine to the texts, and the problem or ""."""
         told = {category.name: text_of(category) for category in open_}
         wanted = [text for text in (*told.values(), *texts) if text and text not in self._vectors]
         if wanted:
@@ -182,7 +182,7 @@ class Router:
 
 
 def text_of(category: Category) -> str:
-    """What of a category is embedded: its name, and what it is for, or what its tools do where nobody says."""
+    """Return the embedded text of a category: its name, and its description or tool summaries."""
     name = category.name.replace("_", " ").replace(".", " ").replace(":", " ")
     return f"{name}: {category.description or _summaries(category)}"
 

@@ -1,13 +1,13 @@
-"""Selecting a menu: the steps from a conversation to the tools that are offered for it, one after another.
+"""Select a menu: the steps from a conversation to the offered tools.
 
 texts     the last human messages
-keywords  categories with a keyword in them
-router    categories that no keyword found
-relations categories that come along
-defaults  categories where nothing was found
-retrieval of these the tools that fit best
-slots     as many as there is room for
-requests  tools that the model has asked for, in the place of the least relevant
+keywords  categories whose keywords occur in the texts
+router    categories that no keyword matched
+relations categories related to those found
+defaults  categories for messages without a match
+retrieval the best tools of these categories
+slots     the tools that fit under the cap
+requests  tools requested by the model, in place of the least relevant
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
     from codemode.search.finder import Finder
     from codemode.settings.menu import MenuSettings
 
-#: Tools of routed categories that are offered, where the settings do not say.
+#: Default number of tools from routed categories.
 _RETRIEVED = 15
 
-#: How much of the relevance of the category that brings it a related one has; defaults have none.
+#: A related category's share of the relevance; defaults have none.
 _OF_RELATED = 0.5
 
 
 @dataclass(slots=True)
 class _Chosen:
-    """The categories that are chosen so far, with why, in the order in which they get slots."""
+    """The chosen categories with reasons, in slot order."""
 
     reasons: dict[str, Reason] = field(default_factory=dict)
     related: dict[str, Reason] = field(default_factory=dict)
@@ -59,10 +59,10 @@ class _Chosen:
 
 
 class Selector:
-    """Selects menus from one view, for the settings of one role.
+    """Selects menus from one view with the settings of one role.
 
-    `only` are the categories that there are for it, `instructions` those of sources. Raises ConfigurationError where
-    the core exceeds the cap, and where a router lacks what it asks.
+    `only` restricts the categories, `instructions` come from the sources. Raises ConfigurationError if the core
+    exceeds the cap, or if the router lacks its model.
     """
 
     def __init__(
@@ -98,12 +98,12 @@ class Selector:
         self._common_words = CommonWords()
         self._definitions = Definitions(catalog)
         self._names = {native_name(tool): tool for tool in reversed(catalog.tools)}
-        # Ids that are longer than a function's name may share one: a request with a name twice would be refused.
+        # Long ids may share a function name, and services reject duplicate names.
         self._nameless = {tool.id for tool in catalog if self._names[native_name(tool)] is not tool}
         self._core = self._named(Offered(tool, CORE) for tool in self.core)
 
     def tool(self, name: str) -> Tool | None:
-        """The tool of the whole view with that function name, id or exact alias, whatever is offered; None without."""
+        """Return the tool with that function name, id or exact alias, offered or not, or None."""
         if name in self._names:
             return self._names[name]
         try:
@@ -112,11 +112,11 @@ class Selector:
             return None
 
     def category_of(self, tool: Tool) -> str:
-        """The category that a tool is in, the last of several; "" for none."""
+        """Return the tool's category, the last of several, or ""."""
         return self._category_of.get(tool.id, "")
 
     def meta(self, *, answered: bool) -> tuple[str, ...]:
-        """The meta-tools that are offered, where somebody answers them or not; none where the core leaves no room."""
+        """Return the meta-tools to offer; none if the core leaves no room."""
         wanted = ((REQUEST_MORE_TOOLS, self.settings.request_more_tools), (REQUEST_TOOL, self.settings.request_tool))
         names = tuple(name for name, setting in wanted if (answered if setting is None else setting))
         return names if len(self.core) + len(names) <= self.settings.cap else ()
@@ -124,7 +124,7 @@ class Selector:
     async def select(
         self, conversation: Conversation, *, requested: Mapping[str, Reason] | None = None, meta: Sequence[str] = ()
     ) -> Menu:
-        """The menu for a conversation, with the tools that were `requested` (why, by id), and these meta-tools."""
+        """Return the menu for a conversation, with `requested` tools (reason by id) and these meta-tools."""
         chosen = self._by_keywords(conversation)
         await self._by_router(conversation, chosen)
         self._with_related(chosen)
@@ -179,7 +179,7 @@ class Selector:
             chosen.is_default = bool(names)
 
     async def _retrieved(self, conversation: Conversation, chosen: _Chosen) -> dict[str, tuple[Tool, ...]]:
-        """The tools of the chosen categories: whole, or those of all that fit the conversation best."""
+        """Return the tools of the chosen categories: all, or those that fit the conversation best."""
         whole = {name: self.categories.by_name[name].tools for name in chosen.all}
         k = self.settings.retrieval.k
         names = list(whole)
@@ -191,7 +191,7 @@ class Selector:
         rank = await self._ranks(query_of(conversation, self.settings.retrieval.calls))
         shares = balanced([len(whole[name]) for name in names], k)
         inside = [(name, tool, place) for name in names for place, tool in enumerate(whole[name])]
-        reserve = dict(zip(names, shares, strict=True))  # of what no search found, some of each
+        reserve = dict(zip(names, shares, strict=True))  # tools without a search hit: some of each category
         inside.sort(key=lambda one: (rank.get(one[1].id, HITS), one[2] >= reserve[one[0]], one[2]))
         best = {tool.id for _, tool, _ in inside[:k]}
         return {
@@ -201,9 +201,9 @@ class Selector:
     def _shared_out(
         self, tools: Mapping[str, Sequence[Tool]], reasons: Mapping[str, Reason], room: int, message: str
     ) -> tuple[list[Offered], list[str]]:
-        """As many tools of each category as it has slots for, each tool once, in the order of all categories.
+        """Return each category's tools up to its slots, without duplicates, in category order.
 
-        Of a category that is cut those stay that have most in common with the message; in proportion, the first.
+        A cut category keeps the tools closest to the message; with the proportional strategy, the first ones.
         """
         slots = room if self.settings.max_tools is None else min(room, self.settings.max_tools)
         own = tools if self._is_disjoint else _each_once(tools)
@@ -233,7 +233,7 @@ class Selector:
             if share in (0, len(members)) or by_order:
                 kept[name] = members[:share]
                 continue
-            if asked is None:  # nothing is read where nothing is cut
+            if asked is None:  # computed only if something is cut
                 asked = frozenset(terms(message))
             kept[name] = self._common_words.best(asked, members, share)
         return kept
@@ -241,7 +241,7 @@ class Selector:
     async def _with_requested(
         self, offered: list[Offered], requested: Mapping[str, Reason], room: int, conversation: Conversation
     ) -> tuple[list[Offered], list[str]]:
-        """The tools with those that were asked for after them, the latest of these surely; and who had to go."""
+        """Return the tools plus requested ones, newest request first in priority, and the tools removed for them."""
         core = {one.tool.id for one in self._core}
         asked = [Offered(self.catalog.get(id_), why) for id_, why in requested.items() if id_ not in core]
         asked, dropped = asked[max(0, len(asked) - room) :], asked[: max(0, len(asked) - room)]
@@ -259,7 +259,7 @@ class Selector:
         return [*others, *asked], [native_name(one.tool) for one in dropped]
 
     async def _ranks(self, query: str) -> dict[str, int]:
-        """The places of tools in a search, from 0, by id."""
+        """Return the search rank of tools by id, from 0."""
         return {hit.tool.id: place for place, hit in enumerate(await hits_of(self.finder, query))}
 
     def _named(self, offered: Iterable[Offered]) -> tuple[Offered, ...]:
@@ -293,7 +293,7 @@ class Selector:
 
 
 def _each_once(tools: Mapping[str, Sequence[Tool]]) -> dict[str, Sequence[Tool]]:
-    """The tools of categories, each in the first that has it."""
+    """Return the tools of categories, each in its first category."""
     seen: set[str] = set()
     own: dict[str, Sequence[Tool]] = {}
     for name, members in tools.items():

@@ -1,4 +1,4 @@
-"""A conversation that is offered menus: it answers the meta-tools, and keeps what was asked for by them."""
+"""A conversation with menus: answers meta-tools and remembers the requested tools."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from codemode.menus.menu import Menu, RunTool
     from codemode.menus.selection import Selector
 
-#: Tools that a `request_tool` with a description loads.
+#: Tools loaded by a `request_tool` with a description.
 _DESCRIBED = 5
 
 _CALL = Kind(
@@ -30,19 +30,19 @@ _CALL = Kind(
     lambda value: "a name is given as name=" if isinstance(value, str) else "",
 )
 
-#: What a tool that was asked for counts among those that were not: more than any of them.
+#: Relevance of a requested tool: more than any other.
 _ASKED_FOR = 1_000.0
 
 
 class MenuSession:
-    """Menus for one conversation, over whatever view there is when one is asked for.
+    """Menus for one conversation, always from the current view.
 
         menu = await session.offer(message, history)     # before each request to a model
-        answer = await session.handle(call)              # None: no meta-tool, so call session.tool(name)
+        answer = await session.handle(call)              # None: not a meta-tool, so call session.tool(name)
 
-    What was asked for in the history counts as well: a session made anew goes on where the last one ended. `answers` is
-    whether meta-tools are answered: then they are offered unless the settings forbid it, else only if these ask for it.
-    `run` calls a tool for whoever holds a menu, `offered` is told of each.
+    Requests in the history count too, so a new session continues where the last one ended. If meta-tools are answered
+    (`answers`), they are offered unless the settings forbid it; otherwise only if the settings require them. `run`
+    calls a tool for the holder of a menu, and `offered` receives each menu.
     """
 
     def __init__(
@@ -59,15 +59,15 @@ class MenuSession:
         self._answers = answers
         self._selector: Selector | None = None
         self._requested: dict[str, Reason] = {}
-        self._at_hand: set[str] = set()  # ids that are offered, or loaded since
-        self._found: dict[str, dict[str, Reason]] = {}  # what each call that was made asks for
+        self._at_hand: set[str] = set()  # offered ids, and ids loaded since
+        self._found: dict[str, dict[str, Reason]] = {}  # the tools requested by each call
 
     @takes(message=TEXT, history=MESSAGES, summary=TEXT)
     async def offer(self, message: str = "", history: Iterable[Any] = (), summary: str = "") -> Menu:
-        """The menu for a message, with what was asked for so far.
+        """Return the menu for a message, with the tools requested so far.
 
-        `history` are the messages before it, and where its answer is under way those after it as well; without a
-        message the last human one of the history counts.
+        `history` holds the messages before it, and those after it while its answer is in progress. Without a message,
+        the last human message of the history is used.
         """
         selector = self._selector = await self._selector_of()
         conversation = Conversation.of(message, history, summary)
@@ -84,22 +84,22 @@ class MenuSession:
     @staticmethod
     @takes(name=TEXT)
     def is_meta(name: str) -> bool:
-        """Whether a function of that name is answered here."""
+        """Return whether this session answers that function."""
         return name in META_TOOLS
 
     @takes(name=TEXT)
     def tool(self, name: str) -> Tool | None:
-        """The tool of the caller's whole view by function name, id or exact alias, offered or not; None without one.
+        """Return the tool with that function name, id or exact alias, offered or not, or None.
 
-        Before the first offer there is none.
+        Returns None before the first offer.
         """
         return None if self._selector is None else self._selector.tool(name)
 
     @takes(call=_CALL, name=TEXT)
     async def handle(self, call: Any = None, *, name: str = "", arguments: Any = None) -> MetaAnswer | None:
-        """Answer a call of a meta-tool, given as a model's tool call or by name and arguments; None for other calls.
+        """Answer a meta-tool call, given as a tool call or by name and arguments; None for other calls.
 
-        What is wrong with the call is said in the answer.
+        The answer reports any mistake in the call.
         """
         asked = AskedCall(name, *_read(arguments)) if call is None else read_call(call)
         if asked.name not in META_TOOLS:
@@ -119,14 +119,14 @@ class MenuSession:
         return self._answer(selector, asked, found, loaded, left=len(new) - len(loaded))
 
     async def _requested_by(self, selector: Selector, call: AskedCall) -> dict[str, Reason]:
-        """The tools that a call asks for, which it goes on to do each time that it stands in a history."""
+        """Return the tools that a call requests. The request stays in force while the call is in the history."""
         key = f"{call.name} {json.dumps(dict(call.arguments), sort_keys=True, default=str)}"
         if key not in self._found:
             self._found[key] = await requested_by(selector, call)
         return {id_: why for id_, why in self._found[key].items() if id_ in selector.catalog}
 
     def _take(self, found: Mapping[str, Reason]) -> None:
-        """Keep what was asked for; the latest comes last."""
+        """Remember requested tools, the newest last."""
         for id_, why in found.items():
             self._requested.pop(id_, None)
             self._requested[id_] = why
@@ -141,7 +141,7 @@ class MenuSession:
             unknown = _no_category(selector, asked)
             text = f"Loaded {len(loaded)} {tools}: {names}.{rest}" + (f" There is {unknown}." if unknown else "")
         elif found:
-            text = f"{NOTHING_NEW}: they are at hand already."
+            text = f"{NOTHING_NEW}: they are loaded already."
         else:
             text = f"{NOTHING_NEW}: {_unknown(selector, asked)}"
         offered = dict.fromkeys(found[id_].category for id_ in loaded)
@@ -156,7 +156,7 @@ def _read(arguments: Any) -> tuple[Mapping[str, Any], str, str]:
 
 
 async def requested_by(selector: Selector, call: AskedCall) -> dict[str, Reason]:
-    """The tools that a call of a meta-tool asks for, by id, each with why."""
+    """Return the requested tools by id, each with the reason."""
     if call.name == REQUEST_MORE_TOOLS:
         return {
             tool.id: Reason("requested", name, _ASKED_FOR)
@@ -171,14 +171,14 @@ async def requested_by(selector: Selector, call: AskedCall) -> dict[str, Reason]
 
 
 def _listed(categories: Any) -> list[str]:
-    """The names in a list; models give one as a text as well."""
+    """Return the names in a list; a model may send a single string."""
     if isinstance(categories, str):
         return [categories]
     return [str(name) for name in categories] if isinstance(categories, list) else []
 
 
 def _no_category(selector: Selector, asked: AskedCall) -> str:
-    """What of the categories that were asked for there is not."""
+    """Return a message about unknown categories."""
     named = _listed(asked.arguments.get("categories")) if asked.name == REQUEST_MORE_TOOLS else []
     unknown = [name for name in named if not selector.categories.of(name)]
     return f"no category {', '.join(map(repr, unknown))}" if unknown else ""
@@ -186,7 +186,7 @@ def _no_category(selector: Selector, asked: AskedCall) -> str:
 
 def _unknown(selector: Selector, asked: AskedCall) -> str:
     if asked.name != REQUEST_MORE_TOOLS:
-        return "no tool is called so, or does that."
+        return "no tool has that name or purpose."
     names = sorted(selector.categories.by_name)
     there = ", ".join(names[:MOST_ENUMERATED]) + ("" if len(names) <= MOST_ENUMERATED else " …")
     unknown = _no_category(selector, asked)

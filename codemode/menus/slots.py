@@ -1,4 +1,4 @@
-"""Slots: how many tools each category gets where there is not room for all."""
+"""Slots: how many tools each category gets under the cap."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: What each category gets at least where slots are given out in proportion.
+#: Least slots per category in the proportional strategy.
 _LEAST = 2
 
 
 def balanced(sizes: Sequence[int], slots: int, weights: Sequence[float] = ()) -> list[int]:
-    """One slot each, in order, and round again until there are none, or no tools, left.
+    """Assign one slot per category in rounds, until slots or tools run out.
 
-    With `weights` of which some differ, the slots after the first of each go where a slot weighs most (D'Hondt).
+    With unequal `weights`, slots after the first follow the D'Hondt method.
     """
     if sum(sizes) <= slots:
         return list(sizes)
@@ -39,7 +39,7 @@ def _weighted(sizes: Sequence[int], slots: int, weights: Sequence[float]) -> lis
 
 
 def proportional(sizes: Sequence[int], slots: int) -> list[int]:
-    """`max(2, slots // n)` each, in order, while there are any; what one does not use goes to no other."""
+    """Assign `max(2, slots // n)` slots each, in order; unused slots are lost."""
     if not sizes:
         return []
     each = max(_LEAST, slots // len(sizes))

@@ -1,6 +1,6 @@
-"""Usage of menus: what was called, and why it was offered or not, from which defaults and core tools are proposed.
+"""Menu usage: which tools were called and why they were offered. Defaults and core tools are proposed from it.
 
-What is kept is ids of tools and the way they were found: no message, no argument, no answer, no caller.
+The record holds tool ids and reasons; no messages, arguments, answers or callers.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from codemode.menus.menu import Menu
     from codemode.menus.selection import Selector
 
-#: Callers whose last menu a later call may be an answer to.
+#: Callers whose last menu is remembered.
 _REMEMBERED = 1_000
 
-LARGEST_BYTES = 1024 * 1024  # of the file, from which on its older half is dropped
+LARGEST_BYTES = 1024 * 1024  # the older half of a larger file is dropped
 
-#: Calls below which nothing is proposed.
+#: Least calls for a proposal.
 _FEWEST = 20
 
-#: Tools that the proposed defaults may have where there are none now.
+#: Proposed default tools if there are none now.
 _DEFAULT_TOOLS = 40
 
-#: The share of all calls from which on a tool is proposed for the core.
+#: Least share of calls for a core tool.
 _CORE_SHARE = 0.1
 
 _NOT_OFFERED = "not offered"
@@ -38,7 +38,7 @@ _NOT_OFFERED = "not offered"
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """A call: the tool, by what it had been offered, and whether the message had matched nothing."""
+    """A call: the tool, the reason it was offered, and whether the message matched nothing."""
 
     tool: str
     by: str
@@ -46,16 +46,16 @@ class Used:
 
     @property
     def wants_default(self) -> bool:
-        """Whether only defaults could have offered it."""
+        """Return whether only defaults could have offered the tool."""
         return self.unmatched or self.by in (_NOT_OFFERED, "requested")
 
 
 @dataclass(frozen=True, slots=True)
 class MenuProposal:
-    """Defaults and core tools in place of those that there are.
+    """Proposed defaults and core tools.
 
-    `calls` is how many calls there were that no word of the message asked for, `now` and `proposed` the share of them
-    whose tool the defaults or the core offer; the proposed share is that of calls which were left out when it was made.
+    `calls` counts the calls that no word of the message matched. `now` and `proposed` are the shares of them offered by
+    defaults or core; the proposed share is measured on held-out calls.
     """
 
     calls: int
@@ -66,12 +66,12 @@ class MenuProposal:
 
     @property
     def worthwhile(self) -> bool:
-        """Whether the defaults are better than those that there are."""
+        """Return whether the proposal beats the present defaults."""
         return self.proposed > self.now
 
 
 class MenuUsage:
-    """Appends a line for each call that followed a menu, where it `keeps` anything."""
+    """Appends a line per call after a menu, if `keeps` is set."""
 
     def __init__(self, path: Path, *, keeps: bool = True, largest_bytes: int = LARGEST_BYTES) -> None:
         self._path = path
@@ -80,7 +80,7 @@ class MenuUsage:
         self._last: OrderedDict[str, Menu] = OrderedDict()
 
     def offered(self, menu: Menu, *, who: str) -> None:
-        """Remember the menu that a caller has now."""
+        """Remember a caller's current menu."""
         if not self._keeps:
             return
         self._last[who] = menu
@@ -89,17 +89,17 @@ class MenuUsage:
             self._last.popitem(last=False)
 
     def called(self, tool_id: str, *, who: str) -> None:
-        """Record a call of a caller that has a menu."""
+        """Record a call by a caller with a menu."""
         menu = self._last.get(who)
         if menu is None:
             return
         by = next((one.reason.kind for one in menu.offered if one.tool.id == tool_id), _NOT_OFFERED)
         line = json.dumps({"tool": tool_id, "by": by, "unmatched": not menu.activated}, ensure_ascii=False) + "\n"
-        with contextlib.suppress(OSError):  # a record that cannot be kept must not fail the call
+        with contextlib.suppress(OSError):  # a failed write must not fail the call
             self._append(line.encode("utf-8", "replace"))
 
     def read(self) -> list[Used]:
-        """What was recorded, the oldest first; what is no record is left out."""
+        """Return the records, oldest first; invalid lines are skipped."""
         try:
             lines = self._path.read_bytes().splitlines()
         except OSError:
@@ -121,7 +121,7 @@ class MenuUsage:
 
 
 def propose_menu(used: Sequence[Used], selector: Selector) -> MenuProposal | None:
-    """Defaults and core tools from what was used; None for too few calls."""
+    """Propose defaults and core tools from usage; None for too few calls."""
     known = [one for one in used if selector.tool(one.tool) is not None]
     open_ = [one for one in known if one.wants_default]
     if len(open_) < _FEWEST:
@@ -142,7 +142,7 @@ def propose_menu(used: Sequence[Used], selector: Selector) -> MenuProposal | Non
 
 
 def _defaults(used: Iterable[Used], selector: Selector) -> tuple[str, ...]:
-    """The categories that were used most, as many as the defaults of now have room for."""
+    """Return the most used categories that fit in the present defaults' size."""
     by_name = selector.categories.by_name
     counts = Counter(category for one in used if (category := _category(one, selector)))
     now = {part for name in selector.settings.defaults for part in selector.categories.of(name)}

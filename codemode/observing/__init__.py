@@ -1,1 +1,1 @@
-"""What is told of executions: logs, audit, traces, metrics."""
+"""Observers of executions: logs, audit, traces, metrics."""

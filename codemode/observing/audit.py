@@ -1,4 +1,4 @@
-"""The audit: a file of JSON lines that says who ran what, which calls it made, and what was decided on each."""
+"""The audit file: JSON Lines that record who ran what, the calls made, and the policy decision on each."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ if TYPE_CHECKING:
 
 
 class AuditFile:
-    """Appends to a file of mode 0600, each line in one write, so that several servers may share it.
+    """Appends to a file of mode 0600. Each line is one write, so that several servers may share the file.
 
-    Three kinds of lines, each with `at`, `event` and `execution`: `started` (caller, label, role, program_sha256),
-    `call` (path, tool, arguments without secrets, decision, rule, state, duration_s, error; one line when it is about
-    to be sent, with the state `unknown`, and one when it has ended), `ended` (status, number of calls).
-    Opening raises OSError; a file that was moved away is opened anew under its name with the next execution.
+    Every line has `at`, `event` and `execution`. Events:
+
+    - `started`: caller, label, role, program_sha256
+    - `call`: path, tool, arguments without secrets, decision, rule, state, duration_s, error. Written before a call is
+      sent, with state `unknown`, and again when it has ended.
+    - `ended`: status, number of calls
+
+    Creating one raises OSError if the file cannot be opened. After log rotation the next execution opens a new file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -29,7 +33,7 @@ class AuditFile:
         self._descriptor = self._open()
 
     def started(self, execution: Started) -> None:
-        """Write it."""
+        """Write a `started` line."""
         self._follow()
         who = execution.caller
         self._write(
@@ -37,7 +41,7 @@ class AuditFile:
         )
 
     def called(self, execution: Started, entry: LedgerEntry) -> None:
-        """Write it."""
+        """Write a `call` line."""
         self._write(
             execution,
             "call",
@@ -52,7 +56,7 @@ class AuditFile:
         )
 
     def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
-        """Write it."""
+        """Write an `ended` line."""
         status = str(outcome.status) if outcome else "cancelled"
         self._write(execution, "ended", status=status, calls=len(outcome.calls) if outcome else None)
 
@@ -65,7 +69,7 @@ class AuditFile:
         return os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def _follow(self) -> None:
-        """Open the file anew where it was rotated."""
+        """Reopen the file if it was rotated."""
         try:
             there = self._path.stat()
         except FileNotFoundError:

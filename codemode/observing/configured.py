@@ -1,4 +1,4 @@
-"""The observers that a configuration asks for."""
+"""Create the configured observers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def observers_of(settings: ObserveSettings) -> Observers:
-    """Raises ConfigurationError for a file that cannot be opened and for an extra that is missing."""
+    """Return the configured observers. Raises ConfigurationError for an unwritable file or a missing extra."""
     found: list[Observer] = [LogObserver()]
     if settings.audit_file is not None:
         try:
             found.append(AuditFile(settings.audit_file))
         except OSError as error:
-            message = f"observe.audit_file: {settings.audit_file} cannot be written: {error.strerror}"
+            message = f"observe.audit_file: cannot write {settings.audit_file}: {error.strerror}"
             raise ConfigurationError(message) from None
     if settings.traces:
         found.append(TraceObserver() if _has_provider() else _sent_by_us())
@@ -40,5 +40,5 @@ def _sent_by_us() -> TraceObserver:
 
 
 def _has_provider() -> bool:
-    """Whether the application around us collects spans already."""
+    """Whether the embedding application already collects spans."""
     return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)

@@ -1,4 +1,4 @@
-"""Writes log lines in a thread of its own: who reads them slowly, or not at all, holds nobody else up."""
+"""Write log lines in a separate thread, so that a slow or stalled reader blocks nobody."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import os
 from queue import Full, Queue
 from threading import Lock, Thread
 
-#: Lines that wait to be read; what comes while so many do is counted and dropped.
+#: Maximum number of queued lines. Further lines are counted and dropped.
 WAITING = 1000
 
-#: Seconds that lines which wait have at the end.
+#: Seconds to write queued lines when the log is closed.
 LAST_S = 1.0
 
 
 class LogWriter(logging.Handler):
-    """Writes to a file descriptor. After lines were dropped, the first that can be written says how many."""
+    """Writes to a file descriptor. After lines were dropped, the next written line reports how many."""
 
     def __init__(self, descriptor: int, *, waiting: int = WAITING) -> None:
         super().__init__()
@@ -27,14 +27,14 @@ class LogWriter(logging.Handler):
         self._thread.start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Hand the record on, or drop it. Never waits."""
+        """Queue the record, or drop it if the queue is full. Never blocks."""
         try:
             self._records.put_nowait(record)
         except Full:
             self._drop()
 
     def close(self) -> None:
-        """Give what waits a moment to be written."""
+        """Write queued lines for up to `LAST_S` seconds, then stop."""
         try:
             self._records.put(None, timeout=LAST_S)
         except Full:
@@ -49,7 +49,7 @@ class LogWriter(logging.Handler):
             if self._dropped and self._records.empty():
                 with self._counting:
                     dropped, self._dropped = self._dropped, 0
-                fields = {"name": __name__, "levelname": "WARNING", "msg": "lines of this log are missing"}
+                fields = {"name": __name__, "levelname": "WARNING", "msg": "log lines were dropped"}
                 self._write(logging.makeLogRecord({**fields, "lines": dropped}), standing_for=dropped)
 
     def _write(self, record: logging.LogRecord, *, standing_for: int = 1) -> None:
@@ -57,7 +57,7 @@ class LogWriter(logging.Handler):
             line = memoryview(f"{self.format(record)}\n".encode("utf-8", "backslashreplace"))
             while line:
                 line = line[os.write(self._descriptor, line) :]
-        except Exception:  # noqa: BLE001 -- a full disk, a reader that has gone, a record that cannot be shown
+        except Exception:  # noqa: BLE001 -- a full disk, a closed pipe, a record that cannot be formatted
             self._drop(standing_for)
 
     def _drop(self, lines: int = 1) -> None:

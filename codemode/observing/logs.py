@@ -1,4 +1,4 @@
-"""A line of log for each execution, without what programs and services say; and how a server writes its log."""
+"""One log line per execution, without data of programs or services; and log output of a server."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("codemode.executions")
 
-#: What a record has by itself; whatever else it has was said by who logged it.
+#: Standard attributes of a log record. All others were passed as `extra`.
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
 class LogObserver:
-    """One line for each execution that ends: who, which program, how, how long, how many calls of which state."""
+    """Logs each execution that ends: caller, program, status, duration, and number of calls by state."""
 
     def started(self, execution: Started) -> None:
-        """Nothing is logged yet."""
+        """Do nothing: only ends are logged."""
 
     def called(self, execution: Started, entry: LedgerEntry) -> None:
-        """Calls are counted at the end."""
+        """Do nothing: calls are counted at the end."""
 
     def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
-        """Log it."""
+        """Log the execution."""
         facts: dict[str, Any] = {
             "execution": execution.id,
             "caller": execution.caller.id,
@@ -52,14 +52,14 @@ class LogObserver:
         log.info("execution ended", extra=facts)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: there is nothing to close."""
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line: `at` (ISO 8601, UTC), `level`, `logger`, `message`, and the fields of the record."""
+    """Formats one JSON object per line: `at` (ISO 8601, UTC), `level`, `logger`, `message`, and `extra` fields."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+        """Return the line."""
         line = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -73,10 +73,10 @@ class JsonFormatter(logging.Formatter):
 
 
 class TextFormatter(logging.Formatter):
-    """A line for a person: time, level, message, fields."""
+    """Formats lines for people: time, level, message, fields."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, and the traceback of an exception below it."""
+        """Return the line, followed by the traceback of an exception."""
         fields = " ".join(f"{name}={value}" for name, value in _fields(record).items())
         at = datetime.fromtimestamp(record.created, UTC).strftime("%H:%M:%S")
         line = f"{at} {record.levelname.lower()} {record.getMessage()} {fields}".rstrip()
@@ -85,9 +85,9 @@ class TextFormatter(logging.Formatter):
 
 @contextmanager
 def written_logs(form: Literal["json", "text", "off"]) -> Iterator[None]:
-    """Write what this process logs to standard error meanwhile: of this package all, of others what is wrong.
+    """Write logs to standard error within the block: everything from codemode, warnings from other packages.
 
-    For a process that does nothing else: the handlers of the root logger are replaced.
+    For dedicated server processes: it replaces the handlers of the root logger.
     """
     handler = logging.NullHandler() if form == "off" else LogWriter(sys.stderr.fileno())
     handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())

@@ -1,4 +1,4 @@
-"""Counters and histograms for Prometheus, by its official client."""
+"""Prometheus counters and histograms, through the official client."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.observer import Started
 
-#: Upper bounds of the histograms' buckets in seconds: from a program without calls to the usual wall limit.
+#: Histogram bucket bounds in seconds, from a program without calls to the usual wall time limit.
 _BUCKETS_S = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
 class MetricsObserver:
-    """Executions by status, calls by source and state, how long both took, and how many run at present.
+    """Counts executions by status, calls by source and state, their durations, and running executions.
 
-    Raises ConfigurationError where the extra is not installed.
+    Raises ConfigurationError if the extra is not installed.
     """
 
     def __init__(self) -> None:
@@ -32,43 +32,43 @@ class MetricsObserver:
         self._prometheus: Any = prometheus
         self.registry = prometheus.CollectorRegistry()
         named: dict[str, Any] = {"namespace": "codemode", "registry": self.registry}
-        self._running = prometheus.Gauge("executions_running", "Programs that run at present.", **named)
-        self._executions = prometheus.Counter("executions", "Programs that have ended.", ["status"], **named)
+        self._running = prometheus.Gauge("executions_running", "Running programs.", **named)
+        self._executions = prometheus.Counter("executions", "Ended programs.", ["status"], **named)
         self._execution_s = prometheus.Histogram(
             "execution_seconds", "Wall time of programs.", buckets=_BUCKETS_S, **named
         )
-        self._calls = prometheus.Counter("calls", "Calls of tools.", ["source", "state"], **named)
+        self._calls = prometheus.Counter("calls", "Tool calls.", ["source", "state"], **named)
         self._call_s = prometheus.Histogram(
-            "call_seconds", "Time until a call was answered.", ["source"], buckets=_BUCKETS_S, **named
+            "call_seconds", "Duration of tool calls.", ["source"], buckets=_BUCKETS_S, **named
         )
         self._began: dict[str, float] = {}
 
     def started(self, execution: Started) -> None:
-        """Count it."""
+        """Count a running execution."""
         self._running.inc()
         self._began[execution.id] = time.monotonic()
 
     def called(self, execution: Started, entry: LedgerEntry) -> None:
-        """Count it when it has ended."""
+        """Count the call if it has ended."""
         if entry.state is CallState.UNKNOWN:
             return
-        namespace = entry.tool.partition(".")[0] if entry.decision else ""  # "": no tool of that name
+        namespace = entry.tool.partition(".")[0] if entry.decision else ""  # "" for unknown tools
         self._calls.labels(namespace, str(entry.state)).inc()
         if entry.duration_s:
             self._call_s.labels(namespace).observe(entry.duration_s)
 
     def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
-        """Count it."""
+        """Count the execution, and its calls that never ended."""
         self._running.dec()
         self._execution_s.observe(time.monotonic() - self._began.pop(execution.id))
         self._executions.labels(str(outcome.status) if outcome else "cancelled").inc()
         for call in outcome.calls if outcome else ():
-            if call.state is CallState.UNKNOWN:  # it was sent, and has no end
+            if call.state is CallState.UNKNOWN:  # sent, but never ended
                 self._calls.labels(call.tool.partition(".")[0], str(call.state)).inc()
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: there is nothing to close."""
 
     def text(self) -> tuple[bytes, str]:
-        """All of them as Prometheus reads them, and the media type of that."""
+        """Return all metrics in Prometheus format, and their media type."""
         return self._prometheus.generate_latest(self.registry), self._prometheus.CONTENT_TYPE_LATEST

@@ -1,4 +1,4 @@
-"""OpenTelemetry spans: one for each execution, one for each call under it. No arguments, no answers."""
+"""OpenTelemetry spans: one per execution, with one child per call. They contain no arguments or answers."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from codemode.executions.observer import Started
 
 
-#: What a collector may take for the last spans.
+#: Seconds for sending the last spans on close.
 _LAST_S = 3.0
 
 
 class TraceObserver:
-    """Spans by whatever provider the process has: that of the embedding application, or that of `export_traces`.
+    """Creates spans with the process's tracer provider: the embedding application's, or one from `export_traces`.
 
-    `send_last` is called at the end.
+    `send_last` is called on close.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class TraceObserver:
         self._calls: dict[tuple[str, str], trace.Span] = {}
 
     def started(self, execution: Started) -> None:
-        """Begin its span, under the current one."""
+        """Start the execution's span, under the current span."""
         self._executions[execution.id] = self._tracer.start_span(
             "codemode.execution",
             attributes={
@@ -52,7 +52,7 @@ class TraceObserver:
         )
 
     def called(self, execution: Started, entry: LedgerEntry) -> None:
-        """Begin or end the span of a call; one that was refused begins and ends at once."""
+        """Start or end the span of a call. A rejected call's span starts and ends at once."""
         key = (execution.id, entry.path)
         span = self._calls.get(key)
         if span is None:
@@ -70,7 +70,7 @@ class TraceObserver:
         span.end()
 
     def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
-        """End its span, and those of calls that never ended."""
+        """End the execution's span, and the spans of calls that never ended."""
         now = time.time_ns()
         for key in [key for key in self._calls if key[0] == execution.id]:
             unfinished = self._calls.pop(key)
@@ -83,16 +83,16 @@ class TraceObserver:
         span.end(now)
 
     def close(self) -> None:
-        """Send what waits to be sent; a collector that does not answer keeps nobody for long."""
+        """Send the remaining spans. Wait at most `_LAST_S` seconds for the collector."""
         sending = Thread(target=self._send_last, daemon=True)
         sending.start()
         sending.join(_LAST_S)
 
 
 def export_traces() -> TracerProvider:
-    """A provider that sends spans by OTLP over HTTP, as the `OTEL_…` variables of the environment say.
+    """Return a provider that sends spans by OTLP over HTTP, configured by `OTEL_…` environment variables.
 
-    Raises ConfigurationError where the extra is not installed.
+    Raises ConfigurationError if the extra is not installed.
     """
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter

@@ -1,1 +1,1 @@
-"""Faces of the service: HTTP, command line, console."""
+"""Interfaces to the service: HTTP API, MCP server, command line and agent."""

@@ -1,4 +1,4 @@
-"""Executions as every face shows them, and what follows from a decision."""
+"""Executions as JSON data, and continuing them. Shared by all interfaces."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
     from codemode.serving.two_tools import ExecuteArguments
 
-#: Seconds that an execution may be under way beyond its program's own limit: to begin, and to be put down.
+#: Seconds allowed on top of the program's own time limit, for start-up and clean-up.
 BEYOND_S = 30.0
 
 _MICROSECONDS = 1_000_000
@@ -36,9 +36,9 @@ async def run_or_continue(
     begun: Callable[[], None] = nothing,
     watch: Callable[[LedgerEntry], None] = unwatched,
 ) -> ExecutionOutcome:
-    """What `execute` does for a model: run a program, or without one let an earlier execution go on.
+    """Run a program, or continue an earlier execution if no code is given.
 
-    Whoever gives up on it cancels it. Raises what `CodeMode.execute` and `Executions.resume` do.
+    Cancelling this coroutine cancels the execution. Raises the errors of `CodeMode.execute` and `Executions.resume`.
     """
     if asked.code or not asked.resume_from:
         return await service.execute(
@@ -55,7 +55,7 @@ async def run_or_continue(
     except ExecutionWaiting as error:
         waits = str(error)
     except (ExecutionEnded, LeaseHeld):
-        pass  # its outcome says how it ended, or somebody else goes on with it
+        pass  # the stored outcome says how it ended, or another process is already running it
     begun()
     try:
         stored = await service.executions.wait(execution, caller, service.settings.limits.wall_s + BEYOND_S)
@@ -67,21 +67,21 @@ async def run_or_continue(
 
 
 async def gone_on(service: CodeMode, execution: str, caller: Caller) -> dict[str, Any]:
-    """Let an execution go on of which something was decided; `waits` says what for where it cannot yet."""
+    """Continue an execution after a decision. Return its `status`, and in `waits` why it cannot continue yet."""
     try:
         if not await service.executions.approvals(caller, execution):
             await service.executions.resume(execution, caller)
         waits = [call.id for call in await service.executions.approvals(caller, execution)]
-        why = f"it waits for a decision on {', '.join(waits)}" if waits else ""
+        why = f"waiting for a decision on {', '.join(waits)}" if waits else ""
     except (ExecutionWaiting, ExecutionChanged) as error:
         why = str(error)
     except (LeaseHeld, ExecutionEnded):
-        why = ""  # somebody else was faster
+        why = ""  # another process continued it first
     return {"status": (await service.executions.get(execution, caller)).status, "waits": why}
 
 
 async def whole(service: CodeMode, execution: str, caller: Caller) -> dict[str, Any]:
-    """One execution as JSON data, with the calls that it waits for."""
+    """Return one execution as JSON data, including its program, outcome and pending calls."""
     stored = await service.executions.get(execution, caller)
     waiting = await service.executions.approvals(caller, execution) if stored.status == "paused" else ()
     outcome = None if stored.outcome is None else {**stored.outcome, "status": stored.status}
@@ -94,13 +94,13 @@ async def whole(service: CodeMode, execution: str, caller: Caller) -> dict[str, 
 
 
 def pending_json(call: PendingCall) -> dict[str, Any]:
-    """A call that waits for a person, as JSON data."""
+    """Return a pending call as JSON data."""
     data = {name: value for name, value in asdict(call).items() if value is not None}
     return data if call.damage else {name: value for name, value in data.items() if name != "damage"}
 
 
 def brief(stored: StoredExecution) -> dict[str, Any]:
-    """One execution as JSON data, without program and outcome; times are seconds since the epoch."""
+    """Return one execution as JSON data, without its program and outcome. Times are seconds since the epoch."""
     given = stored.given
     return {
         "id": given.id,

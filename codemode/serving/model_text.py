@@ -1,4 +1,4 @@
-"""An outcome as the text that a model reads: what it asked for first, and all it needs to go on."""
+"""An outcome as text for a model: the requested result first, then everything needed to continue."""
 
 from __future__ import annotations
 
@@ -15,31 +15,32 @@ if TYPE_CHECKING:
 
     from codemode.executions.execution import ExecutionOutcome
 
-#: Characters of a result, and of an output, that go to a model: some 5,000 tokens. A program can return less.
+#: Characters of a result or an output shown to a model: about 5,000 tokens. A program can return less.
 SHOWN_CHARACTERS = 20_000
 
-#: Bytes of a character, at most: an escape.
+#: Maximum bytes that JSON needs for one character: a `\uXXXX` escape.
 _MOST_BYTES = 6
 
-#: Calls that are named one by one where the program did not complete.
+#: Calls listed by name when the program did not complete.
 _NAMED = 10
 
 
 def outcome_text(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_resume: bool = False) -> str:
-    """Result, output, failure with what to do, what was done by then, and notes; each part only where there is one.
+    """Return result, output, failure with a hint, calls made and notes. Empty parts are left out.
 
-    `can_resume` is whether the execution was recorded: then it can be repaired, and go on.
+    Pass `can_resume=True` if the execution was recorded: the text then says how to repair and resume it.
     """
     return (
-        _said(ended, limit, can_resume=can_resume) or "completed without a result: end the program with an expression"
+        _parts_text(ended, limit, can_resume=can_resume)
+        or "completed without a result: end the program with an expression"
     )
 
 
 def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_resume: bool = False) -> dict[str, Any]:
-    """The same as data, and no longer than the text: some clients give a model this instead.
+    """Return the outcome as data, for clients that show a model structured content instead of the text.
 
-    `id`, `status`; `value`, where it is within the limit; `failure`; `calls`, by tool and state with their number; and
-    as `text` what else the text says: the output, what to do next, notes, and the begin of a value that is too long.
+    Keys: `id` and `status`; `value` if it is within the limit; `failure`; `calls`, counted by tool and state. `text`
+    holds what remains of `outcome_text`: output, next step, notes, and the start of a value over the limit.
     """
     fits = ended.has_value and len(_value_text(ended, limit)) <= limit
     data: dict[str, Any] = {"id": ended.id, "status": str(ended.status)}
@@ -51,11 +52,11 @@ def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_
         counted = Counter((call.tool, str(call.state)) for call in ended.calls)
         data["calls"] = [{"tool": tool, "state": state, "count": n} for (tool, state), n in counted.items()]
     rest = replace(ended, has_value=ended.has_value and not fits, failure=None)
-    said = _said(rest, limit, can_resume=can_resume)
-    return data | ({"text": said} if said not in ("", data["status"]) else {})
+    text = _parts_text(rest, limit, can_resume=can_resume)
+    return data | ({"text": text} if text not in ("", data["status"]) else {})
 
 
-def _said(ended: ExecutionOutcome, limit: int, *, can_resume: bool) -> str:
+def _parts_text(ended: ExecutionOutcome, limit: int, *, can_resume: bool) -> str:
     parts = [] if ended.ok else [f"{ended.status}: {failure_text(ended)}" if ended.failure else str(ended.status)]
     if ended.has_value:
         parts.append(_cut(_value_text(ended, limit), limit, "return less of it"))
@@ -71,7 +72,7 @@ def _said(ended: ExecutionOutcome, limit: int, *, can_resume: bool) -> str:
 
 
 def _value_text(ended: ExecutionOutcome, limit: int) -> str:
-    """The result as a model reads it; of a large one, of which only the begin is shown, the text as it came."""
+    """Return the result as JSON text. A large result is shown in part only, so it is not parsed again."""
     result = ended.result
     if type(result) is JsonText and len(result.data) > _MOST_BYTES * limit:
         return result.data.decode()
@@ -79,7 +80,7 @@ def _value_text(ended: ExecutionOutcome, limit: int) -> str:
 
 
 def failure_text(ended: ExecutionOutcome) -> str:
-    """The failure of an outcome as a reader wants it: what, where, what to do."""
+    """Return what failed, where, and what to do next."""
     failure = ended.failure
     if failure is None:
         return ""
@@ -95,7 +96,7 @@ def failure_text(ended: ExecutionOutcome) -> str:
 
 
 def _done(ended: ExecutionOutcome, *, can_resume: bool) -> str:
-    """What happened before the end: a model that does it all again would do it twice."""
+    """List the calls already made, so that a model does not repeat them."""
     lines = [f"{call.tool} {call.state}" for call in ended.calls[:_NAMED] if call.state is not CallState.FAILED]
     if not lines:
         return ""
@@ -103,17 +104,17 @@ def _done(ended: ExecutionOutcome, *, can_resume: bool) -> str:
     made = "calls made: " + ", ".join([*lines, *([f"and {more} more"] if more > 0 else [])])
     if not can_resume or ended.status == "paused":
         return made
-    return f"{made}\nnot to repeat them, send the corrected program with resume_from={ended.id!r}"
+    return f"{made}\nto skip them, send the corrected program with resume_from={ended.id!r}"
 
 
 def _waits(ended: ExecutionOutcome) -> str:
-    """What a paused execution waits for, and how it goes on."""
+    """Describe what a paused execution waits for, and how to continue it."""
     asked = [
         f"{call.tool}({_shown(call.arguments)}){f' at {call.host}' if call.host else ''}: {call.reason}"
         for call in ended.pending[:_NAMED]
     ]
-    calls = "\n".join(["a person decides on:", *asked]) if asked else "it waits"
-    return f"{calls}\nonce that is done, go on with execute(code='', resume_from={ended.id!r}); do not run it again"
+    calls = "\n".join(["a person must decide on:", *asked]) if asked else "waiting"
+    return f"{calls}\nafterwards, continue with execute(code='', resume_from={ended.id!r}); do not run it again"
 
 
 def _shown(arguments: Mapping[str, Any]) -> str:

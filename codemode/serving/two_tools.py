@@ -1,4 +1,4 @@
-"""What the two tools take, wherever a model calls them."""
+"""Arguments of the two tools, `search` and `execute`, shared by every interface that a model calls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from codemode.text.validation import described
 
 
 class ExecuteArguments(BaseModel):
-    """What `execute` takes: a program, or the id of an execution to go on with, or both to repair that one."""
+    """Arguments of `execute`.
+
+    `code` alone runs a program. `resume_from` alone continues an earlier execution. Both together repair it.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -25,6 +28,6 @@ class ExecuteArguments(BaseModel):
 
 
 def problem_of(error: ValidationError) -> str:
-    """Return what is wrong with the arguments of either tool, and the names of its arguments."""
+    """Return a message that lists the invalid arguments and names the valid ones."""
     model = SearchRequest if error.title == SearchRequest.__name__ else ExecuteArguments
-    return f"{described(error, model.model_fields)}; it takes {', '.join(model.model_fields)}"
+    return f"{described(error, model.model_fields)}; valid: {', '.join(model.model_fields)}"

@@ -16,7 +16,7 @@ from codemode.settings import (
 )
 from codemode.text.nearest import did_you_mean
 from codemode.transports.auth.credentials import Credential, Place
-from codemode.transports.auth.oauth import Grant
+from codemode.transports.auth.grant import Grant
 from codemode.transports.auth.requirements import ALWAYS, Authentication, CallerSupply, Configured, SchemeKind
 from codemode.transports.auth.token_store import TokenStore
 

@@ -10,7 +10,8 @@ from codemode.errors import CallError, ConfigurationError, SourceError
 from codemode.settings import AwsCredential, NoCredential, OAuth2Credential, is_url
 from codemode.sources.authentication import authentication_of
 from codemode.transports.auth.credentials import Credential
-from codemode.transports.auth.oauth import Grant, TokenSource
+from codemode.transports.auth.grant import Grant
+from codemode.transports.auth.oauth import TokenSource
 from codemode.transports.http.addresses import Permitted, checked_base, is_same_origin, origin, without_userinfo
 from codemode.transports.http.deferred import DeferredTransport
 from codemode.transports.http.exchange import Exchange

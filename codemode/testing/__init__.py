@@ -1,4 +1,4 @@
-"""Fakes that ship: tools made in a line, and a transport that answers from a function and records what it was sent."""
+"""Fakes for tests: one-line tools, and a transport that records calls and answers them from a function."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def make_tool(
     source: str = "fake",
     invocation: Any = None,
 ) -> Tool:
-    """A tool whose `parameters` are JSON Schemas by name."""
+    """Return a tool whose `parameters` are JSON Schemas by name."""
     made = [
         Parameter(
             name=name,
@@ -50,7 +50,7 @@ def make_tool(
 
 
 class RecordingTransport:
-    """A transport that answers with `answer(tool, arguments)`; what was sent is in `sent`. `answer` may raise."""
+    """A transport that answers with `answer(tool, arguments)`, which may raise. Recorded calls are in `sent`."""
 
     idempotency_header = ""
 
@@ -65,8 +65,8 @@ class RecordingTransport:
         return self._answer(tool, arguments)
 
     async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
-        """Record the call; the answer is the page."""
+        """Record the call and answer it with one page."""
         return await self.call(tool, arguments, context)
 
     async def aclose(self) -> None:
-        """Nothing to close."""
+        """Do nothing: there is nothing to close."""

@@ -1,18 +1,18 @@
-"""Requests that OpenAI's service refuses, with its own words: too many tools, names, calls without an answer."""
+"""Checks that reject a request as OpenAI's API does, with the same messages: tools, names, unanswered calls."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-#: The most functions of one request, and what one may be called (API reference, chat completions, `tools`).
+#: Limits on the functions of a request (API reference, chat completions, `tools`).
 MOST_TOOLS = 128
 NAME = re.compile(r"[a-zA-Z0-9_-]+")
 LONGEST_NAME = 64
 
 
 class Refused(Exception):
-    """Why a request is refused, as the service says it."""
+    """The request is rejected. The message is the API's own."""
 
     def __init__(self, message: str, *, param: str | None = None, code: str | None = None, status: int = 400) -> None:
         super().__init__(message)
@@ -21,12 +21,12 @@ class Refused(Exception):
         self.status = status
 
     def to_json(self) -> dict[str, Any]:
-        """The body of the answer, under `error`."""
+        """Return the content of `error` in the answer."""
         return {"message": str(self), "type": "invalid_request_error", "param": self.param, "code": self.code}
 
 
 def check_chat(body: dict[str, Any]) -> None:
-    """A request of chat completions. Raises Refused."""
+    """Check a chat completions request. Raises Refused."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise Refused(
@@ -43,7 +43,7 @@ def check_chat(body: dict[str, Any]) -> None:
 
 
 def check_responses(body: dict[str, Any]) -> None:
-    """A request of the Responses API. Raises Refused."""
+    """Check a Responses API request. Raises Refused."""
     given = body.get("input")
     if not given:
         raise Refused("Missing required parameter: 'input'.", param="input", code="missing_required_parameter")
@@ -121,7 +121,7 @@ def _check_choice(name: str | None, choice: Any, body: dict[str, Any], under: st
 
 
 def _check_answers(messages: list[dict[str, Any]]) -> None:
-    """Every call is answered right after it, and every answer answers one."""
+    """Check that answers directly follow their calls, and that every call has one. Raises Refused."""
     waiting: list[str] = []
     for at, message in enumerate([*messages, {"role": "end"}]):
         if message["role"] == "tool":

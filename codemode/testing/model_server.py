@@ -1,4 +1,4 @@
-"""A model by script, over HTTP: chat completions and responses, streamed or not, as strict as OpenAI's service.
+"""A scripted model over HTTP: chat completions and responses, streamed or not, as strict as OpenAI's API.
 
 def script(seen: Seen) -> Say:
     if not seen.answers:
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-#: Characters of a piece of a streamed answer.
+#: Characters of each piece of a streamed answer.
 _PIECE = 12
 
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What a call was answered, as the model reads it."""
+    """The answer to a tool call, as the model reads it."""
 
     id: str
     name: str
@@ -46,7 +46,7 @@ class ToolAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One request, of either API: `messages` as chat completions have them, `tools` are definitions by name."""
+    """One request to either API. `messages` are in chat completion format; `tools` maps names to definitions."""
 
     api: Literal["chat", "responses"]
     body: dict[str, Any]
@@ -56,12 +56,12 @@ class Seen:
 
     @property
     def message(self) -> str:
-        """The last thing that the user said."""
+        """The user's last message."""
         return next((str(one["content"]) for one in reversed(self.messages) if one["role"] == "user"), "")
 
     @property
     def answers(self) -> list[ToolAnswer]:
-        """The answers of tools since the user last said something."""
+        """Tool answers after the user's last message."""
         last = max((at for at, one in enumerate(self.messages) if one["role"] == "user"), default=-1)
         names = {call["id"]: call["function"]["name"] for one in self.messages for call in one.get("tool_calls") or ()}
         return [
@@ -73,10 +73,10 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """What the model answers. `calls` are names with arguments: an object, or a text that is sent as it is.
+    """An answer of the model. `calls` are pairs of name and arguments: an object, or a text that is sent unchanged.
 
-    `finish` is chat completions' `finish_reason`, by default what fits; `usage` are tokens of input and output, by
-    default an estimate, and () tells none.
+    `finish` is the `finish_reason`; the default follows from the content. `usage` is (input tokens, output tokens);
+    the default is an estimate, and () reports none.
     """
 
     text: str = ""
@@ -96,7 +96,7 @@ Script = Callable[[Seen], Say]
 
 @dataclass(slots=True)
 class _Spoken:
-    """An answer with ids."""
+    """An answer with its ids."""
 
     say: Say
     id: str
@@ -106,9 +106,9 @@ class _Spoken:
 
 
 class ModelServer:
-    """Serves a script on a loopback port. `seen` are the requests that reached it, `refused` is why others did not.
+    """Serves a script on a loopback port. `seen` has the accepted requests, `refused` the reasons for rejected ones.
 
-    What a script raises is answered with 500, and raised when the server is left.
+    An exception in the script is answered with 500, and raised again when the server is closed.
     """
 
     def __init__(self, script: Script, *, key: str = "a-model-key") -> None:
@@ -127,7 +127,7 @@ class ModelServer:
 
     @property
     def base_url(self) -> str:
-        """Where it answers; ends in `/v1`."""
+        """Base URL; ends in `/v1`."""
         return f"{self._served.url}/v1"
 
     async def __aenter__(self) -> Self:
@@ -166,7 +166,7 @@ class ModelServer:
         return body
 
     async def _refusal(self, _: Request, refused: Exception) -> Response:
-        assert isinstance(refused, Refused)  # noqa: S101 -- what it is registered for
+        assert isinstance(refused, Refused)  # noqa: S101 -- the handler is registered for it
         self.refused.append(str(refused))
         return JSONResponse({"error": refused.to_json()}, status_code=refused.status)
 
@@ -175,7 +175,7 @@ class ModelServer:
         return JSONResponse({"error": {"message": f"the script raised {type(error).__name__}"}}, status_code=500)
 
     def _spoken(self, seen: Seen, body: dict[str, Any]) -> _Spoken:
-        """What the script says; as the service it keeps to the choice of tools and to one call where that is asked."""
+        """Run the script. Like the API, honour `tool_choice: none` and `parallel_tool_calls: false`."""
         self.seen.append(seen)
         say = self._script(seen)
         calls = [] if body.get("tool_choice") == "none" else list(say.calls)
@@ -187,8 +187,8 @@ class ModelServer:
         ]
         written = say.text + "".join(arguments for _, _, arguments in given)
         tokens = (estimate(json.dumps(body)), estimate(written)) if say.usage is None else say.usage
-        said = Say(say.text, calls, say.finish, say.refusal, say.usage)
-        return _Spoken(said, f"{next(self._numbers)}", str(body.get("model")), given, tokens)
+        final = Say(say.text, calls, say.finish, say.refusal, say.usage)
+        return _Spoken(final, f"{next(self._numbers)}", str(body.get("model")), given, tokens)
 
 
 def _completion(spoken: _Spoken) -> dict[str, Any]:
@@ -283,7 +283,7 @@ def _response_events(spoken: _Spoken) -> Iterable[dict[str, Any]]:
 
 
 def _as_chat(given: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Items of the Responses API as messages of chat completions."""
+    """Convert items of the Responses API to chat completion messages."""
     if isinstance(given, str):
         return [{"role": "user", "content": given}]
     messages: list[dict[str, Any]] = []
@@ -303,7 +303,7 @@ def _as_chat(given: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _events(data: Iterable[dict[str, Any]], end: str = "") -> StreamingResponse:
-    """Server-sent events, one for each object."""
+    """Return a stream of server-sent events, one per object."""
 
     async def written() -> AsyncIterator[str]:
         for one in data:

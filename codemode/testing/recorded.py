@@ -1,4 +1,4 @@
-"""An upstream that is recorded once and replayed in tests: any HTTP service, a model's included.
+"""Record an upstream HTTP service once, and replay it in tests. Works for model providers too.
 
 async with RecordedUpstream(Path("cassette.json"), "https://api.example.com") as upstream:   # records
     ...
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-#: Headers of an answer that are kept. None of a request are: that is where credentials stand.
+#: Recorded response headers. Request headers are not recorded, since they hold credentials.
 _KEPT = ("content-type", "link", "location", "retry-after", "etag")
 
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
@@ -34,7 +34,7 @@ _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A request and its answer. Bodies that are no UTF-8 text stand in base64, with `binary`."""
+    """A request and its response. With `binary`, a body that is not UTF-8 text is in base64."""
 
     method: str
     target: str
@@ -46,14 +46,14 @@ class Exchange:
 
     @property
     def key(self) -> str:
-        """What makes a request the same as another: method, path with query, and body (as JSON where it is some)."""
+        """What identifies equal requests: method, path with query, and body (normalized if it is JSON)."""
         return f"{self.method} {self.target} {self.request}"
 
 
 class RecordedUpstream:
-    """Passes requests on to `upstream` and keeps them in a file; or without one answers them from the file.
+    """Forwards requests to `upstream` and records them in a file. Without `upstream`, replays the file.
 
-    Requests that are the same are answered in the order in which they were recorded, the last answer again and again.
+    Equal requests are answered in recorded order. After the last recorded answer, that answer repeats.
     """
 
     def __init__(self, cassette: Path, upstream: str | None = None) -> None:
@@ -66,7 +66,7 @@ class RecordedUpstream:
 
     @property
     def base_url(self) -> str:
-        """Where it answers in place of the upstream."""
+        """Base URL to use instead of the upstream's."""
         return self._served.url
 
     async def __aenter__(self) -> Self:
@@ -93,8 +93,8 @@ class RecordedUpstream:
         same = [one for one in self._exchanges if one.key == asked.key]
         if not same:
             near = [key[:300] for key, _, _ in process.extract(asked.key, [e.key for e in self._exchanges], limit=1)]
-            said = f"nothing was recorded for {asked.key[:300]}; the nearest: {near or 'nothing at all'}"
-            return JSONResponse({"error": {"message": said}}, 501)
+            message = f"nothing recorded for {asked.key[:300]}; closest: {near or 'the cassette is empty'}"
+            return JSONResponse({"error": {"message": message}}, 501)
         at = self._given.get(asked.key, 0)
         self._given[asked.key] = at + 1
         return _response(same[min(at, len(same) - 1)])

@@ -1,4 +1,4 @@
-"""Applications on real sockets of loopback, for the length of a test."""
+"""Serve ASGI applications on loopback sockets for the duration of a test."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 class _Server(uvicorn.Server):
-    """Ends when its test does, and leaves signals to the process: of two such servers either may end first."""
+    """A server without signal handlers: two servers in one process may end in any order."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Capture none."""
+        """Install no signal handlers."""
         yield
 
 
 class Served:
-    """Serves an application on a free port while it is entered."""
+    """Serves an application on a free port within the block."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._server = _Server(uvicorn.Config(app, log_config=None, lifespan="off"))
@@ -34,7 +34,7 @@ class Served:
 
     @property
     def url(self) -> str:
-        """Where it answers, without a slash at the end; known once it is entered."""
+        """Base URL without a trailing slash. Available once entered."""
         return f"http://127.0.0.1:{self._socket.getsockname()[1]}"
 
     async def __aenter__(self) -> Self:

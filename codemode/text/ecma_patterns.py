@@ -1,7 +1,7 @@
-"""Patterns of documents (ECMA 262), matched in time that grows with the length of the value alone.
+"""ECMA 262 patterns from documents, matched in linear time.
 
-The engine is pydantic's, the crate `regex`, which never goes back: neither a document nor a value can hold the host up.
-Look-around and references to groups it has not; what it cannot compile is not asserted.
+The engine is the Rust crate `regex`, through pydantic. It never backtracks, so no pattern or value can block the
+host. It lacks look-around and back-references: a pattern that does not compile is not checked.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from pydantic_core import SchemaError, SchemaValidator, core_schema
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Longer patterns are none that somebody wrote.
+#: Longer patterns are not written by people.
 _LONGEST = 10_000
 
-#: An escaped character, or a class of characters and what stands in it.
+#: An escaped character, or a character class with its content.
 _CLASS = re.compile(r"\\.|\[(\^?\]?(?:\\.|[^\]\\])*)\]", re.DOTALL)
-#: What means something else in a class there: classes within classes, and what is done with two of them.
+#: Syntax with another meaning inside a Rust class: nested classes and set operations.
 _OF_CLASSES = re.compile(r"\\.|\[|&&|--|~~", re.DOTALL)
 
 
 @lru_cache(maxsize=4096)
 def compile_pattern(pattern: str) -> Callable[[str], bool] | None:
-    """Whether a value matches, as a function; None where the pattern cannot be compiled."""
+    """Return a function that matches a value, or None if the pattern does not compile."""
     if len(pattern) > _LONGEST:
         return None
     try:
-        pattern.encode()  # half of a surrogate pair would become another character
+        pattern.encode()  # a lone surrogate would be replaced
         schema = core_schema.str_schema(pattern=_CLASS.sub(_plain_class, pattern), strict=True)
         return SchemaValidator(schema).isinstance_python
     except (SchemaError, UnicodeEncodeError):
@@ -38,7 +38,7 @@ def compile_pattern(pattern: str) -> Callable[[str], bool] | None:
 
 
 def matches(pattern: str, value: str) -> bool:
-    """Whether the value matches, or it cannot be told."""
+    """Return whether the value matches; True if the pattern does not compile."""
     compiled = compile_pattern(pattern)
     return compiled is None or compiled(value)
 

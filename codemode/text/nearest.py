@@ -1,4 +1,4 @@
-"""The name that somebody may have meant, for errors that suggest one."""
+"""Closest matches for unknown names, for error messages."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from rapidfuzz import fuzz, process
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-#: From this likeness (0 to 100) on a name is a slip of the pen, and nearer than one of which it is a part.
+#: A similarity (0 to 100) that indicates a typo. Such a match beats a partial match.
 _SLIP = 80
 
-#: Below this likeness a name is no suggestion but noise.
+#: Below this similarity a suggestion is noise.
 _NEAR = 55
 
-#: Longer ones are no names, and to compare a megabyte takes half a second.
+#: Longer inputs are not names; comparing a megabyte takes half a second.
 _LONGEST = 512
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The one of `known` that is most like a name, in any case of letters; None where none is like it."""
+    """Return the closest of the known names, ignoring case, or None if none is similar."""
     names = [*known] if len(name) <= _LONGEST else []
     for scorer, least in ((fuzz.ratio, _SLIP), (fuzz.WRatio, _NEAR)):
         found = process.extractOne(name, names, scorer=scorer, processor=str.casefold, score_cutoff=least)
@@ -30,6 +30,6 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """What a message about an unknown name goes on with: "; did you mean 'this'?", or nothing."""
+    """Return "; did you mean 'this'?" to append to a message, or an empty string."""
     found = nearest(name, known)
     return "" if found is None else f"; did you mean {found!r}?"

@@ -1,4 +1,4 @@
-"""Normal forms of Unicode, in time that grows with the length of the text alone."""
+"""Unicode normal forms in linear time."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import re
 import unicodedata
 from typing import Literal
 
-#: Marks in a row that a text of any language may need (UAX #15, Stream-Safe Text Format).
+#: The longest run of combining marks that any language needs (UAX #15, Stream-Safe Text Format).
 _MARKS = 30
 
-#: What keeps marks apart: COMBINING GRAPHEME JOINER, a mark itself that no form moves or takes away.
+#: COMBINING GRAPHEME JOINER separates runs of marks. No normal form moves or removes it.
 _JOINER = "\u034f"
 
-#: Shorter texts take no time whatever stands in them.
+#: Shorter texts are fast with any content.
 _SHORT = 1_000
 
 
 def normalized(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
-    """The text in that form; a row of more than thirty marks is divided, as streams are.
+    """Return the text in a normal form. Runs of more than thirty combining marks are divided by a joiner.
 
-    To put marks in order takes Python time that grows with the square of how many there are: 4 MB of them take hours.
+    Python sorts combining marks in quadratic time: 4 MB of them would take hours.
     """
     if len(text) > _SHORT and not text.isascii():
         marks = "".join(filter(_is_mark, set(text)))

@@ -1,4 +1,4 @@
-"""Descriptions as documents have them (Markdown, HTML, several paragraphs), made fit for one line."""
+"""Descriptions in Markdown, HTML or several paragraphs, reduced to one line."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import html
 import re
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-#: Each part has an end, so that no text without one is gone through again from each bracket.
+#: Every part is bounded, so that unclosed brackets do not cause quadratic time.
 _LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^)\s]{0,500}(?:\s{1,9}\"[^\"]{0,500}\")?\)")
 _MARKUP = re.compile(r"(\*\*|__|`{1,3})")
 _PREFIX = re.compile(r"^[ \t]*(#+|[-*>]+)[ \t]+", re.MULTILINE)
-#: Numbers of characters as Python does not read them: with thousands of digits. No character has eight.
+#: Character references with too many digits for Python. No code point has eight.
 _ZEROS, _HUGE = re.compile(r"&#0+(?=[0-9])"), re.compile(r"&#[0-9]{8,};?")
 _SPACE = re.compile(r"\s+")
 _SENTENCE = re.compile(
@@ -19,7 +19,7 @@ _SENTENCE = re.compile(
 
 
 def plain(text: str) -> str:
-    """The text without markup, on one line."""
+    """Return the text on one line, without markup."""
     if "<" in text:
         text = _TAG.sub(" ", text)
     if "&" in text:
@@ -29,19 +29,19 @@ def plain(text: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """The text with characters in the place of HTML's names and numbers of them."""
+    """Replace HTML character references by their characters."""
     return html.unescape(_HUGE.sub("\ufffd", _ZEROS.sub("&#", text)))
 
 
 def first_sentence(text: str, limit: int = 120) -> str:
-    """The first sentence that is no question, or as much of it as `limit` characters hold, cut at a word."""
+    """Return the first sentence that is not a question, shortened to `limit` characters."""
     sentences = _SENTENCE.split(plain(text[:2000]), maxsplit=3)
     told = next((sentence for sentence in sentences[:3] if not sentence.endswith("?")), sentences[0])
     return shorten(told.rstrip(".\u3002").strip(), limit)
 
 
 def shorten(text: str, limit: int) -> str:
-    """The text cut at a word, with an ellipsis, where it is longer than `limit` characters."""
+    """Cut a text longer than `limit` characters at a word and add an ellipsis."""
     if len(text) <= limit:
         return text
     return text[:limit].rsplit(" ", 1)[0].rstrip(" ,;:(") + "…"

@@ -1,8 +1,8 @@
-"""Text of others made visible: what a reader cannot see does not reach a model.
+"""Escape invisible characters in untrusted text, so that people and models read the same.
 
-Descriptions come from documents and servers that nobody vetted. A control character clears a terminal, a bidirectional
-one shows another order than a model reads, tag characters and their like spell instructions that no person sees
-(Unicode TR 36, CVE-2021-42574).
+Descriptions come from unvetted documents and servers. A control character can clear a terminal. A bidirectional control
+can show another order than the model reads. Tag characters can spell hidden instructions (Unicode TR 36,
+CVE-2021-42574).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-#: All control characters but tab and line feed; bidirectional controls; characters without a width that no word needs
-#: (joiners stay: Persian, Hindi and emoji are written with them); separators of lines; surrogates; tags; noncharacters.
+#: Control characters except tab and line feed; bidirectional controls; zero-width characters except joiners, which
+#: Persian, Hindi and emoji need; line separators; surrogates; tags; noncharacters.
 _UNSEEN = re.compile(
     r"[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
     r"\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufdd0-\ufdef\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
@@ -20,12 +20,12 @@ _UNSEEN = re.compile(
 
 
 def visible(text: str) -> str:
-    """The text with each character that cannot be seen written as Python writes it: `\\u202e`."""
+    """Replace each invisible character by its Python escape, such as `\\u202e`."""
     return _UNSEEN.sub(_escaped, text) if _UNSEEN.search(text) else text
 
 
 def visible_data(value: Any) -> Any:
-    """JSON data with all its texts visible, the keys too."""
+    """Return JSON data with visible strings and keys."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):

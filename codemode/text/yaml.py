@@ -1,4 +1,4 @@
-"""YAML as libyaml reads it; a value that cannot be read is told with its line, and never in Python's own words."""
+"""YAML by libyaml. Errors name the line of an unreadable value and never quote Python's own messages."""
 
 from __future__ import annotations
 
@@ -10,30 +10,31 @@ from yaml.constructor import ConstructorError
 
 _BASE: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-#: What constructors raise for `2024-13-45`, `!!bool maybe`, `!!timestamp soon`, and a number of 5,000 digits.
+#: Raised by constructors for `2024-13-45`, `!!bool maybe`, `!!timestamp soon`, and a number of 5,000 digits.
 _UNREADABLE = (ValueError, KeyError, AttributeError, OverflowError)
 
 
 class YamlLoader(_BASE):  # type: ignore[misc, valid-type]
-    """Raises yaml.MarkedYAMLError alone, which holds nothing of the text."""
+    """A loader that raises only yaml.MarkedYAMLError, which holds nothing of the text."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002
-        """As its parent does."""
+        """Construct an object as the parent does."""
         try:
             found = super().construct_object(node, deep)
         except _UNREADABLE:
             kind = str(node.tag).rpartition(":")[2]
             reason = too_long(len(node.value)) if kind in ("int", "float") and len(node.value) > _DIGITS else ""
-            problem = reason or f"what looks like a value of the type {kind} is none; quotes around it make text of it"
+            problem = reason or f"this value looks like {kind}, but is not valid; quote it to read it as text"
             raise ConstructorError(None, None, problem, node.start_mark) from None
-        if isinstance(found, int) and abs(found) >= _TOO_LARGE:  # hexadecimal ones are read, and never written
+        # Python reads longer hexadecimal numbers, but cannot print them.
+        if isinstance(found, int) and abs(found) >= _TOO_LARGE:
             raise ConstructorError(None, None, too_long(len(node.value)), node.start_mark)
         return found
 
 
 def too_long(digits: int) -> str:
-    """What is said of a number that Python does not read."""
-    return f"a number of {digits:,} digits, {_DIGITS:,} are read; quotes around it make text of it"
+    """Return the message about a number that is too long."""
+    return f"a number of {digits:,} digits is too long, at most {_DIGITS:,} are read; quote it to read it as text"
 
 
 _DIGITS = sys.int_info.default_max_str_digits

@@ -1,7 +1,7 @@
-"""The fork server: imports everything once, locks itself, and forks one single-use worker for each request.
+"""The fork server: it imports the guest once, locks itself, and forks one single-use worker for each request.
 
-It is started by exec with an empty environment and one socket to the host, so no page of it, and of no worker, was
-ever the host's. It runs no program itself and reads nothing but the host's requests.
+The host starts it by exec with an empty environment and one socket, so its memory holds nothing of the host. It runs
+no program and reads the host's requests alone.
 """
 
 from __future__ import annotations
@@ -33,31 +33,31 @@ _ONE_DESCRIPTOR = socket.CMSG_SPACE(_DESCRIPTOR_BYTES)
 
 
 class Program(Protocol):
-    """The module that serves one program; each worker uses it once."""
+    """A program module: each worker serves one program with it."""
 
     def warm_up(self) -> None:
-        """Import all that a program may need. Called once, before the lockdown."""
+        """Import the guest, and read what it may import later. Called once, before the lockdown."""
 
     def practise(self) -> None:
-        """Do what nearly every program does, often enough. Called after it, and before the lockdown."""
+        """Run what most programs run, until the interpreter has adapted its code. Called after `warm_up`."""
 
     def rehearse(self) -> None:
-        """Touch the memory that a program will touch. Called in a worker that waits for its program."""
+        """Touch the memory that a program will touch. Called in a worker that is forked before its program comes."""
 
     def serve(self, channel: int) -> None:
-        """Read one program from the socket, run it, write how it ended."""
+        """Read one program from the socket, run it, and write its outcome."""
 
 
 def main(channel: int, program_name: str) -> None:
-    """Run until the host goes away. `channel` is the descriptor of the socket to it."""
+    """Serve the host until it closes its socket, whose descriptor is `channel`."""
     os.environ.clear()  # noqa: TID251 - emptied, not read
     keep_only(channel)
     program = cast("Program", import_module(program_name))
     program.warm_up()
-    silence()  # so far standard error was a pipe to the host, for what goes wrong while importing
+    silence()  # until here standard error was a pipe to the host, for failed imports
     program.practise()
     gc.collect()
-    gc.freeze()  # a collection in a worker would otherwise write to every shared object, and so copy its page
+    gc.freeze()  # a collection in a worker would write to every shared object and copy its page
     gc.disable()
     report: dict[str, str] = {}
     lock = lock_server(report)
@@ -72,7 +72,7 @@ class _Server:
     lock: Lock
     control: socket.socket
     poll: select.poll = field(default_factory=select.poll)
-    #: pidfd of each living worker: its number in the records, its process
+    #: Number and process of each living worker, by its pidfd.
     workers: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def run(self) -> None:
@@ -82,7 +82,7 @@ class _Server:
                 if descriptor != CHANNEL:
                     self._reap(descriptor)
                 elif not self._take_request():
-                    os._exit(0)  # the host is gone; the workers go with this process
+                    os._exit(0)  # the host is gone; the kernel kills the workers with this process
 
     def _take_request(self) -> bool:
         datagram, ancillary, _, _ = self.control.recvmsg(FORK_BYTES, _ONE_DESCRIPTOR, socket.MSG_CMSG_CLOEXEC)
@@ -121,7 +121,7 @@ class _Server:
 
 
 def _work(program: Program, lock: Lock, datagram: bytes, channel: int) -> None:
-    """Be a worker: never returns."""
+    """Run as a worker. Never returns."""
     try:
         request = Fork.unpack(datagram)
         if request[-1] == _PROBE:
@@ -131,9 +131,9 @@ def _work(program: Program, lock: Lock, datagram: bytes, channel: int) -> None:
             os._exit(0)
         _prepare_and_serve(program, lock, request, channel)
         with suppress(OSError):
-            os.read(CHANNEL, 1)  # stay until the host has read what this process used; it kills, or hangs up
+            os.read(CHANNEL, 1)  # the host reads the usage of this process first, then kills it or hangs up
     finally:
-        os._exit(0)  # whatever happens in here, the code below the fork is the server's alone
+        os._exit(0)  # in any case: the server's loop must not run in a worker
 
 
 def _prepare_and_serve(program: Program, lock: Lock, request: tuple[int, int, int, int], channel: int) -> None:
@@ -141,11 +141,11 @@ def _prepare_and_serve(program: Program, lock: Lock, request: tuple[int, int, in
     gc.enable()
     try:
         if purpose == _SERVE_LATER:
-            program.rehearse()  # before the lockdown, so that its memory is there when the limits are set
+            program.rehearse()  # before the memory limit is set
         lock_worker(lock, channel=channel, memory_bytes=memory_bytes, cpu_s=cpu_s)
         channel = CHANNEL
         program.serve(CHANNEL)
-    except Exception as error:  # noqa: BLE001 - a defect of the guest is told to the host, which shows it as a failure
+    except Exception as error:  # noqa: BLE001 - the host reports a defect of the guest as a failure
         _report_defect(channel, error)
 
 

@@ -1,7 +1,7 @@
-"""A worker without fork server and without process wall: one program in a process that was started by exec.
+"""A worker without a fork server and without the process wall: one program in a process started by exec.
 
-For platforms that are not Linux, after the explicit opt-in alone. What holds the program here is the language policy;
-the limits are those that POSIX has.
+It serves platforms other than Linux, after an explicit opt-in. The language policy alone confines its program, within
+the limits of POSIX.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def main(channel: int, program_name: str) -> None:
-    """Read what it may use, then serve one program; the host kills it, or hangs up."""
+    """Read the limits and serve one program. The host ends the process."""
     os.environ.clear()  # noqa: TID251 - emptied, not read
     program = cast("Program", import_module(program_name))
     program.warm_up()
@@ -32,7 +32,7 @@ def main(channel: int, program_name: str) -> None:
 
 
 def _limit(cpu_s: int) -> None:
-    """Take the limits that every POSIX system has. There is none on memory that all of them enforce."""
+    """Set the limits that every POSIX system enforces. None of them limits memory."""
     limits = {"CPU": (cpu_s, cpu_s + 1), "CORE": (0, 0), "FSIZE": (0, 0), "NPROC": (0, 0)}
     for name, limit in limits.items():
         with suppress(OSError, ValueError, AttributeError):

@@ -1,8 +1,7 @@
-"""One program from the socket to its end: read, compile, ask, run, report. This is all that a worker does."""
+"""The work of a worker: read one program, compile it, ask, run it, report."""
 
 from __future__ import annotations
 
-import codecs
 import gc
 import os
 import signal
@@ -29,24 +28,24 @@ from sandbox.protocol.guest_messages import COMPILED_CHARACTERS, encode_compiled
 if TYPE_CHECKING:
     from types import FrameType
 
-#: New containers after which the collector looks for cycles. A tree of syntax has thousands and lives for a moment, so
-#: the default (700; 2,000 from Python 3.13 on) makes it look several times before a program begins.
+#: New containers between garbage collections. A syntax tree has thousands and lives for a moment, so the default (700;
+#: 2,000 from Python 3.13 on) would collect several times before a program begins.
 _COLLECT_EVERY = 10_000
 
-#: What a message has besides the compiled program in it.
+#: Bytes of a message around its compiled program.
 _AROUND_COMPILED = 64
 
-#: Levels of calls that a program has before RecursionError, besides those that carry it.
+#: Levels of calls until RecursionError, besides those below the program.
 RECURSION = 1_000
 
 
 def serve(descriptor: int) -> None:
-    """Read one program from a connected socket, run it, and write how it ended. Returns when all is written."""
+    """Read one program from a connected socket, run it, and write its outcome."""
     serve_over(_waiting[0], Connection(descriptor, descriptor))
 
 
 def serve_over(run: Run, connection: Connection) -> None:
-    """Do the same over anything that reads and writes bytes, in a run that was made for it."""
+    """Serve one program over a connection, in a run that was made for it."""
     run.channel.connection = connection
     limit, collects = sys.getrecursionlimit(), gc.isenabled()
     try:
@@ -59,12 +58,12 @@ def serve_over(run: Run, connection: Connection) -> None:
             gc.enable()
 
 
-#: The run of the one program that this process will serve, made before it comes.
+#: The run of the one program that this process serves, made before the program comes.
 _waiting: list[Run] = []
 
 
 def _say_last_word(_: int, frame: FrameType | None) -> None:
-    """The host says that time is up, and ends this process in a moment: tell the line that it is at."""
+    """Report the line that runs when the time is up, before the host kills this process."""
     run = _waiting[0]
     with suppress(Exception):
         run.channel.connection.write(memoryview(encode_final("failed", failure=run.last_word(frame))))
@@ -72,9 +71,9 @@ def _say_last_word(_: int, frame: FrameType | None) -> None:
 
 
 def new_run(connection: Connection) -> Run:
-    """Make a run before its program is known."""
+    """Make a run for a program that is not known yet."""
     IDENTITIES.clear()
-    warnings.simplefilter("ignore")  # they would go to a standard error that nobody reads
+    warnings.simplefilter("ignore")  # nobody reads this standard error
     return Run(Channel(connection, Record))
 
 
@@ -83,29 +82,30 @@ def _serve(run: Run) -> None:
     message = channel.read_start()
     program = compiled.read(message["compiled"]) if message["compiled"] else _compile(message)
     if isinstance(program, Failed):
-        _finish(channel, program.status, failure=program.failure)
+        _send(channel, encode_final(program.status, failure=program.failure))
         return
     if message["t"] == "compile":
-        _tell_compiled(channel, program, message["limits"])
+        _send(channel, encode_compiled(_told(program, message["limits"])))
         message = channel.read_start()
-    if message["asks"]:  # whoever does not want the program to run ends the worker instead of answering
-        channel.send(encode_sites(program.sites))
-        channel.flush()
+    if message["asks"]:  # a host that refuses the program kills the worker instead of answering
+        _send(channel, encode_sites(program.sites))
         channel.read()
     sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION + 60 + _depth()))
     run.begin(message, program)
     ended = run.execute()
-    _finish(channel, ended.status, value=ended.value, failure=ended.failure, notes=run.notes)
+    _send(channel, encode_final(ended.status, value=ended.value, failure=ended.failure, notes=run.notes))
+
+
+def _send(channel: Channel, data: bytes) -> None:
+    channel.send(data)
+    channel.flush()
 
 
 def _compile(message: dict[str, Any]) -> Program | Failed:
-    limits = message["limits"]
-    code = message["code"]
-    names = message["names"]
+    code, limits = message["code"], message["limits"]
+    sizes = {"limit_bytes": limits["source_bytes"], "limit_depth": limits["source_depth"]}
     try:
-        program = compile_program(
-            code, names=names, limit_bytes=limits["source_bytes"], limit_depth=limits["source_depth"]
-        )
+        program = compile_program(code, names=message["names"], **sizes)
     except SourceRefused as error:
         return refusal_of_source(error)
     except SyntaxError as error:
@@ -115,23 +115,9 @@ def _compile(message: dict[str, Any]) -> Program | Failed:
     return refused(program) if program.code is None else program
 
 
-def _tell_compiled(channel: Channel, program: Program, limits: dict[str, int]) -> None:
-    """Tell it, knowing nothing of the run: it goes to others of the same source."""
-    most = min(COMPILED_CHARACTERS, limits["frame_bytes"] - _AROUND_COMPILED)
-    channel.send(encode_compiled(compiled.tell(program, most)))
-    channel.flush()
-
-
-def _finish(
-    channel: Channel,
-    status: str,
-    *,
-    value: bytes | None = None,
-    failure: dict[str, Any] | None = None,
-    notes: list[str] | None = None,
-) -> None:
-    channel.send(encode_final(status, value=value, failure=failure, notes=notes or []))
-    channel.flush()
+def _told(program: Program, limits: dict[str, int]) -> str | None:
+    """Return the compiled program as text. It is the same for all runs of one source."""
+    return compiled.tell(program, min(COMPILED_CHARACTERS, limits["frame_bytes"] - _AROUND_COMPILED))
 
 
 def _depth() -> int:
@@ -144,37 +130,24 @@ def _depth() -> int:
 # --- before the program comes ----------------------------------------------------------------------------------------
 
 
-#: Codecs that programs name. Those of East Asia are five libraries more, whose mappings each fork would copy.
-_CODECS = (
-    "ascii base64 cp437 cp850 cp1250 cp1251 cp1252 hex idna iso8859-1 iso8859-2 iso8859-15 koi8-r latin-1 mac_roman "
-    "punycode raw_unicode_escape rot13 unicode_escape utf-7 utf-8-sig utf-16 utf-16-be utf-16-le utf-32 utf-32-be "
-    "utf-32-le"
-)
-
-
 def warm_up() -> None:
-    """Import all that a program may need, while files are still in reach. Called once, in the fork server."""
+    """Import all that a program may need, while files are in reach. Called once, in the fork server."""
     os.putenv("TZ", "UTC")
     time.tzset()
-    signal.signal(signal.SIGUSR1, _say_last_word)  # what workers inherit: behind the walls none can be set
+    signal.signal(signal.SIGUSR1, _say_last_word)  # workers inherit it, and cannot set it after the lockdown
     gc.set_threshold(_COLLECT_EVERY, *gc.get_threshold()[1:])
     load_all()
     keep_zones()
     _read_late_imports()
     gc.collect()
-    gc.freeze()  # the rehearsals look for what they have left themselves
+    gc.freeze()  # rehearsals collect their own garbage
     gc.enable()
     _rehearse_for_all()
 
 
 def _read_late_imports() -> None:
-    """Do once what makes the standard library import at its first use."""
+    """Import the modules that the standard library imports at first use."""
     import _strptime  # type: ignore[import-not-found]  # noqa: F401, PLC0415  # datetime.strptime imports it
-
-    for codec in _CODECS.split():
-        codecs.lookup(codec)
-    if sys.version_info >= (3, 12):
-        import _pylong  # type: ignore[import-not-found]  # noqa: F401, PLC0415  # division and text of large numbers
     import unicodedata  # noqa: F401, PLC0415  # used for names of characters in literals
 
 
@@ -208,29 +181,26 @@ asyncio.run(main())
 """
 
 
-#: What every program goes through, and nothing else: each page that a waiting worker makes its own is memory.
+#: The code that every program runs through, and no more: each page that a waiting worker writes costs memory.
 _LEAST = "1 + 1"
-
-#: What nearly every program goes through besides.
+#: The code that nearly every program runs through.
 _CALL = "name.list(page=1)['items']"
-
-#: What is done at the first time is done before the workers are forked.
+#: Runs in the fork server, for work that is done once.
 _REHEARSALS = 3
-
-#: The interpreter rewrites code while it runs it for the first times; without these each worker copies it first.
+#: Runs until the interpreter has specialized the code. Otherwise each worker copies its pages first.
 _PRACTICE = 12
 
 
 def rehearse() -> None:
-    """Run a tiny program against nobody, so that the memory which a real one touches is this worker's own."""
-    _run_against_nobody(_frames(_LEAST), _waiting[0])
+    """Run a tiny program without a host, so that this worker owns the memory which a real program touches."""
+    _run_without_host(_frames(_LEAST), _waiting[0])
     compiled.read(_told_least())
 
 
 def practise() -> None:
-    """Do what nearly every program does, a call included, so often that the interpreter leaves the code as it is."""
+    """Run a program with a call until the interpreter has specialized the code."""
     for _ in range(_PRACTICE):
-        _run_against_nobody(_frames(_CALL) + _answers(1), new_run(Connection(-1, -1)))
+        _run_without_host(_frames(_CALL) + _answers(1), new_run(Connection(-1, -1)))
     _waiting[:] = [new_run(Connection(-1, -1))]
     for _ in range(_PRACTICE):
         rehearse()
@@ -238,12 +208,12 @@ def practise() -> None:
 
 def _rehearse_for_all() -> None:
     for _ in range(_REHEARSALS):
-        _run_against_nobody(_frames(_REHEARSAL) + _answers(12), new_run(Connection(-1, -1)))
+        _run_without_host(_frames(_REHEARSAL) + _answers(12), new_run(Connection(-1, -1)))
     _waiting[:] = [new_run(Connection(-1, -1))]
 
 
-def _run_against_nobody(frames: bytes, run: Run) -> None:
-    reading, writing = os.pipe()  # it holds more than is said in a rehearsal
+def _run_without_host(frames: bytes, run: Run) -> None:
+    reading, writing = os.pipe()  # holds all frames of a rehearsal
     os.write(writing, frames)
     serve_over(run, Connection(reading, writing))
     os.close(reading)

@@ -1,8 +1,9 @@
-"""What a program sees of tools: namespaces that bind lazily, calls, errors, and answers that also read by attribute."""
+"""Tools as programs see them: lazy namespaces, calls, errors, and answers that also read by attribute."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sandbox.guest.language.access import DATA
 from sandbox.guest.language.kinds import SHOWN_AS
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from sandbox.guest.scheduling.hub import Hub
     from sandbox.guest.scheduling.loop import Loop
 
-#: The same call, with the same arguments, so many times in a row and no waiting between: worth a remark.
+#: Repeats of one call, with equal arguments and no waiting between, after which a note is made.
 SAME_CALL = 250
 
 
@@ -30,10 +31,8 @@ class Record(dict[str, Any]):
     __slots__ = ()
 
     def __getattr__(self, name: str) -> Any:
-        try:
+        if name in self:
             return self[name]
-        except KeyError:
-            pass
         message = f"the answer has no field {name!r}; it has {', '.join(map(str, self)) or 'none'}"
         raise AttributeError(message, name=name)
 
@@ -41,7 +40,7 @@ class Record(dict[str, Any]):
         self[name] = value
 
     def __missing__(self, key: Any) -> Any:
-        raise KeyError(key)  # from here, where a hint finds the keys there are
+        raise KeyError(key)  # a hint finds the keys of this frame's `self`
 
     def __copy__(self) -> Record:
         return Record(self)
@@ -57,9 +56,9 @@ DATA.add(Record)
 
 
 class ToolError(Exception):
-    """A call failed. `status` is the HTTP status where there was one, `kind` a short word, `body` what came with it.
+    """Raised if a call fails. `status` is the HTTP status or None, `kind` a short word, `body` the body of the answer.
 
-    `retry_after_s` is the advice of the other side in seconds (also as `retry_after`, which programs guess).
+    `retry_after_s` is the server's advice in seconds (also as `retry_after`, which programs guess).
     """
 
     def __init__(
@@ -81,23 +80,23 @@ class ToolError(Exception):
 
 
 class ToolRejected(ToolError):
-    """A person was asked whether the call may be made, and said no: nothing was sent. `reason` is what they said."""
+    """Raised if a person rejects a call. Nothing was sent."""
 
     @property
     def reason(self) -> str:
-        """The words of the person, "" where there were none."""
+        """The reason that the person gave, or ""."""
         return str(self.body or "")
 
 
 for _error in (ToolError, ToolRejected):
     _error.__module__ = "builtins"
 
-#: The kinds of errors that have a class of their own.
+#: Kinds of errors that have a class of their own.
 _ERRORS: dict[str, type[ToolError]] = {"rejected": ToolRejected}
 
 
 class Tool:
-    """A namespace, or an operation in one: which it is, the host knows. Attributes go deeper, a call calls."""
+    """A namespace or an operation; only the host knows which. Attributes go deeper, calls are sent to the host."""
 
     __slots__ = ("_calls", "_path")
 
@@ -107,7 +106,7 @@ class Tool:
 
     @property
     def __doc__(self) -> str | None:  # type: ignore[override]
-        """The description, which the host gives when it is asked."""
+        """The host's description."""
         return self._calls.description(self._path)
 
     def __getattr__(self, name: str) -> Any:
@@ -119,7 +118,7 @@ class Tool:
         return Tool(self._calls, f"{self._path}.{name}" if self._path else name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Make the call."""
+        """Make the call and return its answer."""
         return self._calls.call(self._path, args, kwargs)
 
     def __eq__(self, other: object) -> bool:
@@ -166,7 +165,7 @@ def tool_path(tool: Tool) -> str:
 
 
 class PendingCall:
-    """A call that is handed over un-run; it starts when it is awaited, or when asyncio takes it."""
+    """A deferred call. It starts when it is awaited, or when asyncio takes it."""
 
     __slots__ = ("_calls", "_future", "_request", "_tool")
 
@@ -177,7 +176,7 @@ class PendingCall:
         self._future: CallFuture | None = None
 
     def start(self) -> CallFuture:
-        """Make the call, once."""
+        """Start the call, unless it was started before."""
         if self._future is None:
             self._future = self._calls.start(self._tool, self._request)
         return self._future
@@ -186,15 +185,13 @@ class PendingCall:
         return self.start().__await__()
 
     def __getattr__(self, name: str) -> Any:
-        step = f".{name}"
-        raise self._unused(step)
+        self._refuse(f".{name}")
 
     def __getitem__(self, key: object) -> Any:
-        step = f"[{key!r}]"
-        raise self._unused(step)
+        self._refuse(f"[{key!r}]")
 
     def __iter__(self) -> Any:
-        raise self._unused("")
+        self._refuse("")
 
     def __bool__(self) -> bool:
         return True
@@ -202,30 +199,38 @@ class PendingCall:
     def __repr__(self) -> str:
         return f"<call of {self._tool}, not awaited yet>"
 
-    def _unused(self, step: str) -> TypeError:
+    def _refuse(self, step: str) -> NoReturn:
         call = f"{self._tool}(...)"
         instead = f"(await {call}){step}" if step else f"await {call}"
-        return TypeError(f"the result of {call} is used before it was awaited: write {instead}")
+        message = f"the result of {call} is used before it was awaited: write {instead}"
+        raise TypeError(message)
 
 
 class CallFuture(NumberedFuture):
-    """The answer of a call that was started. Cancelling it tells the host."""
+    """The answer of a call that was started. Its cancellation is sent to the host."""
 
-    def __init__(self, *, loop: Loop) -> None:
-        super().__init__(loop=loop)
-        self._abandon: Callable[[], None] | None = None
+    _abandon: Callable[[], None] | None = None
 
     def cancel(self, msg: Any | None = None) -> bool:
-        """Give up on the call."""
-        if not super().cancel(msg):
-            return False
-        if self._abandon is not None:
+        """Cancel the call."""
+        is_cancelled = super().cancel(msg)
+        if is_cancelled and self._abandon is not None:
             self._abandon()
-        return True
+        return is_cancelled
+
+    def _answer(self, value: Any, error: ToolError | None) -> None:
+        """Take the answer, unless the call was cancelled."""
+        self._abandon = None
+        if self.done():
+            return
+        if error is None:
+            self.set_result(value)
+        else:
+            self.set_exception(error)
 
 
 class ToolCalls:
-    """Makes the calls of one program."""
+    """Sends the calls of one program."""
 
     def __init__(self, hub: Hub, loop: Loop, channel: Channel, note: Callable[[str], None]) -> None:
         self._hub = hub
@@ -240,23 +245,22 @@ class ToolCalls:
         self._asked_for_names = False
 
     def begin(self, limit: int, parameters: Mapping[str, Sequence[str]]) -> None:
-        """Take the number of calls that a program may make, and what tools take where that is known."""
+        """Set the limit of calls, and the parameters of tools where they are known."""
         self._limit, self._parameters = limit, parameters
 
     def call(self, tool: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Make a call and block for its answer."""
-        request = self._request(tool, args, kwargs)
+        """Make a call and block until its answer."""
         slot = Slot(f"{tool}(...)")
-        call_id = self._send(tool, request, lambda message: self._finish_slot(slot, message))
+        call_id = self._send(tool, self._request(tool, args, kwargs), partial(self._hub.finish, slot))
         slot.abandon = lambda: self._channel.cancel(call_id)
         return self._hub.wait(slot)
 
     def description(self, path: str) -> str | None:
-        """Ask the host what there is to know of a tool or a namespace; None where it answers no such question."""
+        """Return the host's description of a tool or a namespace, or None if it describes nothing."""
         return self.call("describe", (path,), {}) if "describe" in self._parameters else None
 
     def later(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Call a function; a tool is handed over un-run."""
+        """Call a function, or defer the call if it is a tool."""
         if type(function) is not Tool:
             return function(*args, **kwargs)
         return PendingCall(self, function._path, self._request(function._path, args, kwargs))
@@ -264,7 +268,7 @@ class ToolCalls:
     def start(self, tool: str, request: bytes) -> CallFuture:
         """Start a call and return the future of its answer."""
         future = CallFuture(loop=self._loop)
-        call_id = self._send(tool, request, lambda message: _finish_future(future, message))
+        call_id = self._send(tool, request, future._answer)
         future._abandon = lambda: self._channel.cancel(call_id)
         return future
 
@@ -282,7 +286,7 @@ class ToolCalls:
             raise TypeError(message) from None
 
     def _named(self, tool: str, args: tuple[Any, ...]) -> dict[str, Any]:
-        """Give positional arguments their names, where the host said how they are called."""
+        """Name positional arguments, if the host sent the names."""
         names = self._parameters.get(tool, ())
         if len(args) <= len(names):
             return dict(zip(names, args, strict=False))
@@ -293,13 +297,18 @@ class ToolCalls:
         message = f"{tool}() takes keyword arguments only: name each of them ({given} has no name)"
         raise TypeError(message)
 
-    def _send(self, tool: str, request: bytes, answer: Callable[[dict[str, Any]], None]) -> int:
+    def _send(self, tool: str, request: bytes, answer: Callable[[Any, ToolError | None], None]) -> int:
         self._hub.check_calm()
         if len(tool) > NAME_CHARACTERS:
             message = f"there is no tool {tool[:40]}…"
             raise ToolError(message, kind="tool_not_found")
         self._count(tool, request)
-        return self._channel.call(here().next(), tool, request, answer)
+
+        def take(message: dict[str, Any]) -> None:
+            error = message.get("error")
+            answer(message.get("ok"), None if error is None else tool_error(error))
+
+        return self._channel.call(here().next(), tool, request, take)
 
     def _count(self, tool: str, request: bytes) -> None:
         self._made += 1
@@ -323,37 +332,17 @@ class ToolCalls:
         )
 
     def unlisted(self, path: str) -> None:
-        """Say, once, why a program that looks for names in a namespace sees none."""
+        """Note, once, why `dir()` of a namespace is empty."""
         if not self._asked_for_names:
             self._asked_for_names = True
             self._note(f"dir({path}) is empty: only the host knows what {path} has; search for operations by name")
 
     def waited(self) -> None:
-        """The program slept: what it asks again may have changed."""
+        """Count repeats anew after a sleep: the answer may have changed."""
         self._repeats = 0
-
-    def _finish_slot(self, slot: Slot, message: dict[str, Any]) -> None:
-        error = message.get("error")
-        self._hub.finish(slot, message.get("ok"), None if error is None else tool_error(error))
-
-
-def _finish_future(future: CallFuture, message: dict[str, Any]) -> None:
-    future._abandon = None
-    if future.done():
-        return
-    error = message.get("error")
-    if error is None:
-        future.set_result(message.get("ok"))
-    else:
-        future.set_exception(tool_error(error))
 
 
 def tool_error(fields: dict[str, Any]) -> ToolError:
-    """Build the exception of a call that failed."""
-    return _ERRORS.get(fields["kind"], ToolError)(
-        fields["message"],
-        kind=fields["kind"],
-        status=fields["status"],
-        body=fields["body"],
-        retry_after_s=fields["retry_after_s"],
-    )
+    """Return the exception of a failed call, from the fields that the host sent."""
+    options = {name: fields[name] for name in ("kind", "status", "body", "retry_after_s")}
+    return _ERRORS.get(fields["kind"], ToolError)(fields["message"], **options)

@@ -1,38 +1,71 @@
-"""What a caller hands to `Sandbox`, looked at before anything is started: what is wrong, and what fits there."""
+"""The arguments of `Sandbox` and `Sandbox.run`, checked before anything is started."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sandbox.limits import Limits
+from sandbox.protocol.host_messages import encode_run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from sandbox.host.calls import CallHandler
+    from sandbox.host.recording import Recording
+    from sandbox.outcome import CallSite
+    from sandbox.protocol.strict_json import JsonValue
+
+    Preflight = Callable[[tuple[CallSite, ...]], Awaitable[None]]
 
 SEED_BYTES = 32
 
 
+class Program(NamedTuple):
+    """The arguments of `Sandbox.run` with defaults filled in. `source` comes from `encode_program`."""
+
+    source: bytes
+    limits: Limits
+    seed: bytes
+    now: int
+    inputs: Mapping[str, JsonValue] = MappingProxyType({})
+    call: CallHandler | None = None
+    preflight: Preflight | None = None
+    recording: Recording | None = None
+
+    def encode(self) -> bytes:
+        """Return the first frames to send. Raises InvalidJson or TypeError for inputs that are not JSON data."""
+        return encode_run(
+            self.source,
+            seed=self.seed,
+            now=self.now,
+            limits=self.limits,
+            inputs=self.inputs,
+            asks=self.preflight is not None,
+        )
+
+
 def check_settings(*, limits: Any, workers: Any, running: Any, require: Any, compiled_bytes: Any) -> None:
-    """Look at the arguments of `Sandbox`. Raises TypeError, ValueError."""
+    """Check the arguments of `Sandbox`. Raises TypeError or ValueError."""
     check_limits(limits)
     for name, value, least in (("workers", workers, 0), ("running", running, 1), ("compiled_bytes", compiled_bytes, 0)):
         if not isinstance(value, int) or value < least:
-            message = f"{name}={value!r}: a whole number is expected, {least} or more"
+            message = f"{name}={value!r}: expected an integer of at least {least}"
             raise ValueError(message)
     _check_words("require", require, '("seccomp",)')
 
 
 def check_limits(limits: Any) -> None:
-    """Raise TypeError for what are no limits."""
+    """Raise TypeError unless `limits` is None or a Limits."""
     if limits is not None and not isinstance(limits, Limits):
         message = f"limits={limits!r}: expected sandbox.Limits, as in Limits(wall_s=5)"
         raise TypeError(message)
 
 
 def check_program(code: Any, *, names: Any, inputs: Mapping[Any, Any], call: Any, seed: Any) -> None:
-    """Look at the arguments of `Sandbox.run`. Raises TypeError, ValueError."""
+    """Check the arguments of `Sandbox.run`. Raises TypeError or ValueError."""
     if not isinstance(code, str):
-        message = f"code is a {type(code).__name__}, expected str: the text of a program"
+        message = f"code is a {type(code).__name__}, expected str: the program's source"
         raise TypeError(message)
     _check_words("names", names, '("shop",)')
     if call is not None and not callable(call):
@@ -40,16 +73,16 @@ def check_program(code: Any, *, names: Any, inputs: Mapping[Any, Any], call: Any
         raise TypeError(message)
     if seed is not None and (not isinstance(seed, bytes) or len(seed) != SEED_BYTES):
         what = f"{len(seed)} bytes" if isinstance(seed, bytes) else type(seed).__name__
-        message = f"seed is {what}, expected {SEED_BYTES} bytes, as os.urandom({SEED_BYTES}) gives them"
+        message = f"seed is {what}, expected {SEED_BYTES} bytes, such as os.urandom({SEED_BYTES})"
         raise ValueError(message)
     for name in inputs:
         if not (isinstance(name, str) and name.isidentifier()):
-            message = f"inputs: {name!r} is no name that a program can write; expected an identifier, as in basket"
+            message = f"inputs: {name!r} is not an identifier; expected a name such as 'basket'"
             raise ValueError(message)
 
 
 def _check_words(argument: str, value: Any, example: str) -> None:
-    """Refuse one text where several are expected: its letters would be taken for them."""
+    """Reject a single string, whose letters would be taken for names."""
     if isinstance(value, str):
-        message = f"{argument}={value!r} is one text, expected a collection of them, as in {argument}={example}"
+        message = f"{argument}={value!r} is one string, expected a collection, as in {argument}={example}"
         raise TypeError(message)

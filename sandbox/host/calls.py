@@ -1,4 +1,4 @@
-"""The calls of one program on the host's side: each a task of its own, a bounded number under way at one time."""
+"""The calls of one program: each is a task of its own, and a bounded number runs at one time."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
     CallHandler = Callable[[Call], Awaitable[JsonValue]]
 
+
 _logger = logging.getLogger(__name__)
 
-#: What is kept of the message of an error that is too large to cross.
+#: Length to which the message of a too large error is cut.
 _MESSAGE_CHARACTERS = 2_000
-
 
 _ROOM: ContextVar[Callable[[], Awaitable[None]]] = ContextVar("room")
 
 
 async def room() -> None:
-    """Wait until the program has read enough of what it was answered before; CallFailed where it may get no more.
+    """Wait until the program has read enough of its earlier answers. Raises CallFailed if it may get no more.
 
-    For call handlers that do not carry out a call as soon as it is made: to be awaited before they ask for an answer.
+    Call handlers that queue calls await this before they make one.
     """
     wait = _ROOM.get(None)
     if wait is not None:
@@ -41,11 +41,11 @@ async def room() -> None:
 
 
 class CallDesk:
-    """Takes calls, has them answered, and hands each answer on as soon as it is there.
+    """Make the calls of a program, and pass on each answer at once.
 
-    `on_value(id, json)` and `on_error(id, json)` are called once for each call that nobody cancelled, or `on_stop`
-    for one whose handler ends the program. No call is started while `has_room()` is false: the answers before it are
-    not read yet. `go_on` says that they were.
+    `on_answer(id, json, is_error=…)` is called once for each call that is not cancelled, or `on_stop` if its handler
+    ends the program. No call starts while `has_room()` is false, since earlier answers have not been read; call `go_on`
+    when they have.
     """
 
     def __init__(
@@ -53,8 +53,7 @@ class CallDesk:
         handler: CallHandler | None,
         limits: Limits,
         *,
-        on_value: Callable[[int, bytes], None],
-        on_error: Callable[[int, bytes], None],
+        on_answer: Callable[..., None],
         on_stop: Callable[[ProgramStopped], None],
         has_room: Callable[[], bool],
         replied_bytes: int = 0,
@@ -62,48 +61,46 @@ class CallDesk:
         self._loop = asyncio.get_running_loop()
         self._handler = handler
         self._limits = limits
-        self._on_value = on_value
-        self._on_error = on_error
+        self._on_answer = on_answer
         self._on_stop = on_stop
         self._has_room = has_room
         self._waiting: deque[Call] = deque()
         self._under_way: dict[int, asyncio.Task[None]] = {}
         self._is_starting = False
         self._goes_on = asyncio.Event()
-        #: Of all replies so far.
         self._replied_bytes = replied_bytes
 
     def take(self, calls: Iterable[Call]) -> None:
-        """Start these calls, or let them wait for their turn."""
+        """Start these calls, or queue them."""
         self._waiting.extend(calls)
         self._start_waiting()
 
     def go_on(self) -> None:
-        """Start calls that wait, if they may."""
+        """Start queued calls, if there is room."""
         self._goes_on.set()
         self._start_waiting()
 
     def cancel(self, call_id: int) -> None:
-        """Give up on a call; one that was answered meanwhile is no error."""
+        """Cancel a call. If it has been answered meanwhile, do nothing."""
         task = self._under_way.get(call_id)
         if task is not None:
             task.cancel()
-            task.add_done_callback(lambda _: self._over(call_id))  # one that had not begun ends without a word
+            task.add_done_callback(lambda _: self._over(call_id))  # a task that never began runs no `finally`
         else:
             self._waiting = deque(call for call in self._waiting if call.id != call_id)
 
     @property
     def is_busy(self) -> bool:
-        """Whether a handler has not ended."""
+        """Whether any handler is running."""
         return bool(self._under_way)
 
     @property
     def has_others(self) -> bool:
-        """Whether calls wait or are under way besides the one that is being answered."""
+        """Whether there are calls besides the one being answered."""
         return len(self._under_way) > 1 or bool(self._waiting)
 
     async def close(self) -> None:
-        """Cancel everything and wait until the handlers have ended."""
+        """Cancel all calls and wait until their handlers have ended."""
         self._waiting.clear()
         tasks = list(self._under_way.values())
         for task in tasks:
@@ -113,7 +110,7 @@ class CallDesk:
 
     def _start_waiting(self) -> None:
         if self._is_starting:
-            return  # a call that was answered at once: the loop below goes on
+            return  # called from within the loop below, by a call that was answered at once
         self._is_starting = True
         while self._waiting and len(self._under_way) < self._limits.calls_in_flight and self._has_room():
             call = self._waiting.popleft()
@@ -131,8 +128,8 @@ class CallDesk:
     def _refuse_more(self) -> None:
         if self._replied_bytes > self._limits.replies_bytes:
             message = (
-                f"the calls of this program were answered with {self._replied_bytes} bytes so far,"
-                f" {self._limits.replies_bytes} are allowed: nothing was sent; ask for fewer items or fields"
+                f"the answers to this program have {self._replied_bytes} bytes, {self._limits.replies_bytes} are"
+                " allowed: nothing was sent; ask for fewer items or fields"
             )
             raise CallFailed(message, kind="answers_exhausted")
 
@@ -141,14 +138,14 @@ class CallDesk:
         try:
             data = await self._ask(call)
         except CallFailed as error:
-            fields = _told(error, self._limits.reply_bytes)
+            fields = _encode_error(error, self._limits.reply_bytes)
             self._replied_bytes += len(fields)
-            self._on_error(call.id, fields)
+            self._on_answer(call.id, fields, is_error=True)
         except ProgramStopped as stopped:
             self._waiting.clear()
             self._on_stop(stopped)
         else:
-            self._on_value(call.id, data)
+            self._on_answer(call.id, data, is_error=False)
         finally:
             self._over(call.id)
 
@@ -167,11 +164,11 @@ class CallDesk:
         except (CallFailed, ProgramStopped):
             raise
         except Exception as error:
-            # Whatever a handler raises, its text may hold a secret: the program gets the fact, the log the rest.
+            # The text may hold a secret, so the program gets only the fact; the log has the rest.
             _logger.exception("call %s of %r: the handler failed", call.id, call.tool)
             message = f"{call.tool} failed inside the host"
             raise CallFailed(message, kind="internal_error") from error
-        data = _encoded(answer, call)
+        data = _encode_answer(answer, call)
         if len(data) > self._limits.reply_bytes:
             message = (
                 f"{call.tool} answered with {len(data)} bytes, {self._limits.reply_bytes} are allowed:"
@@ -182,27 +179,24 @@ class CallDesk:
         return data
 
 
-def _encoded(answer: Any, call: Call) -> bytes:
+def _encode_answer(answer: Any, call: Call) -> bytes:
     try:
         return encode_value(answer)
-    except Exception as error:  # whatever it is, and however deep
+    except Exception as error:
         _logger.warning("call %s of %r: the answer is not JSON data: %s", call.id, call.tool, error)
         message = f"{call.tool} answered with something that is not JSON data"
         raise CallFailed(message, kind="answer_invalid") from error
 
 
 def _start_task(work: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop) -> asyncio.Task[None]:
-    """Start a task at once where Python can (3.12): a handler that waits for nothing answers within this call."""
-    if _CAN_START_AT_ONCE:
-        return asyncio.Task(work, loop=loop, eager_start=True)  # type: ignore[call-arg,unused-ignore]
-    return loop.create_task(work)
+    """Start a task; from Python 3.12 on at once, so that a handler that awaits nothing answers within this call."""
+    if sys.version_info >= (3, 12):  # pragma: no cover - one of the two lines in each version
+        return asyncio.Task(work, loop=loop, eager_start=True)
+    return loop.create_task(work)  # pragma: no cover
 
 
-_CAN_START_AT_ONCE = sys.version_info >= (3, 12)
-
-
-def _told(error: CallFailed, limit_bytes: int) -> bytes:
-    """Return the fields of an error as JSON; where they cannot cross, or are too large, without what cannot."""
+def _encode_error(error: CallFailed, limit_bytes: int) -> bytes:
+    """Return an error as JSON; if it is not JSON data or too large, its message, kind and status alone."""
     try:
         fields = encode_failure(error)
     except (InvalidJson, TypeError):

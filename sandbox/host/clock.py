@@ -1,4 +1,4 @@
-"""The time of one program: what it reads, the one timer that it waits for, and when its delays began."""
+"""The clock of one program: its time, its next timer, and the start of its delays."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ class ProgramClock:
         self._marks: list[int] = []
 
     def now(self) -> int:
-        """Return the time that the program sees: its start plus what has passed since, in µs."""
+        """Return the time that the program sees, in µs since the epoch."""
         return self._begin + int((time.monotonic() - self._begun) * _MICROSECONDS)
 
     def go_on_from(self, moment: int) -> None:
-        """Let time go on from the end of what was recorded."""
+        """Continue from the end of the record."""
         self._begin, self._begun = moment, time.monotonic()
 
     def set_timer(self, wake: int | None, delays: Sequence[int]) -> None:
-        """Keep one timer, for the earliest moment that the guest waits for. A new delay counts from now."""
+        """Set the timer to the earliest moment that the guest waits for. New delays count from now."""
         self.stop()
         if wake is None and not delays:
             return
@@ -57,14 +57,14 @@ class ProgramClock:
         self._timer = self._loop.call_later(max(wait_s, 0), self._tick)
 
     def take_marks(self) -> tuple[int, ...]:
-        """Return when the delays began that the guest was not told of yet."""
+        """Return the starts of delays that the guest has not been sent yet."""
         if not self._marks:
             return ()
         marks, self._marks = tuple(self._marks), []
         return marks
 
     def stop(self) -> None:
-        """Forget the timer."""
+        """Cancel the timer."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

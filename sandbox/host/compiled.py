@@ -1,7 +1,7 @@
-"""Programs that were compiled before: what a worker said that did nothing else, for whoever runs the same text again.
+"""A cache of compiled programs, each from a worker that did nothing else.
 
-Nothing here is read: text of a guest goes to guests that run the very same source, and to nobody else. The worker that
-compiles is given that source, runs nothing and ends, so all that could forge its text, or stands in it, is the source.
+The host does not interpret them: they go only to guests that run the same source. The compiling worker is given that
+source and nothing of any run, so only the source itself can influence its answer.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from sandbox.host.lone_workers import LoneWorkers
     from sandbox.limits import Limits
 
-#: All that decides what a program is compiled to: its source, its root names, the largest and the deepest source.
+#: Everything that decides the compiled form: source, root names, and the limits of source size and depth.
 Key = tuple[str, frozenset[str], int, int]
 
-#: What stands for a program that a worker was asked for and that cannot be kept.
+#: In the place of a program that is being compiled, or cannot be.
 _NOT_TO_BE_KEPT = b""
 
 
 class CompiledPrograms:
-    """As many as fit into `most_bytes` with their sources; those go first that nobody has asked for the longest.
+    """Keep the most recently used programs that fit into `most_bytes` with their sources.
 
-    A program is compiled apart when it has come for the second time: most never do.
+    A program is compiled apart when it runs for the second time, which most never do.
     """
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
         self._bytes = 0
-        #: None: has come once.
+        #: None for a program that ran once.
         self._kept: OrderedDict[Key, bytes | None] = OrderedDict()
 
     def __len__(self) -> int:
@@ -47,25 +47,25 @@ class CompiledPrograms:
 
     @staticmethod
     def key(code: str, names: Collection[str], limits: Limits) -> Key:
-        """Return what stands for a program."""
+        """Return the key of a program."""
         return code, frozenset(names), limits.source_bytes, limits.source_depth
 
     def find(self, key: Key) -> bytes | None:
-        """Return what to send of a program that was kept, as `encode_program` gives it."""
+        """Return the cached program in the form of `encode_program`, or None."""
         program = self._kept.get(key)
         if program is not None:
             self._kept.move_to_end(key)
         return program or None
 
     def is_wanted(self, key: Key) -> bool:
-        """Note that a program has come, and tell whether it is worth to be compiled apart: once, the second time."""
+        """Note one run of a program, and return whether to compile it apart: once, after its second run."""
         if key not in self._kept:
             self._put(key, None)
             return False
         return self._kept[key] is None
 
     async def compile(self, key: Key, server: ForkServer | LoneWorkers, limits: Limits) -> None:
-        """Have a worker of its own compile a program, and keep what it says."""
+        """Compile a program in a worker of its own, and keep the result."""
         code, names, *_ = key
         self._put(key, _NOT_TO_BE_KEPT)
         text = await _compile(encode_program(code, names), server, limits)
@@ -82,7 +82,7 @@ class CompiledPrograms:
 
 
 async def _compile(program: bytes, server: ForkServer | LoneWorkers, limits: Limits) -> str | None:
-    """Return what a worker says; None where it has nothing to say, or breaks a rule: then it is compiled each time."""
+    """Return the compiled program, or None if the worker fails or breaks the protocol."""
     try:
         worker = server.fork(limits, Purpose.SERVE)
     except WorkerError:
@@ -96,7 +96,7 @@ async def _compile(program: bytes, server: ForkServer | LoneWorkers, limits: Lim
         worker.discard()
 
 
-#: What an entry takes besides its source and its program, about.
+#: Approximate size of an entry besides its source and program.
 _ENTRY_BYTES = 1_000
 
 

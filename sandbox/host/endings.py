@@ -1,11 +1,11 @@
-"""Why a session ended, and what its outcome says: each way to end in one place."""
+"""The ways in which a session can end, and the outcome of each."""
 
 from __future__ import annotations
 
 import os
 import signal
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sandbox.outcome import Failure, Outcome, Status
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a session ended; the fields are those of `Outcome`, without the value, which the session holds."""
+    """How a session ended, with the fields of `Outcome` that follow from it."""
 
     status: Status
     has_value: bool = False
@@ -26,14 +26,15 @@ class Ending:
     limit: str | None = None
     notes: tuple[str, ...] = ()
 
-    def outcome(self) -> Outcome:
-        """Return the outcome of a program that never ran."""
+    def outcome(self, **fields: Any) -> Outcome:
+        """Return the outcome, with these of its other fields."""
         return Outcome(
             status=self.status,
             has_value=self.has_value,
             failure=self.failure,
             limit=self.limit,
             notes=self.notes,
+            **fields,
         )
 
 
@@ -42,7 +43,7 @@ _STATUSES = {status.value: status for status in Status}
 
 
 def by_final(final: Final) -> Ending:
-    """The guest says how it ended. It may lie about its program, and about nothing else."""
+    """End by the guest's final message, which decides about its own program only."""
     status = _STATUSES[final.status]
     return Ending(
         status=status,
@@ -54,7 +55,7 @@ def by_final(final: Final) -> Ending:
 
 
 def by_source(code: str, limits: Limits) -> Ending | None:
-    """Text that cannot be a program needs no worker: too long, or half of a surrogate pair in it. Else None."""
+    """Return the end of a source that is too long or holds a lone surrogate, else None. It needs no worker."""
     try:
         size = len(code.encode())
     except UnicodeEncodeError as error:
@@ -70,7 +71,7 @@ def by_source(code: str, limits: Limits) -> Ending | None:
 
 
 def by_refusal(refused: ProgramRefused) -> Ending:
-    """The preflight refused the program."""
+    """End by a refusal of the preflight."""
     first = refused.refusals[0] if refused.refusals else None
     failure = Failure(
         type="ProgramRefused",
@@ -84,21 +85,21 @@ def by_refusal(refused: ProgramRefused) -> Ending:
 
 
 def by_wall_clock(limits: Limits) -> Ending:
-    """The program took too long, tool time included."""
+    """End by the wall time, which includes the time of tools."""
     message = f"the program ran longer than {limits.wall_s:g} s and was ended"
     hint = "do less in one program, make calls in parallel, or raise the limit wall_s"
     return Ending(Status.TIMED_OUT, failure=Failure("WallTimeExceeded", message, hint=hint), limit="wall_s")
 
 
 def by_processor_time(limits: Limits) -> Ending:
-    """The program computed too long."""
+    """End by the processor time."""
     message = f"the program used more than {limits.cpu_s:g} s of processor time and was ended"
     hint = "look for a loop that does not end, or raise the limit cpu_s"
     return Ending(Status.TIMED_OUT, failure=Failure("CpuTimeExceeded", message, hint=hint), limit="cpu_s")
 
 
 def with_last_word(ending: Ending, final: Final) -> Ending:
-    """Add what the guest says that it was doing when its time was up."""
+    """Add the line that was running when the time was up, from the guest's last word."""
     said, failure = final.failure, ending.failure
     if said is None or failure is None or not said.message:
         return ending
@@ -106,14 +107,14 @@ def with_last_word(ending: Ending, final: Final) -> Ending:
     return replace(ending, failure=replace(failure, message=message, line=said.line, excerpt=said.excerpt))
 
 
-def by_breach(error: GuestProtocolError, limit: str | None = None) -> Ending:
-    """The guest broke the protocol: it is compromised, or has a defect."""
+def by_breach(error: GuestProtocolError) -> Ending:
+    """End by a breach of the protocol: the guest is compromised or has a defect."""
     message = f"{error}; the program was ended"
-    return Ending(Status.CRASHED, failure=Failure(type(error).__name__, message), limit=limit or error.limit)
+    return Ending(Status.CRASHED, failure=Failure(type(error).__name__, message), limit=error.limit)
 
 
 def by_death(end: Exit | None, limits: Limits) -> Ending:
-    """The worker is gone without having said how the program ended. An exit status is a fact, never a verdict."""
+    """End by the death of the worker before a final message. An exit status never counts as a success."""
     if end is not None and end.cpu_s >= limits.cpu_s:
         return by_processor_time(limits)
     hint = "recursion in C code or a native crash can do this; run a smaller part of the program"

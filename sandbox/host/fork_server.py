@@ -1,4 +1,4 @@
-"""Handle of the fork server: starts it, asks it for workers, hears from it how they end."""
+"""The handle of the fork server: start it, request workers, and receive reports of their end."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ _logger = logging.getLogger(__name__)
 #: The guest's program module, as it ships.
 PROGRAM = "sandbox.guest.program"
 
-#: Importing everything takes a third of a second on a slow machine; a machine that is busy gets more.
+#: The imports take a third of a second on a slow machine; this leaves room for a busy one.
 _START_TIMEOUT_S = 30.0
 
-#: Processor time, in whole seconds as the kernel counts it, that lockdown and rehearsal may take on top. The host
-#: ends a program on time by the worker's clock; the kernel's limit is there for when the host is late.
+#: Processor time added for lockdown and rehearsal, in the kernel's unit of whole seconds. The host ends a program on
+#: time by the worker's clock; the kernel's limit is for a host that is late.
 _PREPARATION_CPU_S = 1
 
 
 class ForkServer:
-    """One fork server process. After it has died (`is_alive` is false) it stays dead: start another."""
+    """One fork server process. Once it has died (`is_alive` is false), start another."""
 
     def __init__(self, *, program: str = PROGRAM, folders: tuple[str, ...] = ()) -> None:
         self.is_alive = False
-        #: What the lockdown says of each layer: "taken", or why not. Not proof: the probe gives that.
+        #: The lockdown's result for each layer: "taken", or the error. Evidence comes from the probe.
         self.lockdown: dict[str, str] = {}
         self.on_death: Callable[[], None] | None = None
         self._program = program
@@ -51,7 +51,7 @@ class ForkServer:
         self._last_number = 0
 
     async def start(self) -> None:
-        """Start the process and wait until it is locked and ready. Raises WorkerError with what it wrote."""
+        """Start the process and wait until it is locked and ready. Raises WorkerError with its last line of output."""
         loop = asyncio.get_running_loop()
         control, its_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with its_end:
@@ -64,17 +64,17 @@ class ForkServer:
         try:
             await asyncio.wait_for(self._ready, _START_TIMEOUT_S)
         except (TimeoutError, WorkerError) as error:
-            written = self._end().strip().rpartition("\n")[2]  # of a traceback, what went wrong
+            written = self._end().strip().rpartition("\n")[2]  # the last line of a traceback
             message = f"the fork server did not start: {written or type(error).__name__}"
             raise WorkerError(message) from None
-        except BaseException:  # nobody waits for it any more
+        except BaseException:  # the start was cancelled
             self._end()
             raise
 
     def fork(self, limits: Limits, purpose: Purpose) -> Worker:
-        """Ask for a worker. It may be spoken to at once: what is sent waits in its socket.
+        """Request a worker. Data can be sent at once; it waits in the socket.
 
-        Raises WorkerError when the server is dead or does not keep up.
+        Raises WorkerError if the server is dead or cannot take the request.
         """
         if self._control is None or not self.is_alive:
             raise WorkerError("the fork server is not running")
@@ -98,7 +98,7 @@ class ForkServer:
         return worker
 
     async def aclose(self) -> None:
-        """End the server and all of its workers, and wait until they are gone."""
+        """Kill the server and all its workers, and wait until they have ended."""
         workers = list(self._workers.values())
         for worker in workers:
             worker.discard()
@@ -109,7 +109,7 @@ class ForkServer:
             self._end()
 
     def _hear(self) -> None:
-        """Take one record from the server."""
+        """Take one report from the server."""
         assert self._control is not None  # noqa: S101 - the reader is registered while it is there
         try:
             datagram, descriptors, _, _ = socket.recv_fds(self._control, DATAGRAM_BYTES, 1, socket.MSG_CMSG_CLOEXEC)
@@ -126,7 +126,7 @@ class ForkServer:
             if self._ready is not None and not self._ready.done():
                 self._ready.set_result(None)
         elif report.kind is Kind.STARTED and not descriptors:
-            _logger.error("no descriptor is left for a worker, which could not be killed: the fork server is ended")
+            _logger.error("no descriptor was left for the pidfd of a worker: the fork server was killed")
             self._died()
         elif report.kind is Kind.STARTED:
             self._workers[report.worker].started(descriptors[0])
@@ -137,7 +137,7 @@ class ForkServer:
                 worker.discard()
 
     def _died(self) -> None:
-        """The server is gone, and so are its workers."""
+        """Release the server, which died with its workers."""
         self._stop_hearing()
         if self._ready is not None and not self._ready.done():
             self._ready.set_exception(WorkerError(""))
@@ -147,7 +147,7 @@ class ForkServer:
             self.on_death()
 
     def _end(self) -> str:
-        """Release everything; returns what the process wrote to standard error before it was silenced."""
+        """Release everything, and return what the process wrote to standard error while it started."""
         self.is_alive = False
         for worker in self._workers.values():
             worker.kill()

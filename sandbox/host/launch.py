@@ -1,4 +1,4 @@
-"""Start the fork server's process: by exec, with nothing of the host but one socket."""
+"""Start the fork server by exec, with one socket and nothing else of the host."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GUEST_PACKAGES = ("sandbox", "RestrictedPython", "greenlet", "orjson")
 #: A fixed seed for hashes, so that sets have the same order in every run.
 HASH_SEED = "0"
 
-#: No variable of the host's environment.
+#: The whole environment: none of the host's variables.
 _ENVIRONMENT = {"PYTHONHASHSEED": HASH_SEED}
 
 _START = Path(__file__).parents[1] / "guest" / "start.py"
@@ -30,9 +30,8 @@ def start_process(
 ) -> subprocess.Popen[bytes]:
     """Start the fork server, or a worker without one (`main="lone_worker"`), with its end of a socket to the host.
 
-    `program` is the module that serves programs in the workers, `folders` are where else it may be found. The
-    interpreter runs as with `-I -S` (no user folder, no current folder, no `site`) but for the one variable above.
-    Raises WorkerError.
+    `program` is the module that serves programs in the workers; it is also searched in `folders`. The interpreter runs
+    as with `-I -S` (no user folder, no current folder, no `site`), except for the environment. Raises WorkerError.
     """
     flags = ["-P", "-s", "-S", "-X", "utf8"]
     command = [sys.executable, *flags, str(_START), main, str(channel.fileno()), program, *import_folders(), *folders]
@@ -53,12 +52,12 @@ def start_process(
 
 
 def import_folders() -> list[str]:
-    """Return the folders that hold this package and what the guest imports, without repetition."""
+    """Return the folders of this package and of the packages that the guest imports. Raises WorkerError."""
     found: dict[str, None] = {}
     for name in _GUEST_PACKAGES:
         spec = find_spec(name)
         if spec is None or spec.origin is None:
-            message = f"{name} is not installed: the guest needs it"
+            message = f"{name} is not installed, but the guest imports it"
             raise WorkerError(message)
         found[str(Path(spec.origin).resolve().parents[1])] = None
     return list(found)

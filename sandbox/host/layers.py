@@ -1,4 +1,4 @@
-"""Which layers are in force, by real attempts, and the refusal to go on without those that are required."""
+"""Probe which layers are in force, and refuse to start without the required ones."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from sandbox.limits import Limits
 
 IN_FORCE = "in force"
-#: What the lockdown says of a layer that it took; that the fork server was started by exec is no step of it.
+#: The lockdown's report of a layer that it applied.
 TAKEN = "taken"
 
 _PROBE_TIMEOUT_S = 10.0
 
-#: Every layer that can be required: what to do where it is missing.
+#: How to provide each layer that can be required.
 REMEDIES = {
     "seccomp": (
         "the kernel needs CONFIG_SECCOMP_FILTER, and the container must not refuse prctl: Docker and Kubernetes allow"
@@ -49,7 +49,7 @@ REMEDIES = {
 }
 
 
-#: What a platform that is not Linux lacks, in words for whoever reads `Sandbox.isolation`.
+#: The values of `Sandbox.isolation` on other platforms than Linux.
 _ELSEWHERE = {
     "seccomp": "{platform} has no filter of system calls",
     "rlimits": "in part: processor time, size of files, cores; memory is not limited",
@@ -62,12 +62,12 @@ _ELSEWHERE = {
 
 
 def missing_on(platform: str) -> dict[str, str]:
-    """Return what is to be said of each layer where there is no process wall."""
+    """Return the result for each layer on a platform without a process wall."""
     return {layer: f"not there: {_ELSEWHERE[layer].format(platform=platform)}" for layer in REMEDIES}
 
 
 def refuse_platform(platform: str) -> NoReturn:
-    """Raise SandboxUnavailable for a platform without a process wall, with the one way to go on all the same."""
+    """Raise SandboxUnavailable for a platform without a process wall; the message names the opt-in."""
     lines = [f"{layer}: {result}" for layer, result in missing_on(platform).items()]
     message = (
         f"the sandbox needs Linux; this is {platform}, and nothing of the process wall is there:\n  "
@@ -79,9 +79,9 @@ def refuse_platform(platform: str) -> NoReturn:
 
 
 async def probe(server: ForkServer, limits: Limits) -> dict[str, str]:
-    """Have a child try what must not be possible. Returns for each layer `"in force"`, or why it does not count.
+    """Probe each layer in a child. Returns `"in force"` for each, or why it does not count.
 
-    Raises WorkerError when the child does not report.
+    Raises WorkerError if the child does not report.
     """
     worker = server.fork(limits, Purpose.PROBE)
     try:
@@ -95,7 +95,7 @@ async def probe(server: ForkServer, limits: Limits) -> dict[str, str]:
 
 
 def refuse_missing(found: Mapping[str, str], required: Collection[str]) -> None:
-    """Raise SandboxUnavailable when a required layer is not in force."""
+    """Raise SandboxUnavailable if a required layer is not in force, or ValueError for an unknown layer."""
     unknown = sorted(set(required) - set(REMEDIES))
     if unknown:
         message = f"there is no layer {unknown[0]!r}; known are {', '.join(REMEDIES)}"
@@ -108,12 +108,12 @@ def refuse_missing(found: Mapping[str, str], required: Collection[str]) -> None:
 
 
 def is_in_force(result: str) -> bool:
-    """Tell whether a finding of the probe means that the layer holds."""
+    """Return whether a result of the probe means that the layer holds."""
     return result.startswith(IN_FORCE)
 
 
 def _judge(result: str, taken: str) -> str:
-    """A layer counts when the lockdown took it and the child's attempts against it failed."""
+    """Return the result of a layer, which counts if the lockdown applied it and the attempts against it failed."""
     if taken == TAKEN:
         return result
     return f"not taken: {taken}" if is_in_force(result) else f"{result} ({taken})"

@@ -1,7 +1,7 @@
-"""Workers without a fork server: for platforms that have none of what the process wall is made of.
+"""Workers without a fork server, for platforms that have no process wall.
 
-Each is a process of its own, started by exec with an empty environment and one socket, killed at its end. It is not
-locked: nothing but the language policy stands between a program and what the user of this process may do.
+Each is a process of its own, started by exec with an empty environment and one socket, and killed at its end. It is
+not locked: only the language policy stands between a program and the rights of the user.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from sandbox.limits import Limits
 
-#: How often it is asked whether a worker has ended. There is no pidfd to wait for.
+#: Interval between two checks whether a worker has ended; there is no pidfd to wait for.
 _LOOK_AGAIN_S = 0.01
 _PREPARATION_CPU_S = 2
 #: Unit of the peak memory that the kernel reports, in bytes.
@@ -32,7 +32,7 @@ _PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class LoneWorker(Worker):
-    """A worker that is known by its process alone. It is reaped here, so its number stays its own until then."""
+    """A worker without a pidfd. This process reaps it, so the number cannot be reused before."""
 
     def __init__(
         self, number: int, channel: socket.socket, loop: asyncio.AbstractEventLoop, process: subprocess.Popen[bytes]
@@ -43,11 +43,11 @@ class LoneWorker(Worker):
 
     @property
     def has_started(self) -> bool:
-        """It has, before this object was made."""
+        """Always true: the process is started first."""
         return True
 
     def kill(self) -> None:
-        """End it now. Again is no error."""
+        """Kill the worker. Repeated calls are not an error."""
         self._is_doomed = True
         if not self.ended.done():
             os.kill(self._child.pid, 9)
@@ -58,13 +58,13 @@ class LoneWorker(Worker):
             self._loop.call_later(_LOOK_AGAIN_S, self._look)
             return
         self._child.returncode = os.waitstatus_to_exitcode(status)
-        if self._child.stderr is not None:
-            self._child.stderr.close()
+        assert self._child.stderr is not None  # noqa: S101 - `start_process` makes it a pipe
+        self._child.stderr.close()
         self.finished(Exit(status, used.ru_utime + used.ru_stime, used.ru_maxrss * _PEAK_UNIT))
 
 
 class LoneWorkers:
-    """Starts workers; has the methods of `ForkServer` that a pool and a sandbox use."""
+    """Start workers, with the methods of `ForkServer` that a pool and a sandbox use."""
 
     def __init__(self, *, program: str, folders: tuple[str, ...] = ()) -> None:
         self.is_alive = False
@@ -75,14 +75,14 @@ class LoneWorkers:
         self._last_number = 0
 
     async def start(self) -> None:
-        """Check that a worker can be spoken to. Raises WorkerError."""
+        """Check that this platform can run workers. Raises WorkerError."""
         if not hasattr(socket, "AF_UNIX") or not hasattr(os, "wait4"):
-            message = f"{sys.platform} has no sockets that a process can inherit: programs cannot be run here at all"
+            message = f"{sys.platform} has no Unix sockets or no wait4: programs cannot run here"
             raise WorkerError(message)
         self.is_alive = True
 
     def fork(self, limits: Limits, purpose: Purpose) -> Worker:
-        """Start a worker; what is sent waits in its socket until it has imported all. Raises WorkerError."""
+        """Start a worker. Data sent to it waits in its socket until it is ready. Raises WorkerError."""
         channel, its_end = socket.socketpair()
         with its_end:
             process = start_process(its_end, program=self._program, folders=self._folders, main="lone_worker")
@@ -96,7 +96,7 @@ class LoneWorkers:
         return worker
 
     async def aclose(self) -> None:
-        """End all workers, and wait until they are gone."""
+        """Kill all workers and wait until they have ended."""
         self.is_alive = False
         for worker in self._workers:
             worker.discard()

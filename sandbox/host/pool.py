@@ -1,7 +1,7 @@
-"""Workers that wait for programs: forked, locked and rehearsed before anybody needs them.
+"""Idle workers: forked, locked and rehearsed before a program needs them.
 
-While programs come faster than workers can be made ready, making them ready only takes time away from the programs;
-so the pool is filled again when there is room for it, and until then workers are forked on demand.
+On a saturated machine, preparing workers only takes time away from programs. The pool is then filled later, and
+workers are forked on demand.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger(__name__)
 
-#: How long a saturated pool waits before it looks whether there is room again.
+#: How long a saturated pool waits before it tries to fill again.
 _LOOK_AGAIN_S = 0.01
 
 
 class Pool:
-    """`size` warm workers with these limits; other limits and a run on the pool get workers forked on demand."""
+    """Keep `size` idle workers with these limits. Other limits, or more programs, get workers forked on demand."""
 
     def __init__(self, server: ForkServer | LoneWorkers, limits: Limits, *, size: int) -> None:
         self._server = server
@@ -39,7 +39,7 @@ class Pool:
         self._timer: asyncio.TimerHandle | None = None
 
     def fill(self) -> None:
-        """Fork what is missing, if there is room for it; else look again later."""
+        """Fork the missing workers, or try again later if all processors are busy."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -58,7 +58,7 @@ class Pool:
         return worker
 
     def release(self, worker: Worker) -> None:
-        """End the worker and see to the next ones, as soon as the answer was handed on: nobody waits for that."""
+        """Discard the worker and fill the pool, after the caller has returned its outcome."""
         self._busy -= 1
         asyncio.get_running_loop().call_soon(self._replace, worker)
 
@@ -68,7 +68,7 @@ class Pool:
             self.fill()
 
     def close(self) -> None:
-        """End the workers that wait, and make no more."""
+        """Discard the idle workers, and fork no more."""
         self._size = 0
         if self._timer is not None:
             self._timer.cancel()
@@ -77,14 +77,14 @@ class Pool:
 
     def _take_idle(self, limits: Limits) -> Worker | None:
         if (limits.memory_bytes, limits.cpu_s) != (self._limits.memory_bytes, self._limits.cpu_s):
-            return None  # what the kernel enforces was set when the worker was forked
+            return None  # the kernel's limits were set when the worker was forked
         for place in reversed(range(len(self._idle))):
-            worker = self._idle[place]  # first the one made last: its memory is still in the processor's caches
+            worker = self._idle[place]  # the newest first: its memory is still cached
             if worker.is_usable and not worker.has_started:
-                continue  # to fork another takes no longer than to wait for it
+                continue  # forking another takes no longer than waiting
             del self._idle[place]
             if worker.is_usable:
                 return worker
-            _logger.warning("a worker ended or spoke before it was given a program: %.2000r", worker.early)
+            _logger.warning("a worker ended, or sent data, before it was given a program: %.2000r", worker.early)
             worker.discard()
         return None

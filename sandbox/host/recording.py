@@ -1,10 +1,9 @@
-"""Runs that can be repeated: what a program was sent is kept, and is sent ahead when it runs again.
+"""Repeatable runs: record the frames that a program is sent, and send them again when it runs again.
 
-A program is a function of its source, its seed, the moment at which it begins, and the frames that it reads, which it
-does one at a time and only when nothing of it can run. So a record of these frames brings it to the same place again,
-whatever its parallel calls looked like. Behind them comes a marker that the guest acknowledges when it reads it, that
-is, at rest: only then is anything done that it asked for and the record has no answer to. What it gave up on before,
-because a recorded time-out came first, is not done again.
+A program is a function of its source, its seed, its start time, and the frames that it reads. It reads one frame at a
+time, and only when none of its tasks can run. So the recorded frames bring it to the same point again, with parallel
+calls too. A marker follows them, which the guest acknowledges when it reads it. Calls without a recorded answer are
+made only after that. Calls that the program cancelled before, after a recorded time-out, are not made.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One frame that a program is sent: the answer of a call, or a tick of its timers (`call` is 0).
+    """One frame to a program: the answer of a call, or a tick of its timers (`call` is 0).
 
-    `call` is the id of the call, `now` the program's time in µs since the epoch, `marks` are when the host read of its
-    timers. `answer` is JSON: the value of the call, or the fields of its error.
+    `call` is the id of the call, and `now` the program's time in µs since the epoch. `marks` are the moments at which
+    the host read of new timers. `answer` is JSON: the value of the call, or the fields of its error.
     """
 
     call: int
@@ -46,41 +45,42 @@ class Delivery:
 
 
 class Recording(Protocol):
-    """Who keeps the record of one run. Its methods may raise ProgramStopped, which ends the program."""
+    """The record of one run. Its methods may raise ProgramStopped, which ends the program."""
 
     @property
     def recorded(self) -> Sequence[Delivery]:
-        """What the program was sent before, in order: it is sent ahead."""
+        """The recorded frames, in order. They are sent first."""
         ...
 
     def replayed(self, call: Call) -> None:
-        """Look at a call that the program makes while it is sent what was recorded: nothing is done for it yet."""
+        """Take note of a call of the replay, which is not made yet."""
         ...
 
     def printed(self, text: str) -> None:
-        """The program has printed: when it runs again it prints the same again, from the beginning."""
+        """Take note of printed text. A replayed program prints all of it again."""
         ...
 
     def live(self) -> None:
-        """The program has read all that was recorded: what it asked for and has no answer to is done from here on."""
+        """Take note that the program has read its record, and that calls are made from now on."""
         ...
 
     async def deliver(self, deliveries: Sequence[Delivery]) -> bool:
-        """Keep these; they are sent if and when this returns true. Of each run it is called once at a time, in order.
+        """Record these frames, in order; they are sent once this returns true. Calls never overlap.
 
-        It may hold them back while it is not sure that the program goes on, until `over` is called.
+        It may wait until `over` is called, as long as it is unknown whether the program continues.
         """
         ...
 
     def over(self) -> None:
-        """The program is sent nothing more."""
+        """Take note that the program is sent nothing more."""
         ...
 
 
 class Outbox:
-    """What a recorded program is sent: each answer and tick is kept, and then sent, in the order in which they come.
+    """Record each answer and tick, and then send it, in order.
 
-    `on_sent` is called when some were sent, `on_failure` with what the recording raised: nothing is sent after that.
+    `on_sent` is called after frames were sent. `on_failure` is called with an error of the recording; nothing is sent
+    after that.
     """
 
     def __init__(
@@ -97,23 +97,23 @@ class Outbox:
         self._on_failure = on_failure
         self._waiting: list[Delivery] = []
         self._task: asyncio.Task[None] | None = None
-        #: Of the answers that are not kept yet.
+        #: Size of the answers that are not recorded yet.
         self.unkept_bytes = 0
 
     @property
     def is_busy(self) -> bool:
-        """Whether something is being kept."""
+        """Whether a frame is being recorded."""
         return self._task is not None
 
     def add(self, delivery: Delivery) -> None:
-        """Have it kept, and then sent."""
+        """Record a frame, and then send it."""
         self._waiting.append(delivery)
         self.unkept_bytes += len(delivery.answer)
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._deliver())
 
     async def settled(self) -> None:
-        """Wait until nothing is being kept."""
+        """Wait until no frame is being recorded."""
         if self._task is not None:
             await self._task
 
@@ -133,31 +133,31 @@ class Outbox:
 
 
 class Replay:
-    """The part of a run that was recorded, from its first frame until the guest says that it has read the last."""
+    """The recorded part of a run, until the guest has read the marker."""
 
     def __init__(self, recording: Recording, begin: int) -> None:
         self._recording = recording
         self._answered = {delivery.call for delivery in recording.recorded}
         self._marked = sum(len(delivery.marks) for delivery in recording.recorded)
         self._held: dict[int, Call] = {}
-        #: The program's time when all is read.
+        #: The program's time after the record.
         self.now = recording.recorded[-1].now if recording.recorded else begin
-        #: When a timer of the program is due, and the delays of those that it set since it was last told of any.
+        #: When the program's next timer is due, and the delays that no recorded mark started.
         self.wake: int | None = None
         self.delays: list[int] = []
 
     @property
     def answered_bytes(self) -> int:
-        """Bytes of all answers that are sent ahead."""
+        """Size of all recorded answers."""
         return sum(len(delivery.answer) for delivery in self._recording.recorded)
 
     def encode(self) -> bytes:
-        """Return everything that is sent ahead, and the marker."""
+        """Return the recorded frames and the marker."""
         frames = [delivery.encode() for delivery in self._recording.recorded]
         return b"".join((*frames, encode_live(now=self.now)))
 
     def take(self, wishes: Calls) -> None:
-        """Take what the guest asks for meanwhile. Raises ProgramStopped."""
+        """Take calls and timers of the guest. Raises ProgramStopped."""
         for call in wishes.calls:
             self._recording.replayed(call)
             if call.id not in self._answered:
@@ -171,10 +171,10 @@ class Replay:
             self.delays.append(wishes.delay)
 
     def cancel(self, call_id: int) -> None:
-        """Forget a call that nobody waits for any more."""
+        """Drop a call that is no longer needed."""
         self._held.pop(call_id, None)
 
     @property
     def unanswered(self) -> tuple[Call, ...]:
-        """The calls that the record has no answer to, in order."""
+        """The calls without a recorded answer, in order."""
         return tuple(self._held.values())

@@ -1,4 +1,4 @@
-"""`Sandbox`: run programs that nobody trusts, each in a process of its own."""
+"""`Sandbox`: run untrusted programs, each in a process of its own."""
 
 from __future__ import annotations
 
@@ -6,52 +6,51 @@ import asyncio
 import os
 import sys
 import time
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
-from sandbox.host.arguments import SEED_BYTES, check_limits, check_program, check_settings
+from sandbox.host.arguments import SEED_BYTES, Program, check_limits, check_program, check_settings
 from sandbox.host.compiled import CompiledPrograms, Key
 from sandbox.host.endings import by_source
 from sandbox.host.fork_server import PROGRAM, ForkServer
 from sandbox.host.layers import is_in_force, missing_on, probe, refuse_missing, refuse_platform
 from sandbox.host.lone_workers import LoneWorkers
 from sandbox.host.pool import Pool
-from sandbox.host.session import Program, Session
+from sandbox.host.session import Session
 from sandbox.limits import MIB, Limits
 from sandbox.protocol.host_messages import encode_program
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from sandbox.host.arguments import Preflight
     from sandbox.host.calls import CallHandler
     from sandbox.host.recording import Recording
-    from sandbox.host.session import Preflight
     from sandbox.outcome import Outcome
     from sandbox.protocol.strict_json import JsonValue
 
-#: What strict means, and the default.
+#: The default of `require`.
 REQUIRED = ("seccomp", "rlimits", "fork_server")
 
-#: Programs that come again are not compiled again: of some 500 with their sources, each of 40 lines.
+#: Default size of the cache of compiled programs: about 500 programs of 40 lines.
 COMPILED_BYTES = 8 * MIB
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
-#: Where the process wall is: on Linux. Elsewhere the language policy is all there is.
+#: The process wall exists on Linux only.
 PLATFORM = sys.platform
 
 
 class Sandbox:
-    """Runs programs, each in a single-use process that is forked, locked down and warm before the program arrives.
+    """Run programs, each in a single-use process that is forked, locked down and warm before the program arrives.
 
-    `workers` is how many wait for programs at a time; more are forked on demand, up to `running` programs at one
-    time, and the rest wait their turn. `require` names the layers without which nothing is run (any of seccomp,
-    rlimits, fork_server, user, capabilities, namespaces, landlock); `insecure=True` runs programs even so, on other
-    platforms than Linux too, and must only be used for programs that you would run without a sandbox. Programs that
-    come again are not compiled again: `compiled_bytes` is the memory for them, 0 keeps none.
+    `workers` is the number of idle workers; more are forked on demand. At most `running` programs run at one time, and
+    others wait. `require` names the layers that must be in force (any of seccomp, rlimits, fork_server, user,
+    capabilities, namespaces, landlock). `insecure=True` runs programs without them, and on other platforms than Linux;
+    use it only for programs that you would run without a sandbox. `compiled_bytes` is the size of the cache of compiled
+    programs; 0 disables it.
 
         async with Sandbox() as sandbox:
             outcome = await sandbox.run("1 + 1")
@@ -87,7 +86,7 @@ class Sandbox:
 
     @property
     def isolation(self) -> Mapping[str, str]:
-        """What is in force, by real attempts of a child: layer to `"in force"` or what was possible."""
+        """The result of the probe for each layer: `"in force"`, or what was possible."""
         return self._isolation
 
     async def __aenter__(self) -> Self:
@@ -98,14 +97,14 @@ class Sandbox:
         await self.aclose()
 
     async def start(self) -> None:
-        """Start the fork server, probe what holds, and make workers ready; `run` does it when it was not done.
+        """Start the fork server, probe the layers, and fork idle workers. `run` does this if it has not been done.
 
-        Raises SandboxUnavailable when a required layer is missing, WorkerError when nothing can be started.
+        Raises SandboxUnavailable if a required layer is missing, or WorkerError if no process can be started.
         """
         await self._ready_pool()
 
     async def aclose(self) -> None:
-        """End every process of this sandbox. Programs that are running end as crashed."""
+        """End every process of this sandbox. Running programs end as crashed."""
         async with self._starting:
             server, self._server = self._server, None
             if self._compiling is not None:
@@ -131,22 +130,22 @@ class Sandbox:
         inputs: Mapping[str, JsonValue] = MappingProxyType({}),
         recording: Recording | None = None,
     ) -> Outcome:
-        """Run one program and return how it ended; nothing that it does raises here.
+        """Run one program and return its outcome. No action of the program raises here.
 
-        `names` are the root names that it may call, each call is answered by `call`; `preflight` sees the call sites
-        of its source before anything runs, and may raise ProgramRefused. `inputs` are variables that it finds.
-        `seed` (32 bytes) and `now` decide what it sees of chance and time; by default they are fresh. With these and
-        a `recording` it can be run again: first it is sent what was recorded, then it goes on from there.
+        `names` are the root names that the program may call; `call` answers each call. `preflight` receives the call
+        sites before anything runs, and may raise ProgramRefused. `inputs` are bound as variables. `seed` (32 bytes) and
+        `now` determine randomness and time; by default they are fresh. With the same values and a `recording`, a
+        program can be run again: it is sent its record first, and then continues.
 
-        Raises SandboxUnavailable, WorkerError: no worker could be had. InvalidJson, TypeError, ValueError: an argument
-        is not what it says here, or inputs are not JSON data.
+        Raises SandboxUnavailable or WorkerError if no worker can be started; InvalidJson, TypeError or ValueError for
+        an invalid argument.
         """
         check_limits(limits)
         check_program(code, names=names, inputs=inputs, call=call, seed=seed)
         limits = limits or self._limits
         unfit = by_source(code, limits)
         if unfit is not None:
-            return replace(unfit.outcome(), isolation=self._layers)
+            return unfit.outcome(isolation=self._layers)
         key = self._compiled.key(code, names, limits)
         source = self._compiled.find(key)
         program = Program(
@@ -165,7 +164,7 @@ class Sandbox:
             began = time.monotonic()
             worker = pool.acquire(limits)
             try:
-                worker.send(start)  # before all else: it begins while the host sets up the rest
+                worker.send(start)  # first: the worker begins while the host sets up the rest
                 return await Session(program, worker, self._layers, began=began).run()
             finally:
                 pool.release(worker)
@@ -173,7 +172,7 @@ class Sandbox:
                     self._compile_apart(key, limits)
 
     def _compile_apart(self, key: Key, limits: Limits) -> None:
-        """Have a program compiled that comes again: one at a time, and after it ran, so that no program waits."""
+        """Compile a repeated program in a worker of its own: one at a time, and after its run, so that none waits."""
         is_free = self._compiling is None or self._compiling.done()
         if self._server is not None and is_free and self._compiled.is_wanted(key):
             self._compiling = asyncio.create_task(self._compiled.compile(key, self._server, limits))
@@ -184,6 +183,7 @@ class Sandbox:
                 server = await self._start_server()
                 self._server = server
                 self._pool = Pool(server, self._limits, size=self._size)
+                server.on_death = self._forget_server
                 self._pool.fill()
             return self._pool
 
@@ -198,10 +198,9 @@ class Sandbox:
             self._layers = tuple(layer for layer, result in found.items() if is_in_force(result))
             if not self._is_insecure:
                 refuse_missing(found, self._require)
-        except BaseException:  # whatever it is, giving up among it: nobody else knows this process
+        except BaseException:  # cancellation, too: nothing else refers to this process
             await server.aclose()
             raise
-        server.on_death = self._forget_server
         return server
 
     async def _start_without_wall(self) -> LoneWorkers:
@@ -213,7 +212,7 @@ class Sandbox:
         return workers
 
     def _forget_server(self) -> None:
-        """The fork server died, and its workers with it: the next program starts another."""
-        if self._pool is not None:
-            self._pool.close()
+        """Forget a fork server that died with its workers; the next program starts another."""
+        assert self._pool is not None  # noqa: S101 - this is called while the pool is in use
+        self._pool.close()
         self._server = self._pool = None

@@ -1,7 +1,7 @@
-"""One worker process as the host sees it: a socket to speak through, a pidfd to kill by, a clock to read.
+"""The handle of one worker process: a socket to send and receive, a pidfd to kill it, a clock to read.
 
-Single use: it gets one program and is killed whatever it says at the end. Killed by pidfd, never by number, so that a
-number that was given to somebody else meanwhile cannot matter.
+A worker is used for one program and then killed. It is killed by pidfd and never by number, which the kernel may have
+given to another process.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from sandbox.protocol.conversation import LEAST_READ
 from sandbox.protocol.framing import FrameBuffer, FrameTooLarge
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from sandbox.protocol.control import Exit
 
-#: One read: about what a stream socket holds by default on Linux. The buffer is there once, for all workers: to
-#: allocate this much for each read takes longer than to read and answer a call.
+#: Buffer of one read, about as large as a Unix socket's by default. All workers share it: allocating it for each read
+#: would take longer than reading and answering a call.
 _BUFFER = memoryview(bytearray(208 * 1024))
 
 _KIBIBYTE = 1024
@@ -31,8 +32,8 @@ _KIBIBYTE = 1024
 class Worker:
     """Handle of one worker.
 
-    `ended` becomes what the kernel says of its end (None: nobody can say, the fork server died with it). Before a
-    program is given to it nothing may arrive; `listen` says who gets what arrives then.
+    `ended` becomes the kernel's report of its end, or None if the fork server died with it. A worker that sends
+    anything before `listen` is called is unusable.
     """
 
     def __init__(self, number: int, channel: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
@@ -47,46 +48,38 @@ class Worker:
         self._is_doomed = False
         self._unsent = bytearray()
         self._on_bytes: Callable[[bytes], None] | None = None
-        self._early: list[bytes] = []
-        #: Called when everything that waited to be sent has gone.
+        #: What the worker sent before `listen`; b"" if it hung up.
+        self.early: bytes | None = None
+        #: Called when the socket has taken everything that waited to be sent.
         self.on_drained: Callable[[], None] | None = None
         loop.add_reader(self._descriptor, self._read)
 
-    # --- speaking ---------------------------------------------------------------------------------------------
-
     def listen(self, on_bytes: Callable[[bytes], None]) -> None:
-        """Hand on everything that arrives, b"" for the end of the stream, from now on."""
+        """Pass everything that arrives to `on_bytes`; b"" is the end of the stream."""
         self._on_bytes = on_bytes
-        for chunk in self._early:
-            on_bytes(chunk)
 
     def pause(self) -> None:
-        """Read nothing more until `go_on`: what was read before is still being looked at."""
+        """Stop reading until `go_on`."""
         if self._descriptor >= 0:
             self._loop.remove_reader(self._descriptor)
 
     def go_on(self) -> None:
-        """Read again."""
+        """Continue reading after `pause`."""
         if self._descriptor >= 0:
             self._loop.add_reader(self._descriptor, self._read)
 
     def send(self, data: bytes) -> None:
-        """Send, now as much as the socket takes and the rest when it takes more. A dead worker is no error."""
+        """Send as much as the socket takes, and the rest when it takes more. A dead worker is not an error."""
         if self._unsent:
             self._unsent += data
             return
-        try:
-            sent = self._channel.send(data)
-        except BlockingIOError:
-            sent = 0
-        except OSError:
-            return  # it is gone: the end of the stream arrives by itself
+        sent = self._send_now(data)
         if sent < len(data):
             self._unsent += memoryview(data)[sent:]
             self._loop.add_writer(self._descriptor, self._send_rest)
 
     def send_soon(self, data: bytes) -> None:
-        """Send in one piece with what else is sent in this turn of the event loop."""
+        """Send together with everything else of this turn of the event loop."""
         if not self._unsent:
             self._loop.call_soon(self._send_rest)
         self._unsent += data
@@ -94,13 +87,7 @@ class Worker:
     def _send_rest(self) -> None:
         if self._descriptor < 0:
             return  # discarded meanwhile
-        try:
-            sent = self._channel.send(self._unsent)
-        except BlockingIOError:
-            sent = 0
-        except OSError:
-            sent = len(self._unsent)
-        del self._unsent[:sent]
+        del self._unsent[: self._send_now(self._unsent)]
         if self._unsent:
             self._loop.add_writer(self._descriptor, self._send_rest)
             return
@@ -108,9 +95,18 @@ class Worker:
         if self.on_drained is not None:
             self.on_drained()
 
+    def _send_now(self, data: bytes | bytearray) -> int:
+        """Return how many bytes were sent, or will never be."""
+        try:
+            return self._channel.send(data)
+        except BlockingIOError:
+            return 0
+        except OSError:
+            return len(data)  # the worker is gone; the end of the stream follows
+
     @property
     def unsent_bytes(self) -> int:
-        """How much waits for the worker to read."""
+        """How much waits until the socket takes it."""
         return len(self._unsent)
 
     def _read(self) -> None:
@@ -123,53 +119,49 @@ class Worker:
         if not chunk:
             self._loop.remove_reader(self._descriptor)
         if self._on_bytes is None:
-            self._early.append(chunk)
-            self._loop.remove_reader(self._descriptor)  # it must not speak yet: whoever takes it will see
+            self.early = chunk
+            self._loop.remove_reader(self._descriptor)
         else:
             self._on_bytes(chunk)
 
-    # --- living and dying -------------------------------------------------------------------------------------
-
-    @property
-    def early(self) -> bytes:
-        """What it said before it was asked: nothing, unless something is wrong with it."""
-        return b"".join(self._early)
-
     @property
     def has_started(self) -> bool:
-        """Whether there is a process."""
+        """Whether the fork server has reported the process."""
         return self._pidfd is not None
 
     @property
     def is_usable(self) -> bool:
-        """Whether it lives, and has said nothing yet."""
-        return not (self._early or self._is_doomed or self.ended.done())
+        """Whether the worker lives and has sent nothing yet."""
+        return self.early is None and not self._is_doomed and not self.ended.done()
 
     def started(self, pidfd: int) -> None:
-        """Take the pidfd that came from the fork server."""
+        """Take the worker's pidfd from the fork server."""
         self._pidfd = pidfd
-        # Its number in the host's own process namespace, which is not the one that the worker knows.
-        self._process = _read_field(f"/proc/self/fdinfo/{pidfd}", b"\nPid:")
-        with suppress(OSError):
-            self._status = os.open(f"/proc/{self._process}/status", os.O_RDONLY | os.O_CLOEXEC)
+        # Its number in the host's process namespace; -1 if it has ended and been reaped.
+        process = _read_field(f"/proc/self/fdinfo/{pidfd}", b"\nPid:")
+        if process is not None and process > 0:
+            self._process = process
+            with suppress(OSError):
+                self._status = os.open(f"/proc/{process}/status", os.O_RDONLY | os.O_CLOEXEC)
         if self._is_doomed:
             self.kill()
 
     def kill(self) -> None:
-        """End it now: SIGKILL, which nothing in the process can catch or delay. Again is no error."""
+        """Kill the worker by SIGKILL, as soon as it has started. Repeated calls are not an error."""
         self._is_doomed = True
-        if self._pidfd is not None:
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+        self._signal(signal.SIGKILL)
 
     def ask_for_last_word(self) -> None:
-        """Have the guest tell where its program is; it ends then by itself, or is killed."""
+        """Ask the guest, by SIGUSR1, to end with the line that its program was running."""
+        self._signal(signal.SIGUSR1)
+
+    def _signal(self, number: signal.Signals) -> None:
         if self._pidfd is not None:
             with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._pidfd, signal.SIGUSR1)
+                signal.pidfd_send_signal(self._pidfd, number)
 
     def finished(self, end: Exit | None) -> None:
-        """Take the news that the process is gone and reaped."""
+        """Note that the process has ended and been reaped."""
         for descriptor in (self._pidfd, self._status):
             if descriptor is not None:
                 os.close(descriptor)
@@ -179,7 +171,7 @@ class Worker:
             self.ended.set_result(end)
 
     def discard(self) -> None:
-        """Kill it and hang up."""
+        """Kill the worker and close its socket."""
         self.kill()
         if self._descriptor >= 0:
             self._loop.remove_reader(self._descriptor)
@@ -187,10 +179,8 @@ class Worker:
             self._descriptor = -1
             self._channel.close()
 
-    # --- what it used -----------------------------------------------------------------------------------------
-
     def cpu_s(self) -> float | None:
-        """Return the processor time it has used, in seconds; None when it cannot be read (any more)."""
+        """Return the processor time of the worker in seconds, or None if it has ended."""
         if self._process is None:
             return None
         try:
@@ -199,7 +189,7 @@ class Worker:
             return None
 
     def peak_memory_bytes(self) -> int | None:
-        """Return the most memory that was resident, pages shared with the fork server included."""
+        """Return the peak resident memory, including pages shared with the fork server; None if it has ended."""
         if self._status is None:
             return None
         try:
@@ -210,16 +200,19 @@ class Worker:
 
 
 async def read_frame(worker: Worker, *, budget: int, timeout_s: float) -> bytes:
-    """Return the first frame of a worker that is asked one thing.
+    """Return the first frame of a worker.
 
-    Raises TimeoutError, EOFError where it ends or hangs up before, FrameTooLarge.
+    Raises TimeoutError, FrameTooLarge, or EOFError if the worker hangs up before or sends the frame in tiny pieces.
     """
     frames = FrameBuffer()
+    reads_left = budget // LEAST_READ
     answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
 
     def take(chunk: bytes) -> None:
+        nonlocal reads_left
         if answer.done():
             return
+        reads_left -= 1
         frames.feed(chunk)
         try:
             body = frames.next_frame(budget=budget)
@@ -228,7 +221,7 @@ async def read_frame(worker: Worker, *, budget: int, timeout_s: float) -> bytes:
             return
         if body is not None:
             answer.set_result(body)
-        elif not chunk:
+        elif not chunk or reads_left < 0:
             answer.set_exception(EOFError())
 
     worker.listen(take)
@@ -237,7 +230,7 @@ async def read_frame(worker: Worker, *, budget: int, timeout_s: float) -> bytes:
 
 
 def _read_field(path: str, name: bytes) -> int | None:
-    """Return a number from one of the kernel's files."""
+    """Return a number from a file of /proc, or None if the file or the field is missing."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -255,5 +248,5 @@ def _find_field(text: bytes, name: bytes) -> int | None:
     return int(rest.split(None, 1)[0]) if found else None
 
 
-#: Clock of a whole process, by its number: see CPUCLOCK_SCHED in the kernel's posix-timers_types.h.
+#: Kind of the clock of a process: CPUCLOCK_SCHED in the kernel's posix-timers_types.h.
 _SCHEDULED_TIME = 2

@@ -1,1 +1,1 @@
-"""One file per kernel mechanism, the ordered lockdown, and the probe that says which layers this machine gives."""
+"""One module per kernel mechanism, the ordered lockdown, and the probe that tests which layers hold."""

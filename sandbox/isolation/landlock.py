@@ -1,7 +1,7 @@
-"""Landlock: no file, no TCP, no abstract socket, no signal to the outside, for this process and its children.
+"""Landlock: this process and its children open no file, TCP or abstract socket, and signal no other process.
 
-Every right that the kernel's version knows is handled and no rule is added, so nothing is allowed. It needs no
-privilege but no_new_privs. It does not stop UDP, stat, or calls within its scope: seccomp does.
+The ruleset handles every right of the kernel's Landlock version and contains no rule, so nothing is allowed. It needs
+no_new_privs, and no capability. It does not cover UDP or stat; seccomp does. See landlock(7).
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ import os
 from sandbox.isolation.kernel import LANDLOCK_CREATE_RULESET, LANDLOCK_RESTRICT_SELF, syscall
 
 _CREATE_RULESET_VERSION = 1
-#: Rights on files that each version added, as bits; the rest of each version is in `_ruleset`.
+#: Number of file rights by Landlock version; versions in between added none.
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
 _TCP_BIND_AND_CONNECT = 0b11  # version 4
 _ABSTRACT_SOCKETS_AND_SIGNALS = 0b11  # version 6
 
 
 def version() -> int:
-    """Return the kernel's version of Landlock. Raises OSError where there is none."""
+    """Return the Landlock version of the kernel. Raises OSError if Landlock is unavailable."""
     return syscall("landlock_create_ruleset", LANDLOCK_CREATE_RULESET, None, 0, _CREATE_RULESET_VERSION)
 
 
 def deny_everything() -> None:
-    """Give up all rights that Landlock governs. Raises OSError."""
+    """Drop all rights that Landlock controls. Raises OSError."""
     attributes = _ruleset(version())
     ruleset = syscall(
         "landlock_create_ruleset", LANDLOCK_CREATE_RULESET, attributes, ctypes.c_size_t(ctypes.sizeof(attributes)), 0
@@ -36,7 +36,7 @@ def deny_everything() -> None:
 
 
 def missing(abi: int) -> list[str]:
-    """Name what this version cannot deny yet."""
+    """Return what this version cannot deny."""
     gaps = {3: "truncation of files", 4: "TCP", 5: "ioctl on devices", 6: "abstract sockets and signals"}
     return [what for since, what in gaps.items() if abi < since]
 

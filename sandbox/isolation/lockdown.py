@@ -1,8 +1,8 @@
-"""The lockdown, in order: what the fork server gives up once, and what each worker gives up before a program arrives.
+"""The lockdown, in order: the steps of the fork server, then the steps of each worker before its program arrives.
 
-What survives a fork is taken in the fork server, where it costs once. Each step is one line here and one function in
-the file of its mechanism. A step of `lock_worker` that fails ends the worker. In the fork server a layer that the
-machine does not give is reported by name; whether to go on without it is the host's decision, never made here.
+Restrictions that survive a fork are applied in the fork server, once. Each step is one line here and one function in
+the module of its mechanism. A failed step of `lock_worker` ends the worker. A failed step of `lock_server` is reported
+by layer; the host decides whether to continue without it.
 """
 
 from __future__ import annotations
@@ -23,22 +23,23 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Lock:
-    """What every worker of a fork server needs for its part: built once."""
+    """What each worker of a fork server needs for its lockdown."""
 
-    #: Number of the fork server in the namespace of the host, for the probe.
+    #: The fork server's process number outside of its namespace, for the probe.
     outer_process: int
     footprint: rlimits.Footprint
     filter: seccomp.Filter | None
 
 
 def lock_server(report: dict[str, str]) -> Lock:
-    """Lock the fork server. `report` gets `"taken"` or the reason of failure for each layer.
+    """Lock the fork server. `report` maps each layer to `"taken"` or the reason of its failure.
 
-    Must be called after the last import: no file can be opened afterwards.
+    Call it after the last import, since no file can be opened afterwards. Raises OSError if no_new_privs or the death
+    signal cannot be set.
     """
     outer_process = os.getpid()
     footprint = rlimits.measure()
-    built = _take(report, "seccomp", seccomp.build_filter)  # built here, installed by each worker
+    built = _take(report, "seccomp", seccomp.build_filter)  # installed by each worker
     _take(report, "user", privileges.become_nobody)
     _take(report, "namespaces", namespaces.leave_all)
     privileges.die_with_parent()
@@ -55,7 +56,7 @@ def lock_server(report: dict[str, str]) -> Lock:
 
 
 def lock_worker(lock: Lock, *, channel: int, memory_bytes: int, cpu_s: int) -> None:
-    """Lock a worker that was just forked. Raises OSError when a step fails: the worker must end."""
+    """Lock a worker that was just forked. Raises OSError if a step fails; the worker must then end."""
     descriptors.keep_only(channel)
     privileges.die_with_parent()
     rlimits.limit_worker(lock.footprint, memory_bytes=memory_bytes, cpu_s=cpu_s)

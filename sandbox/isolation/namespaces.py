@@ -1,9 +1,8 @@
-"""Namespaces: no other process, no network, no file tree. Taken once, in the fork server; its workers inherit them."""
+"""Namespaces that hide other processes, the network and the file tree. Workers inherit those of the fork server."""
 
 from __future__ import annotations
 
 import os
-import stat
 from typing import NoReturn
 
 from sandbox.isolation.kernel import detach, mount, pivot_root, unshare, write_file
@@ -22,10 +21,10 @@ _READ_ONLY, _NO_SUID, _NO_DEV, _NO_EXEC, _REMOUNT, _RECURSIVE, _PRIVATE = 1, 2, 
 
 
 def leave_all() -> None:
-    """Enter fresh namespaces of every kind, as an ordinary user. Raises OSError.
+    """Enter new namespaces of every kind but time. Raises OSError.
 
-    The user namespace lets an ordinary user take the others. The process namespace holds for children only:
-    `become_first_process` completes it.
+    The user namespace lets an ordinary user create the others. The process namespace applies to children only;
+    `become_first_process` completes it. See user_namespaces(7).
     """
     uid, gid = os.getuid(), os.getgid()
     unshare(_NEW_USER | sum(_NEW_OTHERS.values()))
@@ -35,9 +34,10 @@ def leave_all() -> None:
 
 
 def become_first_process() -> None:
-    """Fork into the new process namespace; the outer half only waits, and ends as the inner half ends.
+    """Fork into the new process namespace. The parent only waits, and exits with the child's status.
 
-    When the first process of a namespace ends, the kernel kills all others in it: no worker can be left behind.
+    When the first process of a namespace ends, the kernel kills all others in it, so no worker outlives the server.
+    See pid_namespaces(7).
     """
     inner = os.fork()
     if inner:
@@ -45,28 +45,20 @@ def become_first_process() -> None:
 
 
 def leave_files() -> None:
-    """Make an empty, read-only, in-memory directory the root of everything. Raises OSError."""
+    """Make an empty, read-only tmpfs the root directory. Raises OSError."""
     mount("none", "/", "", _RECURSIVE | _PRIVATE)
-    place = next(path for path in ("/tmp", "/mnt", "/var", "/usr") if _is_folder(path))  # noqa: S108 - mounted over
     quiet = _NO_SUID | _NO_DEV | _NO_EXEC
-    mount("none", place, "tmpfs", quiet, "size=16k,nr_inodes=8,mode=555")
-    os.chdir(place)
-    pivot_root(".", ".")  # the old root is stacked on the new one
+    mount("none", "/proc", "tmpfs", quiet, "size=16k,nr_inodes=8,mode=555")  # any directory that exists would do
+    os.chdir("/proc")
+    pivot_root(".", ".")  # stacks the old root on the new one; see pivot_root(2)
     detach(".")
     os.chdir("/")
     mount("none", "/", "", _REMOUNT | _READ_ONLY | quiet)
 
 
-def _is_folder(path: str) -> bool:
-    try:
-        return stat.S_ISDIR(os.stat(path).st_mode)  # noqa: PTH116 - pathlib is half a megabyte in each worker
-    except OSError:
-        return False
-
-
 def _wait_for(inner: int) -> NoReturn:
-    os.closerange(0, 256)  # the descriptors are the inner half's: the host must see them close with it
+    os.closerange(0, 256)  # the host must see them close when the child ends
     ended = 0
-    while ended != inner:  # what was started before the lockdown ends, too
+    while ended != inner:  # children from before the lockdown are reaped, too
         ended, status = os.wait()
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)

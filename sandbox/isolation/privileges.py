@@ -1,4 +1,4 @@
-"""Who the process is and what it may become: user, capabilities, no_new_privs, dumpable, death with its parent."""
+"""Privileges of the process: user, capabilities, no_new_privs, dumpable, and death with its parent."""
 
 from __future__ import annotations
 
@@ -13,49 +13,45 @@ from sandbox.isolation.kernel import (
     PR_SET_PDEATHSIG,
     drop_all_capabilities,
     prctl,
-    read_file,
 )
 
-#: Users that no distribution gives to anybody (systemd's dynamic users start at 61,184 and end at 65,519). One of
-#: them for each fork server, so that two of them cannot reach each other; below 65,536, which containers map.
+#: Users that no distribution assigns (systemd's dynamic users are 61,184 to 65,519), below the 65,536 that containers
+#: map. Fork servers use different ones, so that they cannot reach each other.
 _FIRST_UNUSED_USER, _UNUSED_USERS = 61_200, 4_000
 
-_LAST_CAPABILITY = "/proc/sys/kernel/cap_last_cap"
+#: A capability set has 64 bits; kernels use 41 of them so far.
+_CAPABILITIES = 64
 
 
 def become_nobody() -> None:
-    """As root: take a user and a group that own nothing. As anyone else: nothing to do. Raises OSError."""
+    """Change from root to a user and a group that own nothing; do nothing for other users. Raises OSError."""
     if os.getuid() != 0:
         return
     user = _FIRST_UNUSED_USER + os.getpid() % _UNUSED_USERS
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
-    prctl(PR_SET_DUMPABLE, 1)  # else /proc/self/uid_map belongs to root; taken back by `hide_memory`
+    prctl(PR_SET_DUMPABLE, 1)  # else root owns /proc/self/uid_map; `hide_memory` undoes it
 
 
 def forbid_new_privileges() -> None:
-    """No program started from here gains rights by its file. seccomp and Landlock ask for it. Raises OSError."""
+    """Set no_new_privs, which seccomp and Landlock require: exec never adds privileges. Raises OSError."""
     prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
 def drop_capabilities() -> None:
-    """Give up every capability, those inside the user namespace too. Raises OSError."""
-    try:
-        last = int(read_file(_LAST_CAPABILITY))
-    except OSError:
-        last = 40
-    for capability in range(last + 1):
-        with contextlib.suppress(PermissionError):  # an ordinary user without a namespace has none to drop
+    """Drop every capability, including those of the user namespace. Raises OSError."""
+    for capability in range(_CAPABILITIES):
+        with contextlib.suppress(OSError):  # the kernel does not know it, or this process may not drop it
             prctl(PR_CAPBSET_DROP, capability)
     drop_all_capabilities()
 
 
 def hide_memory() -> None:
-    """Nobody but root may attach, read the memory, or get a core of this process and its children."""
+    """Forbid other processes, except root's, to trace this process and its children or to read their memory."""
     prctl(PR_SET_DUMPABLE, 0)
 
 
 def die_with_parent() -> None:
-    """Be killed when the parent ends. A fork and a change of user undo it: call it after."""
+    """Have the kernel kill this process when its parent ends. A fork or a change of user resets it."""
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

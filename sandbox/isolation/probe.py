@@ -1,8 +1,8 @@
-"""What holds on this machine, found out by trying: a child does what must not be possible and reports what happened.
+"""Test which layers hold on this machine: a child attempts forbidden operations and reports the result.
 
-Return codes of the lockdown are not believed. Each attempt is chosen so that the layer it stands for is what refuses
-it: listing the root is refused by Landlock (the namespaces' root is empty but readable), a UDP packet by the network
-namespace (Landlock does not know UDP), and so on. The attempts on seccomp come last, under the filter.
+The lockdown's own return codes are not evidence. Each attempt is chosen so that its layer alone refuses it: Landlock
+refuses to list the root (which is empty but readable in the namespace), the network namespace refuses a UDP packet
+(which Landlock does not cover), and so on. The attempts on seccomp come last, under the filter.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import mmap
 import os
 import socket
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from sandbox.isolation import descriptors, landlock, rlimits, seccomp
@@ -21,19 +22,19 @@ if TYPE_CHECKING:
 
 IN_FORCE = "in force"
 
-#: The layers that are probed, in the order in which they are reported.
+#: The layers, in the order of the report.
 LAYERS = ("seccomp", "rlimits", "fork_server", "user", "capabilities", "namespaces", "landlock")
 
-#: A fresh process namespace has no more processes than this when it is probed.
+#: Most processes in a new process namespace when it is probed.
 _OWN_PROCESSES = 8
 
 _Attempts = dict[str, "Callable[[], object]"]
 
 
 def probe(lock: Lock, *, channel: int, memory_bytes: int, cpu_s: int) -> dict[str, str]:
-    """Try everything in this process, which must be a fresh child of the fork server and is locked afterwards.
+    """Probe every layer in this process, a new child of the fork server, which is locked afterwards.
 
-    Returns for each layer `"in force"`, or what was possible. The channel ends up at its place, as in a worker.
+    Returns for each layer `"in force"`, or what was possible. The channel is moved as in a worker.
     """
     found = {
         "fork_server": _inheritance(),
@@ -49,7 +50,7 @@ def probe(lock: Lock, *, channel: int, memory_bytes: int, cpu_s: int) -> dict[st
 
 
 def _try_all(attempts: _Attempts) -> str:
-    """Make each attempt; every one must be refused by the system."""
+    """Make each attempt. Returns `"in force"` if the system refused all of them."""
     possible = [what for what, attempt in attempts.items() if not _is_refused(attempt)]
     return IN_FORCE if not possible else "possible: " + ", ".join(possible)
 
@@ -63,7 +64,7 @@ def _is_refused(attempt: Callable[[], object]) -> bool:
 
 
 def _inheritance() -> str:
-    """Tell whether the environment is empty and the standard descriptors are nobody's."""
+    """Check that the environment is empty and the standard descriptors are /dev/null."""
     variables = dict(os.environb)
     if variables:
         return f"possible: read {len(variables)} variables of the environment"
@@ -78,7 +79,7 @@ def _namespaces(outer_process: int) -> str:
         "see the machine's files": lambda: os.stat("/proc"),  # noqa: PTH116 - pathlib stays unloaded
         "send a packet": _send_packet,
     }
-    if outer_process > _OWN_PROCESSES:  # else the number may be that of one of our own
+    if outer_process > _OWN_PROCESSES:  # else it may be the number of a process in the namespace
         attempts["see other processes"] = lambda: os.kill(outer_process, 0)
     return _try_all(attempts)
 
@@ -117,7 +118,7 @@ def _seccomp(lock: Lock) -> str:
 
 
 def _send_packet() -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+    with closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as udp:
         udp.sendto(b"", ("127.0.0.1", 9))
 
 

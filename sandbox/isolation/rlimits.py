@@ -1,4 +1,4 @@
-"""Resource limits, hard ones: memory and processor time of a worker, and no files, processes or locks at all."""
+"""Hard resource limits: memory and processor time of a worker, and no new files, processes or locked memory."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from sandbox.isolation.kernel import read_file
 
 _PAGE = resource.getpagesize()
 
-#: Descriptors of a worker: 0 to 2 are /dev/null, 3 is the socket. So no further one can be opened or received.
+#: Descriptors of a worker: 0 to 2 are /dev/null, 3 is the socket. No other can be opened or received.
 WORKER_DESCRIPTORS = 4
-#: What recursion in C may use. The kernel's usual default, fixed so that results do not depend on the machine.
+#: Stack for recursion in C: the usual default, fixed so that results do not depend on the machine.
 _STACK_BYTES = 8 * 1024 * 1024
 
 _FOR_WORKERS = (resource.RLIMIT_AS, resource.RLIMIT_DATA, resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC)
@@ -30,7 +30,7 @@ _FOR_ALL = {
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What an idle worker maps, in bytes: the limits on memory come on top. And what it may raise no limit above."""
+    """Memory that an idle worker maps, in bytes, to which its limit is added; and the hard limits it inherits."""
 
     address_space: int
     data: int
@@ -38,14 +38,14 @@ class Footprint:
 
 
 def measure() -> Footprint:
-    """Read the footprint of this process; needs /proc."""
+    """Return the footprint of this process. Needs /proc; raises OSError."""
     fields = read_file("/proc/self/statm").split()
     hardest = {which: _hardest(which) for which in _FOR_WORKERS}
     return Footprint(address_space=int(fields[0]) * _PAGE, data=int(fields[5]) * _PAGE, hardest=hardest)
 
 
 def limit_server() -> None:
-    """Set what holds for the fork server and all its workers. Raises OSError, ValueError."""
+    """Set the limits of the fork server and all its workers. Raises OSError or ValueError."""
     for name, value in _FOR_ALL.items():
         which = getattr(resource, f"RLIMIT_{name}")
         most = min(value, _hardest(which))
@@ -53,7 +53,7 @@ def limit_server() -> None:
 
 
 def limit_worker(footprint: Footprint, *, memory_bytes: int, cpu_s: int) -> None:
-    """Set what holds for one worker. The kernel ends it one second after the processor time is used up."""
+    """Set the limits of one worker. The kernel kills it at `cpu_s + 1` seconds. Raises OSError or ValueError."""
     values = footprint.address_space + memory_bytes, footprint.data + memory_bytes, WORKER_DESCRIPTORS, 0
     for which, value in zip(_FOR_WORKERS, values, strict=True):
         most = min(value, footprint.hardest[which])
@@ -62,6 +62,6 @@ def limit_worker(footprint: Footprint, *, memory_bytes: int, cpu_s: int) -> None
 
 
 def _hardest(which: int) -> int:
-    """Return what the limit can be raised to; only a privileged process could go beyond."""
+    """Return the hard limit, which an unprivileged process cannot raise."""
     hardest = resource.getrlimit(which)[1]
     return sys.maxsize if hardest == resource.RLIM_INFINITY else hardest

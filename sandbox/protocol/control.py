@@ -1,10 +1,10 @@
-"""What the host and its fork server say to each other: fixed records, one datagram each. Both sides are trusted.
+"""Messages between the host and its fork server: fixed records, one datagram each. Both sides are trusted.
 
 host -> server   FORK     with the worker's end of its socket
-server -> host   READY    the report of the lockdown, as JSON
+server -> host   READY    followed by the lockdown's report, as JSON
                  STARTED  with a pidfd of the worker
-                 FAILED   the fork did not happen
-                 EXITED   what the kernel says of a worker that ended
+                 FAILED   the fork failed
+                 EXITED   the kernel's report of a worker that ended
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from dataclasses import dataclass
 from enum import IntEnum
 from struct import Struct
 
-#: Largest datagram: the report at the start.
+#: Largest datagram: READY with its report.
 DATAGRAM_BYTES = 16 * 1024
 
 
 class Purpose(IntEnum):
-    """What a new worker is for."""
+    """The purpose of a new worker."""
 
-    SERVE = 0  # a program is already waiting
-    SERVE_LATER = 1  # rehearse first, so that the program finds warm memory
-    PROBE = 2  # try what must not be possible, and report
+    SERVE = 0  # serve a program that is waiting
+    SERVE_LATER = 1  # rehearse first, so that the memory is warm
+    PROBE = 2  # probe the layers and report
 
 
 class Kind(IntEnum):
-    """What the fork server reports."""
+    """The kind of a report from the fork server."""
 
     READY = 0
     STARTED = 1
@@ -36,7 +36,7 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """Start one worker with these limits."""
+    """A request to start one worker with these limits."""
 
     worker: int
     memory_bytes: int
@@ -49,14 +49,14 @@ class Fork:
 
     @staticmethod
     def unpack(datagram: bytes) -> tuple[int, int, int, int]:
-        """Read the fields of a datagram, in their order. No `Fork` is made: what a worker touches is copied."""
+        """Return the fields in order. A `Fork` object would cost a worker another copied page."""
         fields: tuple[int, int, int, int] = _FORK.unpack(datagram)
         return fields
 
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a worker ended: the wait status, processor time in seconds, and peak memory in bytes."""
+    """The wait status, processor time and peak memory of a worker that ended."""
 
     status: int
     cpu_s: float
@@ -65,7 +65,7 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One record from the fork server; `exit` for EXITED, `errno` for FAILED."""
+    """A report from the fork server, with `exit` for EXITED and `errno` for FAILED."""
 
     kind: Kind
     worker: int
@@ -74,7 +74,7 @@ class Report:
 
     @classmethod
     def unpack(cls, datagram: bytes) -> Report:
-        """Read the datagram; what follows the record (the JSON of READY) is left alone."""
+        """Read a datagram, without the JSON that follows READY."""
         kind, worker, errno, status, cpu_s, peak = _REPORT.unpack_from(datagram)
         return cls(Kind(kind), worker, errno, Exit(status, cpu_s, peak))
 
@@ -82,7 +82,7 @@ class Report:
 def pack_report(
     kind: Kind, worker: int, *, errno: int = 0, status: int = 0, cpu_s: float = 0.0, peak_memory_bytes: int = 0
 ) -> bytes:
-    """Return the datagram of a `Report` without making one: what the fork server touches is copied."""
+    """Return the datagram of a `Report`, without making the object."""
     return _REPORT.pack(kind, worker, errno, status, cpu_s, peak_memory_bytes)
 
 

@@ -1,14 +1,14 @@
-"""Who may say what when, as the host sees it: one table, no I/O.
+"""The order of a guest's messages, as the host enforces it: one table, without I/O.
 
     STARTED ──sites──► ASKED ──(go)──► RUNNING ──final──► ENDED        without a value
        │                                  │
        └──final (refused, failed)─► ENDED └──final──► VALUE ──value──► ENDED
 
-Without a preflight nobody asks for the call sites: the conversation begins with RUNNING.
-While RUNNING the guest may send parts of the value to come (see `parts`), of which the value is then the last.
-A program that runs again is sent what was recorded, and then a marker, which the guest acknowledges once (`live`).
+Without a preflight, the conversation starts in RUNNING and no call sites are sent.
+While RUNNING, the guest may send parts of its value (see `parts`); the value itself is then the last part.
+A replayed program is sent its record, followed by a marker that the guest acknowledges once (`live`).
 
-Whatever is not in the table is a breach: the guest is killed. In ASKED and ENDED the guest has nothing to say.
+Any other message is a breach and the guest is killed. In ASKED and ENDED no message is allowed.
 """
 
 from __future__ import annotations
@@ -17,16 +17,8 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from sandbox.errors import GuestProtocolError
-from sandbox.protocol.guest_decoder import (
-    Calls,
-    Cancel,
-    Final,
-    GuestMessage,
-    Live,
-    Output,
-    Sites,
-    decode_guest_message,
-)
+from sandbox.protocol.guest_decoder import Calls, Cancel, Final, GuestMessage, Live, Output, Sites, decode_guest_message
+from sandbox.protocol.parts import LEAST_PART
 from sandbox.protocol.strict_json import weight
 
 if TYPE_CHECKING:
@@ -35,20 +27,18 @@ if TYPE_CHECKING:
 
 
 class State(Enum):
-    """Where a conversation stands."""
+    """The state of a conversation; the value completes the sentence "the guest sent … when"."""
 
     STARTED = "the program was sent"
-    ASKED = "the call sites are being looked at"
-    RUNNING = "the program runs"
-    VALUE = "the value is on its way"
-    ENDED = "nothing more is expected"
+    ASKED = "its call sites were being checked"
+    RUNNING = "the program was running"
+    VALUE = "its value was due"
+    ENDED = "the program had ended"
 
 
-#: What a part counts for at least, in bytes, so that nobody makes many parts of nothing.
-LEAST_PART = 4_096
-#: What any other message counts for at least.
+#: Least weight of any other message, in bytes: bounds the number of messages.
 LEAST_MESSAGE = 512
-#: What the host reads at one time counts for at least: a byte alone costs as much of its time as a message does.
+#: Least weight of one read: a single byte costs the host as much time as a message.
 LEAST_READ = 256
 
 _AFTER: dict[tuple[State, type], State] = {
@@ -62,32 +52,16 @@ _AFTER: dict[tuple[State, type], State] = {
 }
 
 
-class CallsExhausted(GuestProtocolError):
-    """The program made more calls than it may. Honest guests stop by themselves."""
+class LimitExceeded(GuestProtocolError):
+    """The guest exceeded a limit that honest guests keep by themselves. `limit` is its name in `Limits`."""
 
-    limit = "calls"
-
-
-class PartsExhausted(GuestProtocolError):
-    """The parts of a value are larger than a value may be. Honest guests stop before."""
-
-    limit = "result_bytes"
-
-
-class TrafficExhausted(GuestProtocolError):
-    """All messages of the guest together are larger than they may be."""
-
-    limit = "traffic_bytes"
-
-
-class OutputExhausted(GuestProtocolError):
-    """The guest printed more than it may. Honest guests cut it."""
-
-    limit = "output_bytes"
+    def __init__(self, limit: str, message: str) -> None:
+        self.limit = limit
+        super().__init__(message)
 
 
 class Conversation:
-    """Checks each frame of one guest against its budgets, the table, and what was said before."""
+    """Check each frame of one guest against its limits, the table, and earlier frames."""
 
     def __init__(self, limits: Limits, *, has_preflight: bool = True, replays: bool = False) -> None:
         self.state = State.STARTED if has_preflight else State.RUNNING
@@ -104,32 +78,34 @@ class Conversation:
 
     @property
     def budget(self) -> int:
-        """Largest frame that may come next, in bytes."""
+        """Size limit of the next frame, in bytes."""
         return self._limits.result_bytes if self.state is State.VALUE else self._limits.frame_bytes
 
     def received_bytes(self) -> None:
-        """Admit that something was read, whatever it was. Raises TrafficExhausted."""
+        """Admit one read, whatever it returned. Raises LimitExceeded."""
         self._reads_left -= 1
         if self._reads_left < 0:
-            raise TrafficExhausted("the messages of the program came in too many pieces")
+            raise LimitExceeded("traffic_bytes", "the guest sent its messages in too many pieces")
 
     def received(self, body: bytes) -> GuestMessage:
         """Decode and admit one message. Raises GuestProtocolError."""
-        self._admit_traffic(body)
+        self._traffic_bytes += max(weight(body), LEAST_MESSAGE)
+        self._check("traffic_bytes", self._traffic_bytes, "the messages of the program exceed {} bytes")
         message = decode_guest_message(body)
         after = _AFTER.get((self.state, type(message)))
-        if after is None or _is_end_without_beginning(self.state, message):
+        if after is None or (self.state is State.STARTED and _is_completed(message)):
             what = type(message).__name__.lower()
             breach = f"the guest sent {what} when {self.state.value}"
             raise GuestProtocolError(breach)
         self.state = after
         if isinstance(message, Calls):
             for call in message.calls:
-                self._admit(call)
+                self._admit_call(call)
         elif isinstance(message, Cancel):
             self._admit_cancel(message)
         elif isinstance(message, Output):
-            self._admit_output(message)
+            self.output_bytes += len(message.text.encode())
+            self._check("output_bytes", self.output_bytes, "the program printed more than {} bytes")
         elif isinstance(message, Live):
             self._admit_live()
         elif isinstance(message, Final) and message.has_value:
@@ -137,43 +113,42 @@ class Conversation:
         return message
 
     def went(self) -> None:
-        """Note that the program was let run."""
+        """Note that the program was allowed to run."""
         self.state = State.RUNNING
 
-    def received_part(self, size: int, *, takes_back: bool = False) -> None:
-        """Admit a part of the value, of `size` bytes, or that all before are taken back. Raises GuestProtocolError."""
+    def expect_part(self) -> None:
+        """Check that a part of the value may come now. Raises GuestProtocolError."""
         if self.state is not State.RUNNING:
             breach = f"the guest sent a part of a value when {self.state.value}"
             raise GuestProtocolError(breach)
+
+    def received_part(self, size: int, *, takes_back: bool = False) -> None:
+        """Admit a part that weighs `size` bytes, or the withdrawal of all parts so far. Raises GuestProtocolError."""
+        self.expect_part()
         self._part_bytes += max(size, LEAST_PART)
         self._kept_bytes = 0 if takes_back else self._kept_bytes + max(size, LEAST_PART)
-        self._admit_value(self._part_bytes - LEAST_PART)  # the guest stops at the limit, and takes back what it sent
+        self._check_value(self._part_bytes - LEAST_PART)  # the guest stops at the limit, then withdraws
 
     def received_value(self, size: int) -> None:
-        """Admit the value, or its last part. Raises GuestProtocolError."""
-        self._admit_value(self._kept_bytes + size)
+        """Admit the value, or its last part, that weighs `size` bytes. Raises LimitExceeded."""
+        self._check_value(self._kept_bytes + size)
         self.state = State.ENDED
 
-    def _admit_value(self, size: int) -> None:
-        if size > self._limits.result_bytes:
-            breach = f"the value counts for more than {self._limits.result_bytes} bytes"
-            raise PartsExhausted(breach)
+    def _check_value(self, size: int) -> None:
+        self._check("result_bytes", size, "the value counts for more than {} bytes")
 
-    def _admit_traffic(self, body: bytes) -> None:
-        self._traffic_bytes += max(weight(body), LEAST_MESSAGE)
-        if self._traffic_bytes > self._limits.traffic_bytes:
-            breach = f"the messages of the program have more than {self._limits.traffic_bytes} bytes"
-            raise TrafficExhausted(breach)
+    def _check(self, limit: str, used: int, message: str) -> None:
+        allowed = getattr(self._limits, limit)
+        if used > allowed:
+            raise LimitExceeded(limit, message.format(allowed))
 
-    def _admit(self, call: Call) -> None:
+    def _admit_call(self, call: Call) -> None:
         if call.id <= self._last_id:
             raise GuestProtocolError("the guest sent a call whose id does not grow")
         if call.path in self._paths:
             raise GuestProtocolError("the guest sent a call whose path was used before")
         self.calls += 1
-        if self.calls > self._limits.calls:
-            breach = f"the program made more than {self._limits.calls} calls"
-            raise CallsExhausted(breach)
+        self._check("calls", self.calls, "the program made more than {} calls")
         self._last_id = call.id
         self._paths.add(call.path)
 
@@ -189,12 +164,6 @@ class Conversation:
             raise GuestProtocolError("the guest acknowledged a marker that it was not sent, or twice")
         self._replays = False
 
-    def _admit_output(self, message: Output) -> None:
-        self.output_bytes += len(message.text.encode())
-        if self.output_bytes > self._limits.output_bytes:
-            breach = f"the program printed more than {self._limits.output_bytes} bytes"
-            raise OutputExhausted(breach)
 
-
-def _is_end_without_beginning(state: State, message: GuestMessage) -> bool:
-    return state is State.STARTED and isinstance(message, Final) and message.status == "completed"
+def _is_completed(message: GuestMessage) -> bool:
+    return isinstance(message, Final) and message.status == "completed"

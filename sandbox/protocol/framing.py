@@ -1,12 +1,10 @@
-"""Frames: a length of four bytes, big-endian, then that many bytes. No I/O in here.
+"""Frames: a four-byte big-endian length, followed by that many bytes. This module does no I/O.
 
-The length is compared with the budget before a byte of the body is kept, so that nobody can make the reader allocate
-by announcing a size.
+The length is checked against the budget before any of the body is awaited, so an announced size allocates nothing.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from struct import Struct
 
 HEADER = Struct(">I")
@@ -14,11 +12,9 @@ HEADER_BYTES = HEADER.size
 
 
 class FrameTooLarge(Exception):
-    """A frame was announced that is larger than its budget. `announced` and `budget` are bytes."""
+    """The announced length of a frame exceeds its budget, both in bytes."""
 
     def __init__(self, announced: int, budget: int) -> None:
-        self.announced = announced
-        self.budget = budget
         super().__init__(f"a frame of {announced} bytes was announced, {budget} are allowed")
 
 
@@ -28,32 +24,34 @@ def frame(body: bytes) -> bytes:
 
 
 class FrameBuffer:
-    """Cuts a stream of bytes into frames.
+    """Cut a byte stream into frames.
 
     >>> buffer = FrameBuffer()
     >>> buffer.feed(frame(b"one") + frame(b"two")[:5])
-    >>> bytes(buffer.next_frame(budget=10)), buffer.next_frame(budget=10)
+    >>> buffer.next_frame(budget=10), buffer.next_frame(budget=10)
     (b'one', None)
     """
 
-    __slots__ = ("_body_bytes", "_chunks", "_size", "_taken")
+    __slots__ = ("_body_bytes", "_data", "_later", "_size", "_start")
 
     def __init__(self) -> None:
-        self._chunks: deque[bytes] = deque()
+        self._data = b""
+        #: Where the unread part of `_data` begins.
+        self._start = 0
+        #: Chunks that follow `_data`; they are joined once, when a whole frame has arrived.
+        self._later: list[bytes] = []
+        #: Unread bytes in all.
         self._size = 0
-        #: Bytes of the first chunk that were taken.
-        self._taken = 0
-        #: Length of the body that comes next, once its header was read.
+        #: Length of the next body, once its header has been read.
         self._body_bytes: int | None = None
 
     def feed(self, chunk: bytes) -> None:
-        """Append what was read."""
-        if chunk:
-            self._chunks.append(chunk)
-            self._size += len(chunk)
+        """Append bytes that were read."""
+        self._later.append(chunk)
+        self._size += len(chunk)
 
     def next_frame(self, *, budget: int) -> bytes | None:
-        """Take the next whole frame, or None when more bytes are needed.
+        """Return the body of the next frame, or None if it is incomplete.
 
         Raises FrameTooLarge as soon as the length is known, whether or not the body has arrived.
         """
@@ -71,19 +69,12 @@ class FrameBuffer:
         return self._take(size)
 
     def _take(self, size: int) -> bytes:
-        """Cut off the first bytes, each of which is copied once, when a whole frame is there."""
         self._size -= size
-        pieces: list[memoryview] = []
-        while size:
-            chunk, start = self._chunks[0], self._taken
-            end = start + size
-            if end < len(chunk):
-                self._taken = end
-            else:
-                self._chunks.popleft()
-                self._taken, end = 0, len(chunk)
-            if not pieces and end - start == size:
-                return chunk[start:end]
-            pieces.append(memoryview(chunk)[start:end])
-            size -= end - start
-        return b"".join(pieces)
+        end = self._start + size
+        if end > len(self._data):
+            self._data = b"".join((self._data[self._start :], *self._later))
+            self._later.clear()
+            self._start, end = 0, size
+        taken = self._data[self._start : end]
+        self._start = end
+        return taken

@@ -1,19 +1,19 @@
-"""What the host says: encoded by the host, decoded by the guest.
+"""Messages of the host, encoded as frames and decoded by the guest.
 
-    {"t":"compile",PROGRAM,"limits":{…}}                        to a worker that only compiles: say what comes of it
+    {"t":"compile",PROGRAM,"limits":{…}}                                      compile the program and do not run it
     {"t":"run",PROGRAM,"seed":hex64,"now":µs,"limits":{…},"inputs":bool,"asks":bool}
-    {…}                                                          the frame after a run with inputs: the inputs, bare
-    {"t":"go"}                                                               asked: the call sites are accepted
-    {"t":"reply","id":n,"now":µs,"ok":value}                                              a call was answered
+    {…}                                                                       the inputs, if `inputs`
+    {"t":"go"}                                                                the call sites are accepted
+    {"t":"reply","id":n,"now":µs,"ok":value}                                  a call was answered
     {"t":"reply","id":n,"now":µs,"error":{"message","kind","status","body","retry_after_s"}}
-    {"t":"tick","now":µs}                                                                 a timer is due
-    {"t":"live","now":µs}                                               all that was recorded has been sent: say so
+    {"t":"tick","now":µs}                                                     a timer is due
+    {"t":"live","now":µs}                                                     the marker behind the record
 
-PROGRAM is "code":str,"names":[…],"parameters":{name:[…]},"compiled":base64|null. `names` are the roots that a program
-finds; `parameters` are those that a tool or function takes by position, too; `compiled` is what a worker said that was
-given this program to compile. It is given nothing of a run, which it could carry to other runs.
-`now` is the host's clock in µs since the epoch. A reply or tick may carry `"marks":[µs,…]`: when the host read each
-`calls` message that had a `delay`, in order; the timers that it spoke of count from there.
+PROGRAM is "code":str,"names":[…],"parameters":{name:[…]},"compiled":base64|null. `names` are the root names bound for
+the program. `parameters` maps each tool that also takes positional arguments to their names. `compiled` is the answer
+of an earlier worker that was sent `compile`, and therefore nothing of any run.
+`now` is the host's clock in µs since the epoch. A reply or tick may carry `"marks":[µs,…]`: the moments at which the
+host read each `calls` message with a `delay`, in order. The delays count from these moments.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sandbox.protocol.framing import frame
-from sandbox.protocol.strict_json import RESULT_DIGITS, JsonValue, check_shape, dumps, encode
+from sandbox.protocol.strict_json import RESULT_DIGITS, JsonValue, check_shape, encode
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from sandbox.errors import CallFailed
     from sandbox.limits import Limits
 
-#: Nesting of a reply: what a tool may return. Deeper values would not survive the program's own `json.dumps`.
+#: Deepest nesting of a tool's answer. The program's own `json.dumps` would fail on deeper values.
 REPLY_DEPTH = 200
 
 
 def encode_program(code: str, names: Collection[str], compiled: str | None = None) -> bytes:
-    """Return what a run says of its program: the same at each run. `compiled` is what it was compiled to before.
+    """Return the part of a message that describes the program, with its compiled form if that is known.
 
-    Raises InvalidJson, TypeError for code that cannot cross.
+    Raises InvalidJson for code with a lone surrogate.
     """
     told = b"null" if compiled is None else b'"%s"' % compiled.encode()
     return _PROGRAM % (encode(code), *_encode_names(tuple(sorted(names))), told)
@@ -52,11 +52,10 @@ def encode_run(
     inputs: Mapping[str, JsonValue],
     asks: bool = True,
 ) -> bytes:
-    """Return the start of a program, one frame or two; `program` comes from `encode_program`.
+    """Return the frame that starts a program, followed by the frame of its inputs if there are any.
 
-    With `asks` the guest tells the call sites and waits for `go`.
-
-    Raises InvalidJson, TypeError for inputs that cannot cross.
+    `program` comes from `encode_program`. With `asks`, the guest sends its call sites and waits for `go`.
+    Raises InvalidJson or TypeError for inputs that are not JSON data.
     """
     rest = (
         seed.hex().encode(),
@@ -66,11 +65,11 @@ def encode_run(
         b"true" if asks else b"false",
     )
     start = frame(_RUN % (program, *rest))
-    return start + frame(dumps(dict(inputs), depth=REPLY_DEPTH, digits=RESULT_DIGITS)) if inputs else start
+    return start + frame(encode_value(dict(inputs))) if inputs else start
 
 
 def encode_compile(program: bytes, *, limits: Limits) -> bytes:
-    """Return the frame that asks what a program is compiled to; `program` comes from `encode_program`."""
+    """Return the frame that has a program compiled; `program` comes from `encode_program`."""
     return frame(_COMPILE % (program, _encode_limits(limits)))
 
 
@@ -80,7 +79,7 @@ def encode_go() -> bytes:
 
 
 def encode_value(value: JsonValue) -> bytes:
-    """Return a call's value as JSON, ready for `encode_reply`. Raises InvalidJson, TypeError: not JSON data."""
+    """Return a tool's answer as JSON, for `encode_reply`. Raises InvalidJson or TypeError if it is not JSON data."""
     data = encode(value)
     check_shape(data, depth=REPLY_DEPTH, digits=RESULT_DIGITS)
     return data
@@ -92,7 +91,7 @@ def encode_reply(call_id: int, *, now: int, value: bytes, marks: Sequence[int] =
 
 
 def encode_failure(error: CallFailed) -> bytes:
-    """Return the fields of an error as JSON, ready for `encode_failed_reply`."""
+    """Return an error as JSON, for `encode_failed_reply`. Raises InvalidJson or TypeError for its body."""
     fields = {
         "message": error.message,
         "kind": error.kind,
@@ -104,35 +103,27 @@ def encode_failure(error: CallFailed) -> bytes:
 
 
 def encode_failed_reply(call_id: int, *, now: int, fields: bytes, marks: Sequence[int] = ()) -> bytes:
-    """Return the frame that tells the program that a call failed; `fields` come from `encode_failure`."""
+    """Return the frame that reports a failed call; `fields` come from `encode_failure`."""
     return frame(b'{"t":"reply","id":%d,"now":%d%s,"error":%s}' % (call_id, now, _marks(marks), fields))
 
 
 def encode_tick(*, now: int, marks: Sequence[int] = ()) -> bytes:
-    """Return the frame that says that a timer is due."""
+    """Return the frame that reports that a timer is due."""
     return frame(b'{"t":"tick","now":%d%s}' % (now, _marks(marks)))
 
 
 def encode_live(*, now: int) -> bytes:
-    """Return the marker behind frames that were sent ahead: the guest acknowledges it when it reads it."""
+    """Return the marker behind a record; the guest acknowledges it."""
     return frame(b'{"t":"live","now":%d}' % now)
 
 
-#: The limits that the guest keeps by itself, so that a program is told what it did; the host keeps all of them.
-_TOLD = (
-    "source_bytes",
-    "source_depth",
-    "output_bytes",
-    "result_bytes",
-    "result_depth",
-    "calls",
-    "frame_bytes",
-)
+#: The limits that the guest checks first, so that a program sees an error of its own. The host enforces all of them.
+_TOLD = ("source_bytes", "source_depth", "output_bytes", "result_bytes", "result_depth", "calls", "frame_bytes")
 
 
 @lru_cache(maxsize=64)
 def _encode_names(names: Sequence[str]) -> tuple[bytes, bytes]:
-    """Return the roots of the names and their parameters: `search(query, limit)` may be given them by position."""
+    """Return the root names and the positional parameters, such as those of `search(query, limit)`."""
     parameters = {}
     for name in names:
         path, _, listed = name.partition("(")

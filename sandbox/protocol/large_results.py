@@ -1,7 +1,7 @@
-"""A large result, checked in steps of a few milliseconds and kept as the bytes that came: no value is made of it.
+"""Check a large result in steps of a few milliseconds. The result stays bytes; no value is made of it.
 
-The steps look at brackets, numbers and UTF-8. The last one is the grammar, which a parser in C that builds nothing
-checks at once: 16 MiB in some 30 ms, whatever stands in them.
+The steps check brackets, numbers and UTF-8. Then a parser in C that builds nothing checks the grammar at once: 16 MiB
+in about 30 ms, whatever they hold.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from math import isinf
 from typing import TYPE_CHECKING
 
 from sandbox.protocol import strict_json
-from sandbox.protocol.strict_json import LEAST_LIST, LEAST_OBJECT, RESULT_DIGITS, InvalidJson
+from sandbox.protocol.strict_json import LEAST_LIST, LEAST_OBJECT, RESULT_DIGITS, InvalidJson, SlowNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: From this many bytes on a result is checked in steps.
+#: Results of at least this many bytes are checked in steps.
 LARGE = 1 << 16
-#: Bytes of a step: the worst take some 10 ms.
+#: Bytes of a step; the worst take about 10 ms.
 STEP_BYTES = 1 << 17
 
-#: A number may be too large for a float, or too long, only where the text holds one of these.
+#: A number can be too large for a float, or too long, only if the text holds one of these.
 _UNUSUAL = re.compile(rb"[0-9][eE]\+?[0-9]{3}|[0-9]{200}")
-#: The search begins so far before a step, since a step may begin within a number.
+#: The search begins this far before a step, since a step may begin inside a number.
 _BEFORE = 256
 _NUMBER = re.compile(rb"[0-9][0-9.eE+-]*+")
 _AT_END = re.compile(rb"[0-9.eE+-]++\Z")
@@ -33,23 +33,27 @@ _LONGEST_NUMBER = RESULT_DIGITS + 100
 
 
 class ResultCheck:
-    """Checks one JSON text of a side that nobody trusts; `weight` is known when all steps are done."""
+    """Check one JSON text from an untrusted side. `weight` is final once all steps are done.
 
-    def __init__(self, data: bytes, depth: int) -> None:
+    The text may be a part of a value; `numbers` counts in the whole value, and is checked by the caller.
+    """
+
+    def __init__(self, data: bytes, depth: int, numbers: SlowNumbers) -> None:
         self._data = data
         self._depth = depth
         self._level = 0
         self._is_in_string = False
         self._decoded = 0
         self._least_weight = 0
+        self._numbers = numbers
 
     @property
     def weight(self) -> int:
-        """What the text counts for, in bytes: see `strict_json.Structure`."""
+        """What the text counts for, in bytes; see `strict_json.weight`."""
         return max(len(self._data), self._least_weight)
 
     def steps(self) -> Iterator[None]:
-        """Check the text, a step for each turn of whoever asks. Raises InvalidJson."""
+        """Check one step for each item that is taken. Raises InvalidJson."""
         start = 0
         while start < len(self._data):
             end = self._end(start)
@@ -58,10 +62,10 @@ class ResultCheck:
             yield
         if self._level or self._is_in_string:
             raise InvalidJson(f"nested more than {self._depth} deep" if self._level else "not JSON: a string is open")
-        strict_json.check_grammar(self._data, self._depth)
+        strict_json.check_grammar(self._data)
 
     def _end(self, start: int) -> int:
-        """Where a step ends: not between a backslash and what it escapes."""
+        """Return the end of a step, which never separates a backslash from what it escapes."""
         end = min(start + STEP_BYTES, len(self._data))
         chunk = self._data[start:end]
         is_cut = (len(chunk) - len(chunk.rstrip(b"\\"))) % 2
@@ -74,6 +78,7 @@ class ResultCheck:
             message = f"not UTF-8: {error.reason} at byte {self._decoded + error.start}"
             raise InvalidJson(message) from None
         self._decoded += count
+        self._numbers.add(self._data, start, end)
         plain = strict_json.without_escapes(self._data[start:end])
         begins_in_string = self._is_in_string
         if begins_in_string:
@@ -102,14 +107,6 @@ class ResultCheck:
         try:
             largest = max(map(float, numbers), default=0.0)
         except ValueError:
-            raise InvalidJson("not JSON: a number that is none") from None
+            raise InvalidJson("not JSON: a malformed number") from None
         if isinf(largest):
             raise InvalidJson("a number too large for a float")
-
-
-def check_result(data: bytes, depth: int) -> int:
-    """Check a text in one go, and return its weight. Raises InvalidJson."""
-    check = ResultCheck(data, depth)
-    for _ in check.steps():
-        pass
-    return check.weight

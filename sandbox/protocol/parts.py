@@ -1,14 +1,14 @@
-"""A value that comes in parts, so that the host reads one while the guest encodes the next. No I/O in here.
+"""Parts of a value: the host reads one while the guest encodes the next. This module does no I/O.
 
-    [item,…]    items of the list that is open
-    ={…}        members of the object that is open
-    +[          opens a list, the next item of the list that is open; +["key" the member of an object
-    +{          opens an object in the same way
-    -           what was opened last is complete
-    []          takes back all that came before
+    [item,…]    items of the open list
+    ={…}        members of the open object
+    +[          open a list as the next item of the open list; +["key" as a member of the open object
+    +{          open an object in the same way
+    -           close the list or object that was opened last
+    []          withdraw all parts so far
 
-The value itself is open from the beginning, and what it is the first part says. Its last part is bare JSON again: it
-is the value that follows the final message.
+The value itself is open from the beginning; the first part decides whether it is a list or an object. The last part is
+the bare JSON that follows the final message.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from __future__ import annotations
 from sandbox.errors import GuestProtocolError
 from sandbox.protocol.strict_json import InvalidJson, encode, loads, loads_result
 
-#: The part that takes back those before it.
+#: Least weight of a part, in bytes: bounds the number of parts.
+LEAST_PART = 4_096
+#: The part that withdraws all parts so far.
 NO_PARTS = b"[]"
 CLOSE = b"-"
-#: How a frame begins that is a part.
+#: First bytes of a frame that is a part.
 KINDS = (b"[", b"=", b"+", b"-")
 _MARKS: dict[type, bytes] = {list: b"[", dict: b"{"}
 _SPACE = b" \t\r\n"
@@ -28,34 +30,31 @@ _TYPES: dict[bytes, type] = {mark: kind for kind, mark in _MARKS.items()}
 
 
 def part_of(data: bytes) -> bytes:
-    """Return the part that carries these items or members, given as JSON."""
+    """Return the part that carries a JSON list of items, or a JSON object of members."""
     return data if data.startswith(b"[") else b"=" + data
 
 
 def opening(kind: type, key: str | None) -> bytes:
-    """Return the part that opens a list or an object, under a key where it is a member. Raises InvalidJson."""
+    """Return the part that opens a list or an object, with a key for a member. Raises InvalidJson."""
     return b"+" + _MARKS[kind] + (b"" if key is None else encode(key))
 
 
 class Parts:
-    """Puts the text of a value together from what nobody trusts. `depth` is how deep the whole may be nested.
-
-    No value is made of the parts: their texts are put in their places.
-    """
+    """Join untrusted parts to the text of one value, nested at most `depth` levels. No value is made of it."""
 
     def __init__(self, depth: int) -> None:
         self._depth = depth
         self._texts: list[bytes] = []
-        #: Of what is open: the type, and whether something is in it.
+        #: Each open list or object: its type, and whether it has contents.
         self._open: list[tuple[type, bool]] = []
 
     @property
     def depth_left(self) -> int:
-        """How deep the next part may be nested."""
+        """Nesting that is left for the next part."""
         return self._depth - max(len(self._open) - 1, 0)
 
     def take(self, part: bytes, *, is_checked: bool = False) -> None:
-        """Take one part; `is_checked`: its JSON is known to be some. Raises GuestProtocolError, InvalidJson."""
+        """Take one part, whose JSON may have been checked before. Raises GuestProtocolError or InvalidJson."""
         text = checked_text(part)
         if text and not is_checked:
             loads_result(text, depth=self.depth_left)
@@ -72,7 +71,7 @@ class Parts:
             kind, _ = self._open.pop()
             self._texts.append(_ENDS[kind])
         else:
-            raise GuestProtocolError("the guest sent a part of a value that is none")
+            raise GuestProtocolError("the guest sent a malformed part of a value")
 
     def complete(self, last: bytes) -> bytes:
         """Return the text of the whole value, given its last part. Raises GuestProtocolError."""
@@ -80,7 +79,7 @@ class Parts:
             return last
         kind, _ = self._open[0]
         if len(self._open) > 1 or not last.startswith(_MARKS[kind]):
-            raise GuestProtocolError("the guest sent parts of a value, and a last one that does not belong to them")
+            raise GuestProtocolError("the guest sent a last part that does not fit the parts before")
         self._put(kind, last)
         self._texts.append(_ENDS[kind])
         return b"".join(self._texts)
@@ -94,7 +93,7 @@ class Parts:
 
     def _begin(self, kind: type | None, key: bytes) -> None:
         if kind is None or (key and type(loads(key)) is not str):
-            raise GuestProtocolError("the guest opened something in a value that is no list and no object")
+            raise GuestProtocolError("the guest opened something other than a list or an object in a value")
         self._enter(dict if key else list)
         self._next(dict if key else list)
         self._texts.append((key + b":" if key else b"") + _MARKS[kind])
@@ -104,12 +103,12 @@ class Parts:
             raise InvalidJson(message)
 
     def _enter(self, kind: type) -> None:
-        """See to it that what is open is of this kind; the value itself, if nothing came before."""
+        """Check the type of the open container; the first part opens the value itself."""
         if not self._open:
             self._open.append((kind, False))
             self._texts.append(_MARKS[kind])
         if self._open[-1][0] is not kind:
-            raise GuestProtocolError("the guest sent items of a list for an object, or the other way round")
+            raise GuestProtocolError("the guest sent items for an object, or members for a list")
 
     def _next(self, kind: type) -> None:
         if self._open[-1][1]:
@@ -118,7 +117,7 @@ class Parts:
 
 
 def checked_text(part: bytes) -> bytes:
-    """Return what of a part is JSON to be checked; nothing of one that opens or closes."""
+    """Return the JSON in a part; empty for parts that open, close or withdraw."""
     if part.startswith(b"[") and part != NO_PARTS:
         return part
     return part[1:] if part.startswith(b"={") else b""

@@ -1,8 +1,8 @@
-"""JSON from a side that nobody trusts, and for it: what is checked before, while and after it is parsed.
+"""Strict JSON for both sides of the pipe: text from an untrusted side is checked before, while and after it is parsed.
 
-Before parsing, on the bytes: UTF-8, nesting, length of numbers. While parsing: NaN and Infinity, keys that come
-twice. After parsing, and only where the bytes make it possible: numbers that overflow to infinity, lone surrogates.
-All checks run in C over the whole text and cost a few per cent of the parse.
+Before parsing, on the bytes: nesting and the length of numbers. While parsing: UTF-8, NaN and Infinity, repeated keys.
+After parsing, only if the bytes make it possible: floats that overflow to infinity, lone surrogates. The checks run in
+C over the whole text and cost a few per cent of the parse. The grammar is that of RFC 8259.
 """
 
 from __future__ import annotations
@@ -10,13 +10,10 @@ from __future__ import annotations
 import gc
 import json
 import re
-import sys
 from array import array
-from functools import cache
 from itertools import accumulate
 from json import encoder as _json_encoder
 from json import scanner as _json_scanner
-from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 if TYPE_CHECKING:
@@ -25,32 +22,33 @@ if TYPE_CHECKING:
 JsonValue = Any
 _Scan: TypeAlias = "Callable[[str, int], tuple[JsonValue, int]]"
 
-#: Longest run of digits in a message: a 128-bit integer has 39, and a float is written with 17 at most.
+#: Longest run of digits in a message. A 128-bit integer has 39; a float is written with at most 17.
 MESSAGE_DIGITS = 100
-#: Longest run of digits in a result: the length up to which CPython converts text to int in reasonable time.
+#: Longest run of digits in a result: CPython's default limit for converting text to int.
 RESULT_DIGITS = 4_300
-#: Nesting of a message that is not a result.
+#: Deepest nesting of a message that is not a result.
 MESSAGE_DEPTH = 72
 
-#: What a list and an object count for at least, in bytes: see `Structure`.
+#: Least weight of a list and of an object, in bytes; see `weight`.
 LEAST_LIST, LEAST_OBJECT = 8, 16
-#: Exponents of three digits in a large text that the standard library's parser has to read.
+#: Most three-digit exponents in a large text that needs the standard library's parser; see `SlowNumbers`.
 _MOST_EXPONENTS = 2_000
-#: Text that is shorter cannot hold too long a number: one search for the rest.
+#: A text up to this length cannot hold a number that is too long.
 _SHORT = 100
-#: With an exponent of two digits a number with fewer digits than this is no larger than 1e299.
+#: A number with fewer digits and a two-digit exponent is at most 1e299.
 _MANY_DIGITS = 200
-#: From this many bytes on a result goes through the faster parser.
+#: Texts of at least this many bytes are parsed by orjson, which takes a third of the standard library's time.
 _LARGE = 1 << 16
-#: Numbers that orjson does not read as they are written: whole ones beyond 64 bits, and -0.
-_EXACT = re.compile(rb"[0-9]{19}|-0(?![.0-9])")
+#: Numbers that orjson reads inexactly: integers beyond 64 bits, and -0.
+_EXACT_DIGITS = 19
+_EXACT = re.compile(rb"[0-9]{%d}|-0(?![.0-9])" % _EXACT_DIGITS)
 _MAY_BE_UNREAL = re.compile(rb"[0-9][eE]\+?[0-9]{3}|\\u[dD]")
-#: Of a text without escaped quotes: with them a string that does not end would be looked for from each of them.
+#: For texts without escaped quotes; with them, a search for the end of an open string would start at each quote.
 STRING = re.compile(rb'"[^"]*+"')
 _ONE_KIND = bytes.maketrans(b"{}", b"[]")
-#: One level up, one down, or none.
+#: Change of the nesting level at each byte.
 _STEPS = bytes(1 if code == ord("[") else 255 if code == ord("]") else 0 for code in range(256))
-#: Levels that are taken away from brackets one by one, which is faster than to count for ordinary data.
+#: Innermost levels that are removed one by one; for ordinary data this is faster than counting.
 _PASSES = 5
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'[]{}"'))
 #: Digits and the plus of an exponent become 0, both letters of an exponent e, everything else a space.
@@ -60,207 +58,56 @@ _NUMBER_SHAPES = bytes(
 
 
 class InvalidJson(ValueError):
-    """The text is not JSON within the budgets; the message says what is wrong with it."""
+    """The text is not strict JSON within its limits; the message names the first violation."""
 
 
 def loads(data: bytes, *, depth: int = MESSAGE_DEPTH, digits: int = MESSAGE_DIGITS) -> JsonValue:
-    """Parse a message. Keys that come twice are refused, but in a large one the last wins. Raises InvalidJson."""
-    return _parsed(data, _SCAN_MESSAGE, depth, digits, None)
+    """Parse a message. Raises InvalidJson.
 
-
-def loads_result(data: bytes, *, depth: int, structure: Structure | None = None) -> JsonValue:
-    """Parse a result, which may be large: as in any JSON reader the last of equal keys wins. Raises InvalidJson.
-
-    `structure` is that of the text, for whom it is known.
+    Repeated keys are rejected in texts below 64 KiB; in larger ones the last key wins.
     """
-    return _parsed(data, _SCAN_RESULT, depth, RESULT_DIGITS, structure)
+    return _parse(data, _SCAN_MESSAGE, depth, digits)
 
 
-def _parsed(data: bytes, scan: _Scan, depth: int, digits: int, structure: Structure | None) -> JsonValue:
-    """Parse by orjson what is large, unless it holds numbers that orjson does not read as they are written."""
-    if len(data) < _LARGE or (parse := _fast_parser()) is None:
-        return _loads(data, scan, depth, digits)
-    structure = structure or Structure(data)
-    structure.check_depth(depth)  # first: how deep a parser goes before it gives up is the application's setting
-    shapes = data.translate(_NUMBER_SHAPES)
-    if digits < RESULT_DIGITS or _reads_any_number():
-        _check_digits(data, shapes, digits)
+def loads_result(data: bytes, *, depth: int) -> JsonValue:
+    """Parse a result. Of repeated keys the last wins, as in most JSON readers. Raises InvalidJson."""
+    return _parse(data, _SCAN_RESULT, depth, RESULT_DIGITS)
+
+
+def _parse(data: bytes, scan: _Scan, depth: int, digits: int) -> JsonValue:
+    may_be_unreal = check_shape(data, depth=depth, digits=digits)  # before a parser recurses as deep as the text does
+    if len(data) >= _LARGE:
+        numbers = SlowNumbers()
+        numbers.add(data, 0, len(data))
+        numbers.check()
+        if not numbers.need_exact_parser:
+            return _parse_fast(data)
+    return _parse_exactly(data, scan, may_be_unreal=may_be_unreal)
+
+
+def loads_checked(data: bytes) -> JsonValue:
+    """Parse a large result that `ResultCheck` and `SlowNumbers` have accepted."""
+    return _parse_exactly(data, _SCAN_RESULT, may_be_unreal=False) if _EXACT.search(data) else _parse_fast(data)
+
+
+def _parse_fast(data: bytes) -> JsonValue:
+    """Parse with orjson, which rejects overflowing numbers and lone surrogates itself, and no number takes it long."""
+    from orjson import loads as parse  # noqa: PLC0415 - small texts need not load it
+
     collects = gc.isenabled()
-    gc.disable()  # what a parser makes holds no cycle: to look for one takes as long as to parse
+    gc.disable()  # parsed values hold no cycles, and looking for cycles takes as long as parsing
     try:
-        if _EXACT.search(data):
-            _check_exponents(shapes)
-            return _loads(data, scan, depth, digits)
         return parse(data)
     except ValueError as error:
-        message = f"not JSON: {error}"  # the other parser may say it better, and would hold the host for as long again
+        message = f"not JSON: {error}"
         raise InvalidJson(message) from None
     finally:
         if collects:
             gc.enable()
 
 
-def _check_exponents(shapes: bytes) -> None:
-    """Refuse many numbers near the ends of a float's range, each of which takes the slow parser 13 microseconds."""
-    if shapes.count(b"e000") + shapes.count(b"e 000") > _MOST_EXPONENTS:
-        message = (
-            f"more than {_MOST_EXPONENTS} numbers with exponents of three digits, beside whole numbers of more than 18"
-        )
-        raise InvalidJson(message)
-
-
-@cache
-def _fast_parser() -> Callable[[bytes], JsonValue] | None:
-    """Return orjson's parser, loaded for the first large text: a third of the standard library's time.
-
-    It refuses by itself what the standard library's has to be asked for: numbers that overflow, lone surrogates. And
-    no number takes it long, as 1e308 does others: what it does not read exactly is looked for before (`_EXACT`).
-    """
-    try:
-        from orjson import loads as parse  # noqa: PLC0415  # small results need not wait for it
-    except ImportError:
-        return None
-    return parse
-
-
-def check_grammar(data: bytes, depth: int) -> None:
-    """Refuse what is no JSON, in C and without making a value; nesting, numbers and UTF-8 have been looked at."""
-    check = _grammar()
-    if check is None:
-        _loads(data, _SCAN_RESULT, depth, RESULT_DIGITS)
-        return
-    try:
-        check(data)
-    except (ValueError, RecursionError) as error:
-        message = f"not JSON: {error}"
-        raise InvalidJson(message) from None
-
-
-@cache
-def _grammar() -> Callable[[bytes], object] | None:
-    """Return msgspec's reader of texts that it does not look into, loaded for the first large text."""
-    try:
-        from msgspec import Raw  # noqa: PLC0415  # small results need not wait for it
-        from msgspec.json import Decoder  # noqa: PLC0415
-    except ImportError:
-        return None
-    return Decoder(Raw).decode
-
-
-def dumps(value: JsonValue, *, depth: int = MESSAGE_DEPTH, digits: int = MESSAGE_DIGITS) -> bytes:
-    """Encode, within the same budgets that the other side checks. Raises InvalidJson, TypeError for other types."""
-    data = encode(value)
-    check_shape(data, depth=depth, digits=digits)
-    return data
-
-
-def encode(value: JsonValue, *, held: bool = False) -> bytes:
-    """Encode compactly, without looking at budgets. Raises InvalidJson, TypeError for other types.
-
-    `held` keeps each container while it is encoded. The interpreter only borrows them (seen up to 3.13), and `items` of
-    a class below dict is code that may let go of them.
-    """
-    encoder = _make_encoder({}) if held and type(value) not in _WHOLE else _ENCODE
-    try:
-        return "".join(encoder(value, 0)).encode()
-    except UnicodeEncodeError as error:
-        message = f"text holds half of a surrogate pair ({error.object[error.start]!a}), which JSON cannot carry"
-        raise InvalidJson(message) from None
-    except RecursionError:
-        message = "the value is nested too deeply, or holds itself"
-        raise InvalidJson(message) from None
-    except ValueError as error:  # NaN and Infinity
-        raise InvalidJson(str(error)) from None
-
-
-def check_shape(data: bytes, *, depth: int, digits: int) -> bool:
-    """Refuse what is nested too deeply or holds too long a number, without parsing it.
-
-    Returns whether the parsed value has to be walked: a number may overflow, or a string hold a lone surrogate.
-    """
-    check_depth(data, depth)
-    if len(data) <= _SHORT and digits >= _SHORT:
-        return _MAY_BE_UNREAL.search(data) is not None
-    shapes = data.translate(_NUMBER_SHAPES)
-    if digits < RESULT_DIGITS or _reads_any_number():
-        _check_digits(data, shapes, digits)
-    return _may_overflow(data, shapes) or (b"\\" in data and (b"\\ud" in data or b"\\uD" in data))
-
-
-def _check_digits(data: bytes, shapes: bytes, digits: int) -> None:
-    run = b"0" * (digits + 1)
-    if run in shapes and run in STRING.sub(b"", without_escapes(data)).translate(_NUMBER_SHAPES):
-        message = f"a number of more than {digits} digits"
-        raise InvalidJson(message)
-
-
-def _reads_any_number() -> bool:
-    """Tell whether the application lets `int` read more digits, in time that grows with the square of how many."""
-    return not 0 < sys.get_int_max_str_digits() <= RESULT_DIGITS
-
-
-def _may_overflow(data: bytes, shapes: bytes) -> bool:
-    """Tell whether a number may be too large for a float; one search over the shapes where there is no exponent."""
-    return b"0" * _MANY_DIGITS in shapes or (b"e000" in shapes and _MAY_BE_UNREAL.search(data) is not None)
-
-
-class Structure:
-    """The lists and objects of a text, told from its bytes alone: what they weigh, and how deep they are nested.
-
-    `weight` is what the text counts for against a budget: its bytes, or 8 for each list and 16 for each object in it if
-    that is more. Those take ten times as much memory as text does: 16 MB of `{"":0},…` would become 500. Most objects
-    have a longer text, so that ordinary data weigh what they are long.
-    """
-
-    __slots__ = ("_data", "_found")
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._found: bytes | None = None
-
-    @property
-    def weight(self) -> int:
-        """What the text counts for, in bytes."""
-        size = len(self._data)
-        if size < _LARGE and _least_weight(self._data) <= size:
-            return size  # whatever of it stands in strings
-        return max(size, _least_weight(self._brackets))
-
-    def check_depth(self, depth: int) -> None:
-        """Refuse what is nested too deeply, or not closed. Raises InvalidJson."""
-        if _is_deeper(self._brackets, depth):
-            message = f"nested more than {depth} deep"
-            raise InvalidJson(message)
-
-    @property
-    def _brackets(self) -> bytes:
-        if self._found is None:
-            self._found = _brackets(self._data)
-        return self._found
-
-
-def weight(data: bytes, brackets: bytes | None = None) -> int:
-    """Return the weight of a text; see `Structure`, which is not made for most texts.
-
-    `brackets` are those of the text, with other characters or without, for whom they have been picked out of it.
-    """
-    if _least_weight(data if brackets is None else brackets) <= len(data):
-        return len(data)
-    return Structure(data).weight
-
-
-def _least_weight(brackets: bytes) -> int:
-    return brackets.count(b"[") * LEAST_LIST + brackets.count(b"{") * LEAST_OBJECT
-
-
-def check_depth(data: bytes, depth: int) -> None:
-    """Refuse what is nested too deeply, without parsing it. Raises InvalidJson."""
-    if data.count(b"[") + data.count(b"{") > depth:
-        Structure(data).check_depth(depth)
-
-
-def _loads(data: bytes, scan: _Scan, depth: int, digits: int) -> JsonValue:
-    must_walk = check_shape(data, depth=depth, digits=digits)
+def _parse_exactly(data: bytes, scan: _Scan, *, may_be_unreal: bool) -> JsonValue:
+    """Parse with the scanner of the standard library."""
     try:
         text = str(data, "utf-8")
         value, end = scan(text, 0)
@@ -274,35 +121,126 @@ def _loads(data: bytes, scan: _Scan, depth: int, digits: int) -> JsonValue:
         raise InvalidJson(message) from None
     if end != len(text):
         raise InvalidJson("not JSON: there is more text after the value")
-    if must_walk:
-        _refuse_unreal_values(value)
+    if may_be_unreal:
+        encode(value)  # rejects infinite numbers and lone surrogates
     return value
 
 
-def _is_deeper(brackets: bytes, depth: int) -> bool:
-    """Tell whether brackets nest deeper than `depth`, or do not match."""
-    brackets = brackets.translate(_ONE_KIND)
-    if brackets.count(b"[") * 2 != len(brackets):
-        return True
-    passes = min(depth, _PASSES)
-    for _ in range(passes):  # each pass takes away the innermost level, and no more
-        if not brackets:
-            return False
-        brackets = brackets.replace(b"[]", b"")
-    if not brackets:
-        return False
-    depths = array("i", accumulate(memoryview(brackets.translate(_STEPS)).cast("b")))
-    return max(depths) > depth - passes or min(depths) < 0 or depths[-1] != 0
+class SlowNumbers:
+    """Find the numbers that would make a large text slow to parse, however many pieces it comes in.
+
+    orjson reads -0 and integers of 19 digits inexactly, so that their text needs the standard library's parser. That
+    parser takes 13 µs for a number with a three-digit exponent. A text with the former may hold few of the latter.
+    """
+
+    def __init__(self) -> None:
+        self.need_exact_parser = False
+        self._exponents = 0
+
+    def add(self, data: bytes, start: int, end: int) -> None:
+        """Count in `data[start:end]`, and in the number that crosses `start`."""
+        shapes = data[start:end].translate(_NUMBER_SHAPES)
+        self._exponents += shapes.count(b"e000") + shapes.count(b"e 000")
+        if not self.need_exact_parser:
+            self.need_exact_parser = _EXACT.search(data, max(start - _EXACT_DIGITS, 0), end) is not None
+
+    def check(self) -> None:
+        """Raise InvalidJson if the text would be slow to parse."""
+        if self.need_exact_parser and self._exponents > _MOST_EXPONENTS:
+            message = f"-0 or an integer of 19 digits, beside over {_MOST_EXPONENTS} numbers with three-digit exponents"
+            raise InvalidJson(message)
 
 
-def _brackets(data: bytes) -> bytes:
+def check_grammar(data: bytes) -> None:
+    """Reject text that is not JSON, in C and without making a value.
+
+    Nesting, numbers and UTF-8 must have been checked before. Raises InvalidJson.
+    """
+    from msgspec import Raw  # noqa: PLC0415 - small results need not load it
+    from msgspec.json import Decoder  # noqa: PLC0415
+
+    try:
+        Decoder(Raw).decode(data)
+    except (ValueError, RecursionError) as error:
+        message = f"not JSON: {error}"
+        raise InvalidJson(message) from None
+
+
+def encode(value: JsonValue, *, held: bool = False) -> bytes:
+    """Encode compactly, without checking limits. Raises InvalidJson, or TypeError for other types.
+
+    `held` keeps a reference to each container while it is encoded. CPython (up to 3.13) only borrows them, and the
+    `items` method of a dict subclass may release them.
+    """
+    encoder = _make_encoder({}) if held and type(value) not in _SCALARS else _ENCODE
+    try:
+        return "".join(encoder(value, 0)).encode()
+    except UnicodeEncodeError as error:
+        message = f"text holds half of a surrogate pair ({error.object[error.start]!a}), which JSON cannot carry"
+        raise InvalidJson(message) from None
+    except RecursionError:
+        message = "the value is nested too deeply, or holds itself"
+        raise InvalidJson(message) from None
+    except ValueError as error:  # NaN, infinity, or an integer too long to convert
+        raise InvalidJson(str(error)) from None
+
+
+def check_shape(data: bytes, *, depth: int, digits: int) -> bool:
+    """Reject nesting that is too deep and numbers that are too long, without parsing. Raises InvalidJson.
+
+    Returns whether the parsed value must be walked, because a number may overflow or a string hold a lone surrogate.
+    """
+    check_depth(data, depth)
+    if len(data) <= _SHORT and digits >= _SHORT:
+        return _MAY_BE_UNREAL.search(data) is not None
+    shapes = data.translate(_NUMBER_SHAPES)
+    _check_digits(data, shapes, digits)
+    if b"0" * _MANY_DIGITS in shapes or (b"e000" in shapes and _MAY_BE_UNREAL.search(data) is not None):
+        return True  # a number may be too large for a float
+    return b"\\" in data and (b"\\ud" in data or b"\\uD" in data)
+
+
+def _check_digits(data: bytes, shapes: bytes, digits: int) -> None:
+    run = b"0" * (digits + 1)
+    if run in shapes and run in STRING.sub(b"", without_escapes(data)).translate(_NUMBER_SHAPES):
+        message = f"a number of more than {digits} digits"
+        raise InvalidJson(message)
+
+
+def weight(data: bytes, brackets: bytes | None = None) -> int:
+    """Return what a text counts for against a budget, in bytes.
+
+    This is its length, or 8 for each list and 16 for each object in it if that is more: containers take ten times the
+    memory of text, so that 16 MB of `{"":0},…` would become 500 MB. Most objects have a longer text, so ordinary data
+    weighs its length. `brackets` are those of the text, if the caller has them; other characters may be among them.
+    """
+    if _least_weight(data if brackets is None else brackets) <= len(data):
+        return len(data)  # even if all brackets are outside of strings
+    return max(len(data), _least_weight(brackets_of(data)))
+
+
+def _least_weight(brackets: bytes) -> int:
+    return brackets.count(b"[") * LEAST_LIST + brackets.count(b"{") * LEAST_OBJECT
+
+
+def check_depth(data: bytes, depth: int) -> None:
+    """Reject a text with more than `depth` brackets if it is nested deeper or not closed. Raises InvalidJson."""
+    if data.count(b"[") + data.count(b"{") <= depth:
+        return
+    brackets = brackets_of(data)
+    if level_after(brackets, 0, depth) or b'"' in brackets:
+        raise _nested_too_deeply(depth)
+
+
+def brackets_of(data: bytes) -> bytes:
+    """Return the brackets outside of strings, and the quote of a string that is not closed."""
     return outside_of_strings(without_escapes(data))
 
 
 def outside_of_strings(plain: bytes) -> bytes:
-    """Return the brackets outside of strings, and a quote that has no other, of a text without escapes.
+    """Return `brackets_of` a text without escapes.
 
-    Where quotes stand side by side in even numbers only, each bracket between them is outside: in most texts.
+    If all quotes are adjacent in pairs once everything else is removed, no bracket is in a string. Most texts are so.
     """
     found = plain.translate(None, _NOT_STRUCTURE)
     brackets = found.translate(None, b'"')
@@ -312,58 +250,34 @@ def outside_of_strings(plain: bytes) -> bytes:
 
 
 def level_after(brackets: bytes, level: int, depth: int) -> int:
-    """Return how deep the text is nested after these brackets. Raises InvalidJson beyond `depth`, and below zero."""
+    """Return the nesting level after these brackets. Raises InvalidJson beyond `depth` and below zero."""
     brackets = brackets.translate(_ONE_KIND)
     rest, passes = brackets, 0
     while rest and passes < min(depth - level, _PASSES):
         rest, passes = rest.replace(b"[]", b""), passes + 1
     if not rest:
-        return level  # nothing was nested deeper than there were passes
+        return level
     levels = array("i", accumulate(memoryview(brackets.translate(_STEPS)).cast("b"), initial=level))
     if max(levels) > depth or min(levels) < 0:
-        message = f"nested more than {depth} deep"
-        raise InvalidJson(message)
+        raise _nested_too_deeply(depth)
     return levels[-1]
 
 
+def _nested_too_deeply(depth: int) -> InvalidJson:
+    return InvalidJson(f"nested more than {depth} deep")
+
+
 def without_escapes(data: bytes) -> bytes:
-    """Take out what may hide the end of a string; in this order: an escaped backslash may stand before it."""
+    """Remove escaped backslashes, then escaped quotes, which hide the end of a string."""
     return data.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in data else data
 
 
-def _refuse_unreal_values(value: JsonValue) -> None:
-    pending = [value]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, str):
-            if not _is_encodable(item):
-                message = "text holds half of a surrogate pair"
-                raise InvalidJson(message)
-        elif isinstance(item, float):
-            if not isfinite(item):
-                message = "a number too large for a float"
-                raise InvalidJson(message)
-        elif isinstance(item, list):
-            pending.extend(item)
-        elif isinstance(item, dict):
-            pending.extend(item)
-            pending.extend(item.values())
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _refuse_constant(name: str) -> NoReturn:
+def _reject_constant(name: str) -> NoReturn:
     message = f"{name} is not a JSON number"
     raise ValueError(message)
 
 
-def _refuse_repeated_keys(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+def _reject_repeated_keys(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
     members = dict(pairs)
     if len(members) != len(pairs):
         message = "an object with the same key twice"
@@ -371,28 +285,25 @@ def _refuse_repeated_keys(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonV
     return members
 
 
-def _refuse_type(value: object) -> NoReturn:
+def _reject_type(value: object) -> NoReturn:
     message = f"{type(value).__name__} is not JSON data"
     raise TypeError(message)
 
 
-# The scanner itself, without the search for white space around the value: what comes here has none.
+# The scanner itself accepts no white space around the value.
 _make_scanner: Any = _json_scanner.make_scanner
 _SCAN_MESSAGE = _make_scanner(
-    json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeated_keys)
+    json.JSONDecoder(parse_constant=_reject_constant, object_pairs_hook=_reject_repeated_keys)
 )
-_SCAN_RESULT = _make_scanner(json.JSONDecoder(parse_constant=_refuse_constant))
+_SCAN_RESULT = _make_scanner(json.JSONDecoder(parse_constant=_reject_constant))
 
 
 def _make_encoder(held: dict[int, Any] | None = None) -> Any:
-    """Build the C encoder without the options around it, which `json.dumps` builds for each call."""
-    make = getattr(_json_encoder, "c_make_encoder", None)
-    if make is None:  # an interpreter without the C accelerator
-        options = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":"))
-        return options.iterencode
-    return make(held, _refuse_type, _json_encoder.encode_basestring, None, ":", ",", False, False, False)
+    """Build the encoder in C, without the options around it that `json.dumps` builds for each call."""
+    make: Any = _json_encoder.c_make_encoder  # type: ignore[attr-defined]
+    return make(held, _reject_type, _json_encoder.encode_basestring, None, ":", ",", False, False, False)
 
 
 _ENCODE = _make_encoder()
-#: Types of values that hold no others.
-_WHOLE = frozenset({str, int, float, bool, type(None)})
+#: Types whose values are no containers.
+_SCALARS = frozenset({str, int, float, bool, type(None)})

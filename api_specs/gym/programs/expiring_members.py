@@ -1,4 +1,4 @@
-# Look up the next members whose membership runs out, in parallel.
+# Look up the next members whose membership expires, in parallel.
 import asyncio
 from datetime import date, timedelta
 

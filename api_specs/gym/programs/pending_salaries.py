@@ -1,4 +1,4 @@
-# What are the pending salaries worth in euro?
+# How much are the pending salaries in euros?
 from concurrent.futures import ThreadPoolExecutor
 
 pending = gym.salary.get_pending_salaries(limit=100)["items"]

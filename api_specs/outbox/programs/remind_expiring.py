@@ -1,4 +1,4 @@
-# Remind the members whose membership ends within a week: who they are comes from one API, the mail from another.
+# Remind members whose membership ends within a week: one API has the members, another sends the mail.
 import asyncio
 from datetime import date, timedelta
 

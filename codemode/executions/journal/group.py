@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from codemode.errors import LeaseLost
     from codemode.executions.journal.base import JournalEntry, Lease
-    from codemode.executions.journal.transactions import Line
+    from codemode.executions.journal.rows import Line
 
     Written = Sequence[int | LeaseLost]
 

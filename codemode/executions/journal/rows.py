@@ -33,6 +33,9 @@ _LARGE = 1 << 16
 
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
+#: The kind, the content and the value of an entry.
+Line = tuple[str, str, bytes | None]
+
 encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
@@ -111,8 +114,8 @@ def listed(row: Sequence[Any], seals: Seals) -> StoredExecution:
         return StoredExecution(known, status, server, *times, damage=str(error))
 
 
-def line(entry: JournalEntry) -> tuple[str, str, bytes | None]:
-    """(kind, content, value) of an entry. Raises TypeError where its data is not JSON."""
+def line(entry: JournalEntry) -> Line:
+    """Return an entry as it is written. Raises TypeError where its data is not JSON."""
     return entry.kind, encode((entry.path, entry.data)), entry.value
 
 

@@ -43,7 +43,6 @@ _SECOND_US = 1_000_000
 
 
 IsDead = Callable[[str], bool]
-Line = tuple[str, str, bytes | None]
 
 
 def create(seals: Seals, execution: NewExecution, server: str, lease_s: float, bounds: Bounds) -> Transaction[Lease]:

@@ -1,8 +1,8 @@
 """Confidence: how likely it is that the tool searched for exists at all, from how the best hit fits.
 
 A logistic model over what `evidence` gives. Its coefficients and the threshold were fitted on the development sets
-(`benchmarks.search_unsure`, docs/search.md): with the right tool taken out, with queries of another domain, and with
-nonsense.
+(`benchmarks.search_unsure`, docs/benchmarks/search.md): with the right tool taken out, with queries of another domain,
+and with nonsense.
 """
 
 from __future__ import annotations

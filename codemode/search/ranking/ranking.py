@@ -1,6 +1,7 @@
 """Ranking: the best candidates looked at closely. How well a tool answers the query, and the query a tool.
 
-Each feature is one column over the candidates; a score is their weighted sum. What each is worth: docs/search.md.
+Each feature is one column over the candidates; a score is their weighted sum. What each is worth:
+docs/benchmarks/search-notebook.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The numbers that search turns on. How each was found, and what it is worth: docs/search.md."""
+"""The numbers that search turns on. How each was found, and what it is worth: docs/benchmarks/search-notebook.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The agent loop: a model of any service, brought to the tools of a `CodeMode`.
+"""The agent loop: a model of any provider with the tools of a `CodeMode`.
 
 agent = Agent(service)                        # model, mode and bounds from the section `agent`
 result = await agent.answer("Who came today?")

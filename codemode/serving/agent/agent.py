@@ -1,4 +1,4 @@
-"""`Agent`: messages in, events and an answer out."""
+"""`Agent`: answers messages with a model and the tools of a service."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _SERVICE = instance(CodeMode, {})
 _SETTINGS = instance(
-    AgentSettings, {str: "AgentSettings(model=…) names a model", Settings: "give its agent"}, is_optional=True
+    AgentSettings, {str: "AgentSettings(model=…) names a model", Settings: "pass its agent"}, is_optional=True
 )
 _MODEL = Kind(
     "an object with a method ask(request), or None",
@@ -38,10 +38,10 @@ _MODEL = Kind(
 
 
 class Agent:
-    """A model with the tools of a service, in the view of one caller.
+    """A model with the tools of a service, within the view of one caller.
 
-    `settings` are those of the section `agent`, completed from the environment. `model` is one of your own in place of
-    theirs; `credentials` are the caller's, for services behind the tools. Raises ConfigurationError.
+    `settings` default to the section `agent`, completed from the environment. `model` replaces the model that they
+    name. `credentials` are the caller's credentials for upstream services. Raises ConfigurationError.
     """
 
     @takes(service=_SERVICE, settings=_SETTINGS, model=_MODEL, caller=CALLER, credentials=SECRETS)
@@ -69,7 +69,7 @@ class Agent:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close the connections to the model's service."""
+        """Close the connections to the model's provider."""
         if self._own is not None:
             await self._own.aclose()
 
@@ -77,11 +77,11 @@ class Agent:
     async def run(
         self, message: str, *, history: Sequence[Mapping[str, Any] | Message] = (), plan: Any = None
     ) -> AsyncGenerator[Event, None]:
-        """Answer a message; what happens is told as it does, and `Ended` comes last.
+        """Answer a message. Yields events as they happen; the last one is `Ended`.
 
-        `history` are the messages before it, as chat completions have them (`AgentResult.messages`); `plan` is any JSON
-        data of an orchestrator, of which the model sees 1,500 characters. Who stops listening ends the calls under way.
-        Raises ConfigurationError, and ValueError for a history that is none.
+        `history` holds earlier messages in chat completion format, as `AgentResult.messages`. `plan` is any JSON data;
+        the model sees 1,500 characters of it. Closing the iterator cancels running calls. Raises ConfigurationError,
+        and ValueError for an invalid history.
         """
         turn = Turn(
             self.settings, self._model, self._toolbox, message=message, history=read_history(history), plan=plan
@@ -94,7 +94,7 @@ class Agent:
     async def answer(
         self, message: str, *, history: Sequence[Mapping[str, Any] | Message] = (), plan: Any = None
     ) -> AgentResult:
-        """Answer a message; the result says how that ended."""
+        """Answer a message. Return the result, which reports how it ended."""
         result: AgentResult | None = None
         async with aclosing(self.run(message, history=history, plan=plan)) as events:
             async for event in events:

@@ -1,4 +1,4 @@
-"""Arguments as models write them: JSON, JSON in a string or a fence, bare code; or what is wrong with them."""
+"""Parse call arguments as models write them: JSON, JSON in a string or a fenced block, or bare code."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import json
 import re
 from typing import Any
 
-#: Characters of the model's own text that an error shows.
+#: Characters of the model's text quoted in an error.
 _SHOWN = 60
 
 _FENCED = re.compile(r"\A\s*```[\w-]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 
 
 class Malformed(Exception):
-    """The message is for the model: what was wrong, where, and what to send instead."""
+    """The arguments are unusable. The message tells the model what is wrong, where, and what to send instead."""
 
 
 def read_arguments(name: str, text: str, *, cut_off: bool = False) -> dict[str, Any]:
-    """The arguments of a call of `name`. `cut_off` says that the answer reached its bound of tokens.
+    """Return the arguments of a call. Pass `cut_off=True` if the answer reached its token limit.
 
     Raises Malformed.
     """
@@ -25,7 +25,7 @@ def read_arguments(name: str, text: str, *, cut_off: bool = False) -> dict[str, 
     if not stripped:
         return {}
     value: Any = stripped
-    for _ in range(3):  # models encode twice, seldom more
+    for _ in range(3):  # models sometimes encode twice
         if not isinstance(value, str):
             break
         value = _decoded(name, value, cut_off=cut_off)
@@ -37,7 +37,7 @@ def read_arguments(name: str, text: str, *, cut_off: bool = False) -> dict[str, 
 
 def _decoded(name: str, text: str, *, cut_off: bool) -> Any:
     try:
-        return json.loads(text, strict=False)  # models write line ends into strings
+        return json.loads(text, strict=False)  # models write line breaks into strings
     except RecursionError:
         message = f"the arguments of {name} are nested too deeply"
     except ValueError as error:
@@ -48,8 +48,10 @@ def _decoded(name: str, text: str, *, cut_off: bool) -> Any:
         else:
             at = getattr(error, "pos", 0)
             near = text[max(at - _SHOWN // 2, 0) : at + _SHOWN // 2]
-            said = getattr(error, "msg", str(error))
-            message = f"the arguments of {name} are not JSON: {said} at character {at}, near {near!r}; send them again"
+            problem = getattr(error, "msg", str(error))
+            message = (
+                f"the arguments of {name} are not JSON: {problem} at character {at}, near {near!r}; send them again"
+            )
     raise Malformed(message)
 
 
@@ -59,5 +61,5 @@ def _unfenced(text: str) -> str:
 
 
 def _kind(value: Any) -> str:
-    names = {list: "a list", str: "a text", bool: "a truth value", int: "a number", float: "a number"}
-    return "null" if value is None else names.get(type(value), "no object")
+    names = {list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
+    return "null" if value is None else names.get(type(value), "not an object")

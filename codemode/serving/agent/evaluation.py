@@ -1,4 +1,4 @@
-"""How well a model does tasks on a catalog: success, tokens, turns and time, in each way of bringing it the tools."""
+"""Measure how well a model does tasks on a catalog: success, tokens, turns and time, in each mode."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ if TYPE_CHECKING:
     from codemode.serving.agent.models import Model
     from codemode.settings import AgentMode, AgentSettings
 
-#: A number as people and models write it: 60,924.17 or 60 924.17 or -3.
+#: A number as people and models write it: 60,924.17, 60 924.17 or -3.
 _NUMBER = re.compile(r"-?\d+(?:[,\u00a0\u202f ]\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?")
 
-#: How far a number in an answer may be from the right one: half of the last digit of money.
+#: How far a number in an answer may be from the right one: half a cent.
 _NEAR = 0.005
 
 
 class Task(BaseModel):
-    """What a user asks, and how to tell whether it was done: `answer`, `check`, or both.
+    """A user's request, and how to tell whether it was done: by `answer`, `check`, or both.
 
-    `setup` is run before it. `answer` is a program whose result the answer must tell, every number and text in it;
-    `check` one whose result is true once the task was done; `solution` one that does it.
+    All fields but `id` and `message` are programs. `setup` runs before the task. The model's answer must contain every
+    number and text in the result of `answer`. The result of `check` is true once the task is done. `solution` does the
+    task.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -50,13 +51,13 @@ class Task(BaseModel):
     @model_validator(mode="after")
     def _can_be_judged(self) -> Task:
         if not self.answer and not self.check:
-            message = "give answer, check, or both: else nobody can tell whether it was done"
+            message = "set answer, check, or both: otherwise nothing shows whether the task was done"
             raise ValueError(message)
         return self
 
 
 class TaskSet(BaseModel):
-    """A file of tasks, on the configuration's sources or on a `surface` that ships with the project, started afresh."""
+    """A file of tasks for the configured sources, or for a freshly started example `surface`."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -66,7 +67,7 @@ class TaskSet(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """How one task ended. `why` is why it counts as not done."""
+    """How one task ended. `why` is the reason why it counts as not done."""
 
     task: str
     done: bool
@@ -80,54 +81,54 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """All tasks in one mode."""
+    """All attempts in one mode."""
 
     mode: AgentMode
     attempts: tuple[Attempt, ...]
 
     @property
     def success(self) -> float:
-        """The share of the tasks that were done."""
+        """Share of tasks done."""
         return sum(attempt.done for attempt in self.attempts) / len(self.attempts)
 
     @property
     def tokens(self) -> float:
-        """Input and output of a task, the mean."""
+        """Mean input and output tokens per task."""
         return statistics.fmean(attempt.tokens for attempt in self.attempts)
 
     @property
     def turns(self) -> float:
-        """Requests to the model for a task, the mean."""
+        """Mean requests to the model per task."""
         return statistics.fmean(attempt.turns for attempt in self.attempts)
 
     @property
     def duration_s(self) -> float:
-        """Seconds for a task, the median."""
+        """Median seconds per task."""
         return statistics.median(attempt.duration_s for attempt in self.attempts)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
+        """Return the evaluation as JSON data."""
         summary = {"success": self.success, "tokens": self.tokens, "turns": self.turns, "duration_s": self.duration_s}
         return {"mode": self.mode, **summary, "attempts": [asdict(attempt) for attempt in self.attempts]}
 
 
 def read_tasks(file: Path) -> TaskSet:
-    """Read a file of tasks. Raises ConfigurationError with every mistake in it."""
+    """Read a task file. Raises ConfigurationError that lists every mistake in it."""
     try:
         tasks = TaskSet.model_validate(yaml.load(file.read_text(encoding="utf-8"), YamlLoader))  # noqa: S506 -- a safe loader
     except OSError as error:
-        message = f"the tasks {file} cannot be read: {error.strerror}"
+        message = f"cannot read the tasks {file}: {error.strerror}"
         raise ConfigurationError(message) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         message = f"the tasks {file} are not YAML: {' '.join(str(error).split())}"
         raise ConfigurationError(message) from None
     except ValidationError as error:
-        said = [f"{file}: {'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors() if one["loc"]]
-        raise ConfigurationError("\n".join(said) or f"{file}: a mapping with a list of `tasks` is expected") from None
+        mistakes = [f"{file}: {'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors() if one["loc"]]
+        raise ConfigurationError("\n".join(mistakes) or f"{file}: expected a mapping with a list of `tasks`") from None
     ids = [task.id for task in tasks.tasks]
     twice = sorted({id_ for id_ in ids if ids.count(id_) > 1})
     if twice:
-        message = f"{file}: there is more than one task called {', '.join(twice)}"
+        message = f"{file}: more than one task has the id {', '.join(twice)}"
         raise ConfigurationError(message)
     return tasks
 
@@ -140,9 +141,9 @@ async def evaluate_agent(
     model: Model | None = None,
     begun: Callable[[Task], None] = lambda _: None,
 ) -> Evaluation:
-    """Have an agent do the tasks, one after the other, each in a conversation of its own.
+    """Have an agent do the tasks one after another, each in its own conversation.
 
-    `begun` is told of each. Raises ConfigurationError where the program of a task does not run.
+    `begun` is called before each task. Raises ConfigurationError if a program of a task fails.
     """
     attempts = []
     for task in tasks:
@@ -168,30 +169,28 @@ async def evaluate_agent(
 
 
 async def _missing(service: CodeMode, task: Task, result: AgentResult) -> str:
-    """Why the task was not done, or ""."""
+    """Return the reason why the task is not done, or ""."""
     if result.status != "completed":
         return f"{result.status}: {' '.join(result.text.split())[:200]}"
     if task.check and (await _value(service, task, "check")) is not True:
-        return "the check is not true"
+        return "the check did not return true"
     if task.answer:
         lacking = [leaf for leaf in _leaves(await _value(service, task, "answer")) if not tells(result.text, leaf)]
         if lacking:
-            return (
-                f"the answer does not tell {', '.join(map(repr, lacking[:3]))}: {' '.join(result.text.split())[:200]}"
-            )
+            return f"the answer lacks {', '.join(map(repr, lacking[:3]))}: {' '.join(result.text.split())[:200]}"
     return ""
 
 
 async def _value(service: CodeMode, task: Task, name: str) -> Any:
     ended = await service.execute(getattr(task, name))
     if not ended.ok:
-        message = f"task {task.id}: its {name} does not run: {failure_text(ended)}"
+        message = f"task {task.id}: its {name} program fails: {failure_text(ended)}"
         raise ConfigurationError(message)
     return ended.value
 
 
 def tells(text: str, value: Any) -> bool:
-    """Whether a text tells a number, by any notation and to the cent, or a text, in any case and spacing."""
+    """Whether a text contains a number to the cent, in any notation, or a text in any case and spacing."""
     if isinstance(value, bool) or value is None:
         return True
     if isinstance(value, (int, float)):

@@ -1,4 +1,4 @@
-"""What an agent tells while it works, in the order in which it happens; the last is `Ended`."""
+"""Events of an agent, in the order in which they happen. The last one is `Ended`."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ if TYPE_CHECKING:
     from codemode.serving.agent.transcript import TokenUsage
 
 AgentStatus = Literal[
-    "completed",  # the model gave its answer
-    "refused",  # the model said that it will not
-    "malformed",  # its answers stayed unreadable, repaired or not
-    "repeating",  # it made the same call again and again
-    "iterations",  # a bound was reached: what was achieved by then is there
+    "completed",  # the model answered
+    "refused",  # the model or its provider refused
+    "malformed",  # the model's answers were unusable, even after repairs
+    "repeating",  # the model kept making the same call
+    "iterations",  # a limit was reached; the result has what was achieved so far
     "tokens",
     "cost",
-    "unreachable",  # the model's service gave no answer, or an error
+    "unreachable",  # the model's provider could not be reached, or answered with an error
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The model is asked: for the how manyth time, with how many definitions, and what a menu chose them by."""
+    """A request to the model: its number, how many tool definitions it has, and how a menu chose them."""
 
     iteration: int
     definitions: int
@@ -39,7 +39,7 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True)
 class CallStarted:
-    """A call is about to be made; `arguments` are as they were understood."""
+    """A call is about to be made, with its parsed arguments."""
 
     id: str
     name: str
@@ -48,7 +48,7 @@ class CallStarted:
 
 @dataclass(frozen=True, slots=True)
 class CallEnded:
-    """A call has its answer: `text` is what the model reads, `outcome` that of the program behind it."""
+    """A call has ended. `text` is the answer for the model, `outcome` that of the program behind it."""
 
     id: str
     name: str
@@ -60,7 +60,7 @@ class CallEnded:
 
 @dataclass(frozen=True, slots=True)
 class ToolsRequested:
-    """The model asked for more tools; no call of a tool. `loaded` are the ids of those that it has now besides."""
+    """The model asked for more tools. `loaded` holds the ids of the added tools."""
 
     id: str
     name: str
@@ -71,14 +71,14 @@ class ToolsRequested:
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """The model's answer could not be used; it was told why and asked once more."""
+    """The model's answer was unusable. It got the problem and was asked again."""
 
     problem: str
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One thing that was done, as it stands in the history of a result: what was asked for, and what came of it."""
+    """One call in a result's history: what was called, and with what result."""
 
     name: str
     arguments: dict[str, Any]
@@ -88,10 +88,10 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class AgentResult:
-    """How a message was answered. `messages` are those of chat completions, to be given as history to the next one.
+    """The answer to a message. Pass `messages`, in chat completion format, as history to the next one.
 
-    `text` is the model's answer; where a bound ended the work, what was achieved by then. `cost` is in the currency of
-    the prices, None where there are none.
+    `text` is the model's answer, or what was achieved before a limit was reached. `cost` is in the currency of the
+    prices, or None without prices.
     """
 
     status: AgentStatus
@@ -105,17 +105,17 @@ class AgentResult:
 
     @property
     def ok(self) -> bool:
-        """Whether the model gave its answer."""
+        """Whether the model answered."""
         return self.status == "completed"
 
     def to_json(self) -> dict[str, Any]:
-        """The result as JSON data."""
+        """Return the result as JSON data."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The end, with the result."""
+    """The end of the turn, with its result."""
 
     result: AgentResult
 

@@ -1,4 +1,4 @@
-"""Models without tool calling: the tools stand in the prompt, calls are read from fenced blocks and text actions."""
+"""Models without tool calling: the prompt lists the tools, and calls are parsed from the text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from codemode.serving.agent.models import Model
     from codemode.serving.agent.transcript import Message
 
-#: A block, closed or at the end of the text: its language and what else stands on that line, and what is in it.
+#: A fenced block, closed or at the end of the text: language, rest of that line, content.
 _BLOCK = re.compile(r"^[ \t]*```[ \t]*(\w*)[ \t]*([^\n`]*)\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
 _PROGRAMS = frozenset(("python", "py", "python3", "tool_code"))
 
@@ -32,7 +32,7 @@ _ACTION = re.compile(
 _FINAL = re.compile(r"\A.*?^[ \t]*Final Answer:[ \t]*", re.DOTALL | re.MULTILINE)
 
 _HOW = """\
-You act by writing fenced blocks; what comes of them is told to you as observations. To call a tool write
+You act by writing fenced blocks; their results are sent to you as observations. To call a tool write
 
 ```call NAME
 {"argument": "value"}
@@ -47,11 +47,11 @@ and for the code of execute simply
 ```
 """
 
-_END = "\nAfter your blocks stop and wait. When you know the answer, write it without such blocks.\n\nThe tools:\n"
+_END = "\nAfter your blocks stop and wait. When you know the answer, write it without such blocks.\n\nTools:\n"
 
 
 class FencedModel:
-    """A model that calls no functions, as one that does."""
+    """Wraps a model without tool calling so that it behaves like one with it."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -60,7 +60,7 @@ class FencedModel:
         """Ask once. Raises ModelUnreachable."""
         names = [str(tool["function"]["name"]) for tool in request.tools]
         system = f"{request.system}\n\n{_described(request)}" if names and request.choice != "none" else request.system
-        plain = ModelRequest(system, [*_told(request.messages)])
+        plain = ModelRequest(system, [*_with_observations(request.messages)])
         async for piece in self._model.ask(plain):
             if isinstance(piece, ModelAnswer):
                 yield read_answer(piece, names if request.choice != "none" else ())
@@ -69,7 +69,7 @@ class FencedModel:
 
 
 def read_answer(answer: ModelAnswer, names: Collection[str]) -> ModelAnswer:
-    """The answer with the calls of these tools that stand in its text."""
+    """Return the answer with the calls of these tools parsed from its text."""
     calls = [*_calls(answer.text, names)] if names else []
     if calls:
         numbered = (replace(call, id=f"act_{number}") for number, call in enumerate(calls))
@@ -78,12 +78,12 @@ def read_answer(answer: ModelAnswer, names: Collection[str]) -> ModelAnswer:
 
 
 def programs(text: str) -> list[str]:
-    """The programs in the fenced blocks of a text."""
+    """Return the programs in the fenced blocks of a text."""
     return [code for language, _, code in _BLOCK.findall(text) if language.lower() in _PROGRAMS]
 
 
 def _calls(text: str, names: Collection[str]) -> Iterable[ToolRequest]:
-    """The calls in the order of their kinds: blocks, tags, actions."""
+    """Yield the calls by kind: blocks, then tags, then actions."""
     for language, rest, content in _BLOCK.findall(text):
         word = language.lower()
         if word in _PROGRAMS and "execute" in names:
@@ -101,7 +101,7 @@ def _calls(text: str, names: Collection[str]) -> Iterable[ToolRequest]:
 
 
 def _from_object(text: str, names: Collection[str] | None) -> Iterable[ToolRequest]:
-    """A call written as an object with a name and arguments; with `names` only a call of one of these."""
+    """Yield calls written as JSON objects with a name and arguments. With `names`, yield only calls of these."""
     try:
         value: Any = json.loads(text, strict=False)
     except (ValueError, RecursionError):
@@ -130,8 +130,8 @@ def _line(function: Mapping[str, Any]) -> str:
     return f"- {function['name']}: {function.get('description', '')} Arguments: {parameters}"
 
 
-def _told(messages: Sequence[Message]) -> Iterable[Message]:
-    """The messages with the answers of tools as observations: one message for those that belong together."""
+def _with_observations(messages: Sequence[Message]) -> Iterable[Message]:
+    """Yield the messages with tool results as observations. Consecutive results are joined in one message."""
     observed: list[str] = []
     for message in messages:
         if isinstance(message, ToolMessage):

@@ -1,4 +1,4 @@
-"""Models on services that speak OpenAI's chat completions or responses, asked through the official client."""
+"""Models of providers with OpenAI's chat completions or responses API, called through the official client."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
 OPENAI_URL = "https://api.openai.com/v1"
 
-#: Choices of tools that are words; every other is the name of a tool.
+#: Tool choices that are keywords. Any other choice is the name of a tool.
 CHOICES = ("auto", "required", "none")
 
 
 class ModelUnreachable(CodeModeError):
-    """The model's service gave no answer, or an error."""
+    """The model's provider could not be reached, or answered with an error."""
 
     code = "model_unreachable"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """What a model is asked: `tools` are definitions of chat completions, `choice` auto, required, none or a name."""
+    """A request to a model. `tools` are chat completion definitions; `choice` is a keyword or a tool name."""
 
     system: str
     messages: Sequence[Message]
@@ -48,17 +48,17 @@ class ModelRequest:
 
 
 class Model(Protocol):
-    """Anything that answers. The pieces of the text come first, the whole answer last."""
+    """Anything that answers requests. It yields pieces of the text, then the whole answer."""
 
     def ask(self, request: ModelRequest) -> AsyncIterator[str | ModelAnswer]:
-        """Raises ModelUnreachable."""
+        """Ask once. Raises ModelUnreachable."""
 
 
 def model_of(settings: AgentSettings, secrets: Secrets) -> ChatModel | ResponsesModel:
-    """The model that completed settings name. Raises ConfigurationError where its key is needed and missing."""
+    """Return the model named by completed settings. Raises ConfigurationError if a required key is missing."""
     key = secrets.text(settings.api_key)
     if not key and settings.base_url is None:
-        raise ConfigurationError("the model's service needs a key: set OPENAI_API_KEY, or agent.api_key")
+        raise ConfigurationError("the model's provider needs a key: set OPENAI_API_KEY, or agent.api_key")
     base_url = settings.base_url or OPENAI_URL
     http = pinned_client(base_url, timeout_s=settings.timeout_s)
     client = AsyncOpenAI(api_key=key or "none", base_url=base_url, timeout=settings.timeout_s, http_client=http)
@@ -107,7 +107,7 @@ class ChatModel:
 
 
 class ResponsesModel:
-    """A model behind `POST /responses`. Nothing is kept by the service: every request brings the whole conversation."""
+    """A model behind `POST /responses`. The provider stores nothing: each request has the whole conversation."""
 
     def __init__(self, client: AsyncOpenAI, settings: AgentSettings) -> None:
         self._client = client
@@ -150,9 +150,9 @@ class ResponsesModel:
                         yield _read_response(event.response)
                         return
                     case "error":
-                        message = f"the model's service says: {event.message}"
+                        message = f"the model's provider reports an error: {event.message}"
                         raise ModelUnreachable(message)
-        raise ModelUnreachable("the model's service ended its answer in the middle")
+        raise ModelUnreachable("the model's provider ended the stream before the answer was complete")
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -161,7 +161,7 @@ class ResponsesModel:
 
 @dataclass(slots=True)
 class _Streamed:
-    """The pieces of a chat completion."""
+    """Collects the pieces of a chat completion."""
 
     text: list[str] = field(default_factory=list)
     refusal: list[str] = field(default_factory=list)
@@ -171,7 +171,7 @@ class _Streamed:
     usage: TokenUsage | None = None
 
     def take(self, chunk: Any) -> str:
-        """Take a chunk; returns its text."""
+        """Add a chunk and return its text."""
         if chunk.usage is not None:
             self.usage = _chat_usage(chunk.usage)
         text = ""
@@ -185,7 +185,7 @@ class _Streamed:
         return text
 
     def _take_call(self, piece: Any) -> None:
-        """Add to the call of the same index. Services without indices send whole calls."""
+        """Add a piece to the call with the same index. Providers without indices send whole calls."""
         index = piece.index if piece.index is not None else len(self.calls)
         place = self.places.setdefault(index, len(self.calls))
         if place == len(self.calls):
@@ -198,9 +198,9 @@ class _Streamed:
         )
 
     def answer(self) -> ModelAnswer:
-        """The whole."""
+        """Return the whole answer. Raises ModelUnreachable if the stream ended early."""
         if not self.finish:
-            raise ModelUnreachable("the model's service ended its answer in the middle")
+            raise ModelUnreachable("the model's provider ended the stream before the answer was complete")
         return _identified(
             ModelAnswer("".join(self.text), tuple(self.calls), self.finish, "".join(self.refusal), self.usage)
         )
@@ -208,7 +208,7 @@ class _Streamed:
 
 def _read_completion(completion: Any) -> ModelAnswer:
     if not completion.choices:
-        raise ModelUnreachable("the model's service answered without a choice")
+        raise ModelUnreachable("the model's provider sent an answer without choices")
     choice = completion.choices[0]
     calls = tuple(
         ToolRequest(call.id or "", call.function.name or "", call.function.arguments or "")
@@ -222,7 +222,7 @@ def _read_completion(completion: Any) -> ModelAnswer:
 
 def _read_response(response: Any) -> ModelAnswer:
     if response.error is not None:
-        message = f"the model's service says: {response.error.message}"
+        message = f"the model's provider reports an error: {response.error.message}"
         raise ModelUnreachable(message)
     calls = tuple(
         ToolRequest(item.call_id or "", item.name or "", item.arguments or "")
@@ -243,7 +243,7 @@ def _read_response(response: Any) -> ModelAnswer:
 
 
 def _items(message: Message) -> Iterable[dict[str, Any]]:
-    """A message as items of the Responses API."""
+    """Yield a message as items of the Responses API."""
     match message:
         case UserMessage():
             yield {"role": "user", "content": message.text}
@@ -257,7 +257,7 @@ def _items(message: Message) -> Iterable[dict[str, Any]]:
 
 
 def _identified(answer: ModelAnswer) -> ModelAnswer:
-    """With an id of its own for every call: some services give none, or the same to all."""
+    """Give every call a unique id: some providers send none, or the same one for all."""
     taken: set[str] = set()
     calls = []
     for number, call in enumerate(answer.calls):
@@ -279,7 +279,7 @@ def _or_not_given(value: Any) -> Any:
 
 def _unreachable(error: OpenAIError, client: AsyncOpenAI) -> ModelUnreachable:
     status = getattr(error, "status_code", None)
-    said = str(error if status or error.__cause__ is None else error.__cause__)
-    said = said.replace(client.api_key, "***") if client.api_key else said
-    where = f"the model's service at {client.base_url}"
-    return ModelUnreachable(f"{where} answered {said}" if status else f"{where} cannot be reached: {said}")
+    details = str(error if status or error.__cause__ is None else error.__cause__)
+    details = details.replace(client.api_key, "***") if client.api_key else details
+    where = f"the model's provider at {client.base_url}"
+    return ModelUnreachable(f"{where} answered {details}" if status else f"{where} cannot be reached: {details}")

@@ -1,4 +1,4 @@
-"""What a model is offered in each mode, and what its calls do: all of it passes the service, as from any other face."""
+"""The tools that a model gets in each mode, and their calls. All calls go through the service."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
     from codemode.settings import AgentSettings
 
-#: What some models put before the name of a function.
+#: Prefixes that some models put before a function name.
 _PREFIXES = ("functions.", "tools.", "default_api.")
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What one request brings: definitions of chat completions, text for the system prompt, why these were chosen."""
+    """Tools of one request: chat completion definitions, text for the system prompt, and why they were chosen."""
 
     definitions: tuple[dict[str, Any], ...]
     prompt: str = ""
@@ -41,15 +41,15 @@ class Offer:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the functions."""
+        """Function names."""
         return tuple(str(one["function"]["name"]) for one in self.definitions)
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What a call came to. `loaded` is None for a call of a tool, else what a request for more tools has brought.
+    """The answer to a call. `loaded` holds the tools loaded by a meta-tool, and is None for other calls.
 
-    A `malformed` call was never made: the model may send it again, once.
+    A `malformed` call was not made. The model may correct and repeat it.
     """
 
     text: str
@@ -60,13 +60,13 @@ class Answered:
 
     @property
     def result(self) -> object:
-        """What is compared with the answer to the same call before: remarks on repetition do not count."""
+        """What identifies a repeated answer. Notes about repetition are left out."""
         ended = self.outcome
         return self.text if ended is None else (ended.status, repr(ended.value), ended.output, ended.failure)
 
 
 class Toolbox:
-    """The tools of one conversation of a caller."""
+    """The tools of one conversation."""
 
     def __init__(
         self, service: CodeMode, settings: AgentSettings, caller: Caller, credentials: Mapping[str, str]
@@ -79,7 +79,7 @@ class Toolbox:
         self._by_native_name: dict[str, Tool] | None = None
 
     async def offer(self, message: str, history: Sequence[Mapping[str, Any]]) -> Offer:
-        """What the next request brings, in the view of the caller."""
+        """Return the tools for the next request, as the caller may see them."""
         if self._settings.mode == "menu":
             menu = await (await self._menus()).offer(message, history)
             return Offer(tuple(menu.openai_tools()), menu.prompt, menu.summary)
@@ -90,7 +90,7 @@ class Toolbox:
         return Offer((*two_tools(catalog), *map(native, pins.values())))
 
     async def call(self, name: str, arguments: dict[str, Any], offer: Offer) -> Answered:
-        """Make a call, offered or not, in the view of the caller. Never raises for the model's faults."""
+        """Make a call, offered or not, within the caller's view. Mistakes of the model are answered, not raised."""
         try:
             return await self._called(_offered_name(name, offer), arguments, offer)
         except Malformed as error:
@@ -100,7 +100,7 @@ class Toolbox:
         except CodeModeError as error:
             return Answered(error.for_model(), ok=False)
         except SandboxError:
-            return Answered("no program can run at present; the operator is told why by `codemode doctor`", ok=False)
+            return Answered("no program can run at present; the operator should run `codemode doctor`", ok=False)
 
     async def _called(self, name: str, arguments: dict[str, Any], offer: Offer) -> Answered:
         if self._settings.mode in ("code", "hybrid"):
@@ -127,11 +127,11 @@ class Toolbox:
         return Answered(outcome_text(ended, can_resume=can_resume), ok=ended.ok, outcome=ended)
 
     async def namespaces(self) -> tuple[str, ...]:
-        """The roots of the names that a program of the caller may call."""
+        """Return the top-level names that the caller's programs may call."""
         return tuple((await self._service.view(self._caller)).catalog.namespaces)
 
     async def _tool(self, name: str) -> Tool | None:
-        """A tool of the caller's view by its function name, id or exact alias."""
+        """Return a tool of the caller's view by function name, id or exact alias."""
         catalog = (await self._service.view(self._caller)).catalog
         if name in catalog:
             return catalog.get(name)
@@ -149,8 +149,8 @@ class Toolbox:
             catalog.get(name)
         except CodeModeError as error:
             near += [one for one in getattr(error, "nearest", ()) if one not in near]
-        said = f"; the nearest: {', '.join(near)}" if near else f"; you have: {', '.join(offer.names[:10])}"
-        return f"there is no function {name!r}{said}"
+        suggestion = f"; closest: {', '.join(near)}" if near else f"; you have: {', '.join(offer.names[:10])}"
+        return f"there is no function {name!r}{suggestion}"
 
     async def _menus(self) -> MenuSession:
         if self._session is None:
@@ -159,7 +159,7 @@ class Toolbox:
 
 
 def _offered_name(name: str, offer: Offer) -> str:
-    """The name without what some models put before it."""
+    """Remove a prefix that some models add to a name."""
     if name in offer.names:
         return name
     return next((name.removeprefix(prefix) for prefix in _PREFIXES if name.startswith(prefix)), name)

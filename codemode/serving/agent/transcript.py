@@ -1,4 +1,4 @@
-"""What was said between the user, the model and the tools, in the form that every wire format is made from."""
+"""Messages between user, model and tools, independent of the wire format."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
-    """Tokens of one request, or of several: `cached` are those of the input that the service had kept."""
+    """Tokens of one or several requests. `cached` is the part of the input served from the provider's cache."""
 
     input: int = 0
     output: int = 0
@@ -20,7 +20,7 @@ class TokenUsage:
 
     @property
     def total(self) -> int:
-        """Input and output."""
+        """Input plus output."""
         return self.input + self.output
 
     def __add__(self, other: TokenUsage) -> TokenUsage:
@@ -29,7 +29,7 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """A call that the model asks for; `arguments` is its text as it came."""
+    """A call requested by the model. `arguments` is its unparsed text."""
 
     id: str
     name: str
@@ -38,7 +38,7 @@ class ToolRequest:
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """One answer of a model. `finish` is chat completions' `finish_reason`; `usage` is None where none was told."""
+    """One answer of a model. `finish` is the `finish_reason`; `usage` is None if the provider reports none."""
 
     text: str = ""
     calls: tuple[ToolRequest, ...] = ()
@@ -49,14 +49,14 @@ class ModelAnswer:
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """What a person said, or what the loop says in that place where a model has no tool calling."""
+    """A user's message, or a message of the loop to a model without tool calling."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class AssistantMessage:
-    """What the model answered."""
+    """An answer of the model."""
 
     text: str = ""
     calls: tuple[ToolRequest, ...] = ()
@@ -64,7 +64,7 @@ class AssistantMessage:
 
 @dataclass(frozen=True, slots=True)
 class ToolMessage:
-    """What a call was answered."""
+    """The result of a call."""
 
     id: str
     name: str
@@ -75,12 +75,12 @@ Message = UserMessage | AssistantMessage | ToolMessage
 
 
 def chat_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
-    """As chat completions have them."""
+    """Return messages in chat completion format."""
     return [_chat(message) for message in messages]
 
 
 def read_history(history: Sequence[Mapping[str, Any] | Message]) -> list[Message]:
-    """Earlier messages as chat completions have them. System messages are left out: the loop brings its own."""
+    """Parse messages in chat completion format. System messages are dropped: the loop adds its own."""
     found: list[Message] = []
     for message in history:
         if isinstance(message, (UserMessage, AssistantMessage, ToolMessage)):
@@ -99,18 +99,18 @@ def read_history(history: Sequence[Mapping[str, Any] | Message]) -> list[Message
             case "system" | "developer":
                 continue
             case role:
-                error = f"history: a message with the role {role!r}; there are user, assistant, tool and system"
+                error = f"history: unknown role {role!r}; valid: user, assistant, tool, system"
                 raise ValueError(error)
     return answered(found)
 
 
 def answered(messages: Sequence[Message]) -> list[Message]:
-    """The messages with an answer for every call and a call for every answer: services refuse others."""
+    """Match calls and answers one to one, since providers reject other histories."""
     given = {message.id: message for message in messages if isinstance(message, ToolMessage)}
     found: list[Message] = []
     for message in messages:
         if isinstance(message, ToolMessage):
-            continue  # it comes after the call that it answers
+            continue  # added after the call that it answers
         found.append(message)
         if isinstance(message, AssistantMessage):
             lost = "the answer to this call was lost"
@@ -145,7 +145,7 @@ def _calls(message: Mapping[str, Any]) -> Iterable[ToolRequest]:
 
 
 def _strange(what: str, given: Any) -> ValueError:
-    return ValueError(f"history: {what} is not as chat completions have it: {given!r:.60} ({type(given).__name__})")
+    return ValueError(f"history: {what} is not in chat completion format: {given!r:.60} ({type(given).__name__})")
 
 
 def _text(content: Any) -> str:

@@ -1,4 +1,4 @@
-"""One message on its way to an answer: ask the model, make its calls, tell it what came of them, and ask again."""
+"""One turn of the agent loop: ask the model, make its calls, return the results, until it answers."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ if TYPE_CHECKING:
 
 _MILLION = 1_000_000
 
-#: Characters of an observation in the account of what was achieved.
+#: Characters shown of each call result when a limit ends the turn.
 _OBSERVED = 200
 
 _EMPTY = "Your answer was empty: make a call, or answer the user."
-_CUT = "Your answer was cut off at the limit of its length: say it shorter, or in several steps."
-_ENOUGH = "You have made this very call {} times, with the same answer each time: use it, or do something else."
+_CUT = "Your answer was cut off at its length limit: shorten it, or use several steps."
+_ENOUGH = "You have made this exact call {} times with the same answer: use it, or do something else."
 
 
 class Turn:
-    """Answers one message. `events` is the story; it ends with `Ended`."""
+    """Answers one message. Iterate over `events`; the last one is `Ended`."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Turn:
         self._made: dict[str, tuple[object, int]] = {}
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """What happens. Raises ConfigurationError where the settings name a tool that is not offered."""
+        """Yield events. Raises ConfigurationError if `tool_choice` names a tool that is not offered."""
         while (bound := self._bound()) is None:
             offer = await self._toolbox.offer(self._message, chat_messages(self._messages))
             self._iterations += 1
@@ -99,7 +99,7 @@ class Turn:
             answer = await self._implied(self._answer, offer)
             self._count(answer, offer)
             if answer.refusal or answer.finish == "content_filter":
-                yield self._end("refused", answer.refusal or "the model's service withheld the answer")
+                yield self._end("refused", answer.refusal or "the model's provider withheld the answer")
                 return
             problem = None
             if answer.calls:
@@ -116,12 +116,12 @@ class Turn:
                 yield self._end("repeating" if self._is_repeating else "malformed", self._achieved(problem))
                 return
             self._repairs = 0 if problem is None else self._repairs + 1
-        yield self._end(bound, self._achieved(f"stopped at the bound of agent.{bound}"))
+        yield self._end(bound, self._achieved(f"stopped at the limit agent.{bound}"))
 
-    # --- what the model is asked ------------------------------------------------------------------------------
+    # --- requests ---------------------------------------------------------------------------------------------
 
     async def _ask(self, offer: Offer) -> AsyncGenerator[TextDelta, None]:
-        """Ask once; the whole answer is kept."""
+        """Ask the model once. Yield text as it streams, and store the whole answer."""
         self._answer = ModelAnswer()
         async for piece in self._model.ask(self._request(offer)):
             if isinstance(piece, ModelAnswer):
@@ -134,7 +134,7 @@ class Turn:
         return ModelRequest(system, tuple(self._messages), offer.definitions, self._choice(offer))
 
     def _choice(self, offer: Offer) -> str:
-        """What is forced is forced until it was done: else the model could never answer."""
+        """Return the tool choice. A forced call is forced only until it was made; then the model may answer."""
         choice = self._settings.tool_choice or "auto"
         if choice == "none" or (choice != "auto" and self._actions):
             return "none" if choice == "none" else "auto"
@@ -147,7 +147,7 @@ class Turn:
         raise ConfigurationError(message)
 
     async def _implied(self, answer: ModelAnswer, offer: Offer) -> ModelAnswer:
-        """A program that stands in the text, where the model forgot to call `execute` with it."""
+        """Turn a program in the answer's text into a call of `execute`, which the model forgot."""
         if answer.calls or "execute" not in offer.names or self._settings.tool_choice == "none":
             return answer
         roots = await self._toolbox.namespaces()
@@ -157,20 +157,20 @@ class Turn:
         call = ToolRequest(f"implied_{self._iterations}", "execute", json.dumps({"code": found[0]}))
         return ModelAnswer(answer.text, (call,), answer.finish, usage=answer.usage)
 
-    # --- what it answered -------------------------------------------------------------------------------------
+    # --- answers ----------------------------------------------------------------------------------------------
 
     def _count(self, answer: ModelAnswer, offer: Offer) -> None:
-        """Count what the request has cost, by estimate where the service does not say."""
+        """Add the request's tokens. Estimate them if the provider reports none."""
         usage = answer.usage
         if usage is None:
             sent = [offer.prompt, json.dumps(chat_messages(self._messages)), json.dumps(offer.definitions)]
-            said = answer.text + "".join(call.arguments for call in answer.calls)
-            usage = TokenUsage(sum(map(estimate, sent)), estimate(said))
+            written = answer.text + "".join(call.arguments for call in answer.calls)
+            usage = TokenUsage(sum(map(estimate, sent)), estimate(written))
         self._usage += usage
         self._text = answer.text or self._text
 
     def _unusable(self, answer: ModelAnswer) -> str | None:
-        """Why an answer without calls cannot be the last word; it is then asked for again."""
+        """Return what is wrong with an answer without calls, and ask for a better one; None if it is final."""
         if answer.text.strip() and answer.finish != "length":
             self._messages.append(AssistantMessage(answer.text))
             return None
@@ -181,9 +181,9 @@ class Turn:
         return problem
 
     async def _calls(self, answer: ModelAnswer, offer: Offer) -> AsyncGenerator[Event, None]:
-        """Make the calls of an answer, so many at a time; their answers are appended in the order asked for.
+        """Make the calls of an answer, limited in parallel. Their results keep the order of the calls.
 
-        The last event is Repaired where none of them could be made.
+        The last event is Repaired if no call could be made.
         """
         done: dict[str, Answered] = {}
         size = self._settings.max_parallel_tool_calls
@@ -193,7 +193,7 @@ class Turn:
                 async for event in self._batch(answer.calls[start : start + size], answer, offer, done):
                     yield event
         for call in answer.calls:
-            text = done[call.id].text if call.id in done else "not made: a bound was reached"
+            text = done[call.id].text if call.id in done else "not made: a limit was reached"
             self._messages.append(ToolMessage(call.id, call.name, text))
         faults = [one.text for one in done.values() if one.malformed]
         if faults and len(faults) == len(done):
@@ -204,7 +204,7 @@ class Turn:
     async def _batch(
         self, calls: Sequence[ToolRequest], answer: ModelAnswer, offer: Offer, done: dict[str, Answered]
     ) -> AsyncGenerator[Event, None]:
-        """Make some calls at the same time; tell of each when it begins and when it ends."""
+        """Make calls in parallel. Yield an event when each starts and ends."""
         tasks: dict[asyncio.Task[Answered], tuple[ToolRequest, dict[str, Any]]] = {}
         began = time.monotonic()
         try:
@@ -223,14 +223,14 @@ class Turn:
                 for task in sorted(ended, key=[*tasks].index):
                     call, arguments = tasks[task]
                     done[call.id] = task.result()
-                    yield self._told(call, arguments, task.result(), time.monotonic() - began)
+                    yield self._event_of(call, arguments, task.result(), time.monotonic() - began)
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _one(self, name: str, arguments: dict[str, Any], offer: Offer) -> Answered:
-        """Make a call, unless it was made often enough with the same answer."""
+        """Make a call, unless it has had the same answer too often."""
         key = f"{name} {json.dumps(arguments, sort_keys=True, default=str)}"
         result, times = self._made.get(key, (None, 0))
         if times >= self._settings.repeats:
@@ -240,7 +240,7 @@ class Turn:
         self._made[key] = found.result, times + 1 if found.result == result else 1
         return found
 
-    def _told(self, call: ToolRequest, arguments: dict[str, Any], found: Answered, duration_s: float) -> Event:
+    def _event_of(self, call: ToolRequest, arguments: dict[str, Any], found: Answered, duration_s: float) -> Event:
         if found.loaded is not None:
             return ToolsRequested(call.id, call.name, arguments, found.text, found.loaded)
         if not found.malformed:
@@ -250,7 +250,7 @@ class Turn:
     # --- ends -------------------------------------------------------------------------------------------------
 
     def _bound(self, *, besides_iterations: bool = False) -> AgentStatus | None:
-        """The bound that is reached, if one is."""
+        """Return the limit that is reached, or None."""
         settings = self._settings
         if settings.tokens is not None and self._usage.total >= settings.tokens:
             return "tokens"
@@ -268,9 +268,9 @@ class Turn:
         return (fresh * price.input + usage.cached * cached + usage.output * price.output) / _MILLION
 
     def _achieved(self, why: str) -> str:
-        """What there is where the model did not come to an answer."""
+        """Summarize the text and calls so far, for a turn that ends without an answer."""
         lines = [f"- {action.name}: {_line(action.observation)}" for action in self._actions]
-        done = ["Done by then:", *lines] if lines else ["Nothing was done by then."]
+        done = ["Done so far:", *lines] if lines else ["Nothing was done."]
         return "\n".join([*([self._text.strip()] if self._text.strip() else []), f"({why})", *done])
 
     def _end(self, status: AgentStatus, text: str) -> Ended:
@@ -289,7 +289,7 @@ class Turn:
 
 
 def _resendable(call: ToolRequest) -> ToolRequest:
-    """The call as services take it back: some of them parse arguments, and fail where these are no JSON."""
+    """Return the call with valid arguments: some providers parse them again, and fail if they are not JSON."""
     try:
         is_object = isinstance(json.loads(call.arguments), dict)
     except (ValueError, RecursionError):

@@ -1,1 +1,1 @@
-"""Callers: API keys, their store, and tokens of an issuer."""
+"""Caller authentication: API keys, the key file, and tokens of an issuer."""

@@ -1,4 +1,4 @@
-"""Who calls over HTTP: keys of the configuration, keys that `codemode keys` made, and tokens of an issuer."""
+"""Identify HTTP callers by configured keys, keys made with `codemode keys`, or tokens of an issuer."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Whoever calls where no key was ever made: on loopback only.
+#: The caller on a server that never had a key. Such a server listens on loopback only.
 ANYBODY = Caller("anybody")
 
-#: The file of keys in the state folder.
+#: Name of the key file in the state folder.
 KEY_FILE = "keys.json"
 
 
 class Callers:
-    """Identifies callers. `configured` maps keys to callers, `roles` are those that the policy knows.
+    """Identifies callers.
 
-    With `had_keys` nobody is let in without a key, though none is here now.
+    `configured` maps keys to callers, and `roles` are the roles that the policy knows. With `had_keys` a key is
+    required even if none exists here now.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class Callers:
 
     @classmethod
     def of(cls, settings: Settings) -> Callers:
-        """As the configuration has them. Raises ConfigurationError for a secret that is not there."""
+        """Create from settings. Raises ConfigurationError if a secret is missing."""
         configured = {}
         for number, key in enumerate(settings.server.keys, 1):
             try:
@@ -74,17 +75,17 @@ class Callers:
             log.warning("%s", error)
         left_behind = settings.left_behind(KEY_FILE)
         if left_behind:
-            log.warning("%s, or make others with `codemode keys create`", left_behind)
+            log.warning("%s, or create new keys with `codemode keys create`", left_behind)
         return cls(configured, file, tokens=tokens, roles=roles, had_keys=bool(left_behind))
 
     @property
     def is_open(self) -> bool:
-        """Whether nobody needs a key: none is configured, and none was ever made."""
+        """Whether callers need no key: none is configured, and none was ever created."""
         is_in_use = self._had_keys or self._file.is_in_use()
         return not self._configured and self._tokens is None and not is_in_use
 
     async def identify(self, authorization: str) -> Caller | None:
-        """Who sends that header, or None. Takes the same time for every key that is none."""
+        """Return the caller of an Authorization header, or None. Every unknown key takes the same time."""
         scheme, _, given = authorization.partition(" ")
         presented = given.strip()
         if scheme.lower() != "bearer" or not presented:
@@ -94,9 +95,10 @@ class Callers:
         return found[0] if found else self._stored(presented) or await self._by_token(presented)
 
     def role_of(self, given: NewExecution) -> str | None:
-        """The role that who started an execution has today, None where he would not be let in.
+        """Return the current role of the caller who started an execution, or None if they would be rejected now.
 
-        What a token allowed holds until it expires. Ids that are none of ours are of an application that knows better.
+        A role granted by a token holds until the token expires. Owners with an id of another form belong to an
+        embedding application, which authenticates them itself.
         """
         kind, _, id_ = given.owner.partition(":")
         configured = next((caller.role for _, caller in self._configured if caller.id == given.owner), None)
@@ -119,7 +121,7 @@ class Callers:
         if key is None:
             return None
         if key.role not in self._roles:
-            log.warning("key %s is refused: its role %r is none of policy.roles", key.id, key.role)
+            log.warning("key %s rejected: its role %r is not in policy.roles", key.id, key.role)
             return None
         still = partial(self._is_still, key)
         return Caller(f"key:{key.id}", key.role, key.label, secrets=(presented,), is_let_in=still)
@@ -133,18 +135,21 @@ class Callers:
         try:
             return await self._tokens.caller(presented)
         except TokenRefused as refused:
-            log.info("a token is refused: %s", refused)
+            log.info("token rejected: %s", refused)
             return None
 
 
 def roles_of_today(settings: Settings) -> Callable[[NewExecution], str | None]:
-    """`Callers.role_of` where none are served: read when it is first asked. Raises ConfigurationError then."""
+    """Return `Callers.role_of` for a process without an HTTP server.
+
+    The settings are read on the first call, which may raise ConfigurationError.
+    """
     callers = cache(lambda: Callers.of(settings))
     return lambda given: callers().role_of(given)
 
 
 def key_file(settings: Settings) -> KeyFile:
-    """The keys of a project."""
+    """Return the key file of a project."""
     return KeyFile(settings.state() / KEY_FILE, project=settings.project)
 
 

@@ -1,4 +1,4 @@
-"""ASGI middleware that finds out who calls, before anything of a request is read."""
+"""ASGI middleware that authenticates the caller before it reads the request body."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ if TYPE_CHECKING:
 
     from codemode.serving.auth.callers import Callers
 
-#: What needs a key: all but health and the description of the interface.
+#: Paths that need a key: all except health checks and the interface description.
 PROTECTED = ("/v1/", "/metrics", PATH)
 
-#: Names under which a browser or a client on the same machine reaches a server that asks for no key.
+#: Host names by which a browser or client on the same machine reaches a server without keys.
 LOOPBACK_HOSTS = frozenset(("127.0.0.1", "localhost", "::1"))
 
-#: Methods that change nothing (RFC 9110, 9.2.1).
+#: Safe methods, which change nothing (RFC 9110, 9.2.1).
 _SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 
 _UNKNOWN = problem(401, "unauthorized", "send a key of this server as 'Authorization: Bearer …'")
 _UNKNOWN.headers["WWW-Authenticate"] = "Bearer"
 _OTHER_HOST = problem(
-    400, "request_invalid", "without keys this server answers to 127.0.0.1, localhost and [::1] alone; make a key first"
+    400, "request_invalid", "without keys this server answers only to 127.0.0.1, localhost and [::1]; create a key"
 )
-_OTHER_SITE = problem(403, "cross_site", "a page of another site sent this; nothing was done")
+_OTHER_SITE = problem(403, "cross_site", "a page of another site sent this request; nothing was done")
 
 
 class KeyCheck:
-    """Answers 401 to requests under `/v1/`, `/metrics` and `/mcp` that nobody known sends (RFC 6750).
+    """Answers 401 to unauthenticated requests under `/v1/`, `/metrics` and `/mcp` (RFC 6750).
 
-    Others get `scope["state"]["caller"]`. Where no key was ever made everybody is known. Then only loopback host names
-    are served, and no page of another site may send what changes something: a browser sends it from any page, and
-    without a body it does not ask first. `/mcp` refuses pages of other sites with keys, too.
+    Other requests get `scope["state"]["caller"]`. A server that never had a key accepts everybody, but only under
+    loopback host names. It then rejects changes sent by pages of other sites, since browsers send some of them without
+    asking first. `/mcp` rejects pages of other sites even with a key.
     """
 
     def __init__(self, app: ASGIApp, *, callers: Callers) -> None:
@@ -46,7 +46,7 @@ class KeyCheck:
         self._callers = callers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or answer it here."""
+        """Pass the request on, or answer it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -69,10 +69,10 @@ class KeyCheck:
 
 
 def _is_of_another_site(scope: Scope, headers: Headers) -> bool:
-    """Whether a browser says that a page of another origin sent the request (Fetch, `Origin` and `Sec-Fetch-Site`).
+    """Whether a browser reports that a page of another origin sent the request (Fetch, `Origin`, `Sec-Fetch-Site`).
 
-    An `Origin` other than the host that is asked counts always, `null` too. Where a browser sends none, as with a link,
-    its `Sec-Fetch-Site` counts for all that is not safe. Clients that are no browsers send neither.
+    An `Origin` that differs from the host always counts, and so does `null`. Without an `Origin`, as for links,
+    `Sec-Fetch-Site` counts for unsafe methods. Clients other than browsers send neither.
     """
     origin = headers.get("origin")
     if origin is not None:
@@ -82,13 +82,13 @@ def _is_of_another_site(scope: Scope, headers: Headers) -> bool:
 
 
 def _place_of(origin: str) -> str:
-    """The host and port of an origin; empty for `null` and what is no origin of a page."""
+    """Return the host and port of an origin, or "" for `null` and other schemes."""
     scheme, _, place = origin.lower().partition("://")
     return place if scheme in ("http", "https") else ""
 
 
 def _host_of(header: str) -> str:
-    """The name in a Host header, without its port; empty where it is none."""
+    """Return the host name of a Host header without its port, or "" if it is malformed."""
     try:
         return urlsplit(f"//{header}").hostname or ""
     except ValueError:

@@ -1,8 +1,8 @@
-"""Keys of the server that `codemode keys` makes: a file in the state folder, read again whenever it has changed.
+"""The key file: keys made with `codemode keys`, stored in the state folder and reread after every change.
 
-A key is 256 random bits, so that its SHA-256 is all that is kept: nobody can try that many, and a slow hash, which is
-for passwords that people choose, would only cost every request (NIST SP 800-63B, 5.1.1.2, asks for one below 112 bits).
-Keys that are revoked or have expired stay in the list: where there was a key once, nobody comes in without one again.
+Only the SHA-256 of a key is stored. A key is 256 random bits, which nobody can guess. A slow hash, as for passwords,
+would only delay every request (NIST SP 800-63B, 5.1.1.2, requires one below 112 bits). Revoked and expired keys stay
+in the file: a server that once had a key never again accepts callers without one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: What every key begins with, so that one that leaked is found by scanners.
+#: Prefix of every key, so that secret scanners find leaked ones.
 PREFIX = "cm_"
 
 _SECRET_BYTES = 32
@@ -38,7 +38,7 @@ _FORMAT = 1
 class StoredKey:
     """One key. Times are seconds since 1970; `digest` is the SHA-256 of the key.
 
-    After a rotation `old_digest` is good until `old_until`. It opens servers of its `project` alone.
+    After a rotation `old_digest` stays valid until `old_until`. The key is valid for servers of its `project` only.
     """
 
     id: str
@@ -53,22 +53,22 @@ class StoredKey:
     project: str = ""
 
     def status(self, now: float) -> str:
-        """`active`, `expired` or `revoked`."""
+        """Return `active`, `expired` or `revoked`."""
         if self.revoked is not None:
             return "revoked"
         return "expired" if self.expires is not None and now >= self.expires else "active"
 
     def opens(self, digest: str, now: float) -> bool:
-        """Whether a key with that digest is this one, and good."""
+        """Whether the digest is that of this key, and the key is valid."""
         is_known = digest == self.digest or (digest == self.old_digest and now < self.old_until)
         return is_known and self.status(now) == "active"
 
 
 class KeyFile:
-    """The keys of a project in a state folder. Reading never raises: a file that cannot be read opens nothing.
+    """The keys of a project. Lookups never raise: an unreadable file contains no valid key.
 
-    The file may hold keys of other projects, which are not seen here. Those of an earlier version have no project:
-    they become the project's that uses the file first.
+    The file may hold keys of other projects, which are ignored. Keys written by an earlier version have no project;
+    the first project that uses the file takes them over.
     """
 
     def __init__(self, path: Path, *, project: str = "", clock: Callable[[], float] = time.time) -> None:
@@ -78,31 +78,31 @@ class KeyFile:
         self._seen: tuple[int, int, int] | None = None
         self._by_digest: dict[str, StoredKey] = {}
         self._by_id: dict[str, StoredKey] = {}
-        #: Whether there was ever a key: then nobody comes in without one.
+        #: Whether the file ever existed. Callers without a key are rejected from then on.
         self.is_used = False
 
     def find(self, presented: str) -> StoredKey | None:
-        """The key that was presented, if it is good now."""
+        """Return the stored key that matches, if it is valid now."""
         self._refresh()
-        digest = digest_of(presented)  # how long it takes to look that up tells nothing of the key
+        digest = digest_of(presented)  # the lookup time depends on the digest, which reveals nothing about the key
         key = self._by_digest.get(digest)
         return key if key is not None and key.opens(digest, self._clock()) else None
 
     def role_of(self, id_: str) -> str | None:
-        """The role of a key that is good now."""
+        """Return the role of a key that is valid now."""
         self._refresh()
         key = self._by_id.get(id_)
         return key.role if key is not None and key.status(self._clock()) == "active" else None
 
     def entries(self) -> tuple[StoredKey, ...]:
-        """All keys, oldest first. Raises ConfigurationError where the file cannot be read."""
+        """Return all keys, oldest first. Raises ConfigurationError if the file is unreadable."""
         return tuple(key for key in _read(self._path) if self._is_mine(key))
 
     def _is_mine(self, key: StoredKey) -> bool:
         return key.project in (self._project, "")
 
     def create(self, *, role: str, label: str = "", lifetime_s: float | None = None) -> tuple[StoredKey, str]:
-        """Make a key; returns it and the text to be shown once. Raises ConfigurationError."""
+        """Create a key. Return it and its text, which is shown once. Raises ConfigurationError."""
         now = self._clock()
         id_, text = _new_text(secrets.token_hex(_ID_BYTES))
         expires = None if lifetime_s is None else now + lifetime_s
@@ -112,12 +112,12 @@ class KeyFile:
         return key, text
 
     def rotate(self, id_: str, *, grace_s: float) -> tuple[StoredKey, str]:
-        """Give a key a new text; the one before is good for `grace_s` seconds more. Raises ConfigurationError."""
+        """Give a key a new text. The old text stays valid for `grace_s` seconds. Raises ConfigurationError."""
         with self._changing() as keys:
             place = self._place(keys, id_)
             old = keys[place]
             if old.revoked is not None:
-                message = f"the key {id_} is revoked: create another"
+                message = f"key {id_} is revoked: create a new one with `codemode keys create`"
                 raise ConfigurationError(message)
             _, text = _new_text(id_)
             key = replace(old, digest=digest_of(text), old_digest=old.digest, old_until=self._clock() + grace_s)
@@ -125,7 +125,7 @@ class KeyFile:
         return key, text
 
     def revoke(self, id_: str) -> StoredKey:
-        """Make a key useless from now on. Raises ConfigurationError."""
+        """Revoke a key at once. Raises ConfigurationError."""
         with self._changing() as keys:
             place = self._place(keys, id_)
             keys[place] = replace(keys[place], revoked=keys[place].revoked or self._clock())
@@ -134,18 +134,18 @@ class KeyFile:
     def _place(self, keys: list[StoredKey], id_: str) -> int:
         found = next((place for place, key in enumerate(keys) if key.id == id_ and self._is_mine(key)), None)
         if found is None:
-            message = f"there is no key {id_!r}; `codemode keys list` shows those that there are"
+            message = f"there is no key {id_!r}; `codemode keys list` shows all keys"
             raise ConfigurationError(message)
         return found
 
     def adopt(self) -> None:
-        """Make the keys that an earlier version left without a project those of this one. Raises ConfigurationError."""
+        """Take over keys of an earlier version, which have no project. Raises ConfigurationError."""
         if self._project and any(not key.project for key in _read(self._path)):
             with self._changing():
                 pass
 
     def _refresh(self) -> None:
-        """Read the file again if it is another one than before."""
+        """Read the file again if it has changed."""
         try:
             stat = self._path.stat()
         except OSError:
@@ -159,19 +159,19 @@ class KeyFile:
             keys = self.entries()
         except ConfigurationError as error:
             keys = ()
-            log.error("no key of it opens anything: %s", error)
+            log.error("all of its keys are rejected: %s", error)
         self._by_digest = {digest: key for key in keys for digest in (key.old_digest, key.digest) if digest}
         self._by_id = {key.id: key for key in keys}
         self.is_used = True
 
     def is_in_use(self) -> bool:
-        """Whether there is, or was while this process ran, a file of keys."""
+        """Whether the key file exists, or existed earlier in this process."""
         self._refresh()
         return self.is_used
 
     @contextmanager
     def _changing(self) -> Iterator[list[StoredKey]]:
-        """The keys to be changed; written as a whole afterwards, while nobody else changes them."""
+        """Yield the keys for changes under an exclusive lock, then write the whole file."""
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with os.fdopen(os.open(self._path.with_suffix(".lock"), os.O_WRONLY | os.O_CREAT, 0o600), "w") as lock:
@@ -180,12 +180,12 @@ class KeyFile:
                 yield keys
                 _write(self._path, keys)
         except OSError as error:
-            message = f"the keys {self._path} cannot be changed: {error.strerror}"
+            message = f"cannot change the key file {self._path}: {error.strerror}"
             raise ConfigurationError(message) from None
 
 
 def digest_of(text: str) -> str:
-    """The SHA-256 of a key, in hexadecimal digits."""
+    """Return the SHA-256 of a key in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -202,13 +202,13 @@ def _read(path: Path) -> tuple[StoredKey, ...]:
     except FileNotFoundError:
         return ()
     except (OSError, ValueError, TypeError, KeyError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not a file of keys, or of a later version"
-        message = f"the keys {path} cannot be read: {reason}"
+        reason = error.strerror if isinstance(error, OSError) else "not a key file, or written by a later version"
+        message = f"cannot read the key file {path}: {reason}"
         raise ConfigurationError(message) from None
 
 
 def _write(path: Path, keys: list[StoredKey]) -> None:
-    """In one step, for its owner alone: a reader sees the old file or the new one."""
+    """Write atomically, readable by the owner only."""
     beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

@@ -1,7 +1,7 @@
-"""JSON Web Tokens of an issuer that the operator trusts: signature, issuer, audience and times, by PyJWT.
+"""JSON Web Tokens of a trusted issuer. PyJWT checks signature, issuer, audience and times.
 
-The keys come from the address that the operator wrote, and are asked for again when a token names one that is not
-among them, at most every half minute. Only the algorithms that are listed are taken, all of them asymmetric.
+Signing keys come from the configured address. An unknown key id causes another fetch, at most one every 30 seconds.
+Only the configured algorithms are accepted, all of them asymmetric.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from codemode.transports.http.fetch import fetch_text
 if TYPE_CHECKING:
     from codemode.settings import TokenSettings
 
-#: Seconds between two questions for the issuer's keys.
+#: Seconds between two fetches of the issuer's keys.
 PAUSE_S = 30.0
 
 _FETCH_S = 5.0
@@ -29,11 +29,11 @@ _REQUIRED = ("exp", "iss", "aud", "sub")
 
 
 class TokenRefused(Exception):
-    """A token that opens nothing; the message says why, and nothing of what it holds."""
+    """The token is rejected. The message gives the reason, but no content of the token."""
 
 
 class TokenCheck:
-    """Checks tokens. Raises ConfigurationError where the package for it is not installed."""
+    """Checks tokens. Raises ConfigurationError if PyJWT is not installed."""
 
     def __init__(self, settings: TokenSettings) -> None:
         try:
@@ -49,11 +49,11 @@ class TokenCheck:
 
     @staticmethod
     def is_token(presented: str) -> bool:
-        """Whether a text has the form of a token (RFC 7519, section 3.1): three parts, as no key of ours."""
+        """Whether a text has the three parts of a token (RFC 7519, section 3.1), which API keys never have."""
         return presented.count(".") == 2
 
     async def caller(self, presented: str) -> Caller:
-        """Who brings the token. Raises TokenRefused."""
+        """Return the caller that a token identifies. Raises TokenRefused."""
         settings = self._settings
         if len(presented) > _LONGEST_TOKEN:
             raise TokenRefused("it is too long")
@@ -74,7 +74,7 @@ class TokenCheck:
         return Caller(id_, self._role(claims), secrets=(presented,), good_until=claims["exp"] + settings.leeway_s)
 
     def gives(self, owner: str, role: str) -> bool:
-        """Whether a token of the issuer can have given somebody of that id the role."""
+        """Whether a token of this issuer can grant the role to that owner."""
         settings = self._settings
         return owner.startswith(f"token:{settings.issuer}#") and role in (
             *settings.roles.values(),
@@ -88,11 +88,11 @@ class TokenCheck:
             if value in values:
                 return role
         if self._settings.default_role is None:
-            raise TokenRefused("it gives its bearer no role here")
+            raise TokenRefused("it grants no role on this server")
         return self._settings.default_role
 
     async def _key(self, header: dict[str, Any]) -> Any:
-        """The issuer's key that the token names. Raises TokenRefused."""
+        """Return the issuer's key that the token header names. Raises TokenRefused."""
         if header.get("alg") not in self._settings.algorithms:
             raise TokenRefused("its algorithm is not allowed")
         name = header.get("kid")
@@ -104,7 +104,7 @@ class TokenCheck:
                     await self._ask()
         found = self._keys.get(name)
         if found is None:
-            raise TokenRefused("its key is none of the issuer's")
+            raise TokenRefused("its key is not one of the issuer's")
         return found.key
 
     async def _ask(self) -> None:
@@ -118,17 +118,17 @@ class TokenCheck:
         except (SourceError, ValueError, RecursionError, AttributeError, TypeError, self._jwt.PyJWTError):
             if self._keys:
                 return
-            raise TokenRefused("the issuer's keys cannot be had") from None
+            raise TokenRefused("the issuer's keys could not be fetched") from None
         self._keys = {key.key_id or "": key for key in found if key.public_key_use in ("sig", None)}
 
 
 def _reason(error: Exception) -> str:
     known = {
         "ExpiredSignatureError": "it has expired",
-        "ImmatureSignatureError": "it is not good yet",
+        "ImmatureSignatureError": "it is not valid yet",
         "InvalidAudienceError": "it is for another audience",
-        "InvalidIssuerError": "it is of another issuer",
+        "InvalidIssuerError": "it is from another issuer",
         "InvalidSignatureError": "its signature is wrong",
-        "MissingRequiredClaimError": f"it lacks one of {', '.join(_REQUIRED)}",
+        "MissingRequiredClaimError": f"one of its claims {', '.join(_REQUIRED)} is missing",
     }
-    return known.get(type(error).__name__, "it cannot be read")
+    return known.get(type(error).__name__, "it is malformed")

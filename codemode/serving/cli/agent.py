@@ -1,4 +1,4 @@
-"""`codemode chat` and `codemode eval`: a model of any service with the tools of a configuration."""
+"""`codemode chat` and `codemode eval`: a model of any provider with the tools of a configuration."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-ModelName = Annotated[str, typer.Option("--model", help="The model; else agent.model, else CODEMODE_MODEL.")]
-ModelUrl = Annotated[str, typer.Option("--model-url", help="Its service, up to /v1; else OPENAI_BASE_URL.")]
+ModelName = Annotated[str, typer.Option("--model", help="The model. Default: agent.model, then CODEMODE_MODEL.")]
+ModelUrl = Annotated[str, typer.Option("--model-url", help="Its base URL up to /v1. Default: OPENAI_BASE_URL.")]
 
 _MODES = ("code", "menu", "hybrid", "native")
 
@@ -45,14 +45,14 @@ _MODES = ("code", "menu", "hybrid", "native")
 @on_surface
 def chat(
     surface: Surface,
-    message: Annotated[str, typer.Argument(help="What you want; without it a conversation.")] = "",
+    message: Annotated[str, typer.Argument(help="Your request. Without it a conversation starts.")] = "",
     model: ModelName = "",
     model_url: ModelUrl = "",
-    mode: Annotated[str, typer.Option(help=f"How the tools are given: {', '.join(_MODES)}.")] = "",
+    mode: Annotated[str, typer.Option(help=f"How the model gets the tools: {', '.join(_MODES)}.")] = "",
     role: Role = DEFAULT_ROLE,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Talk to a model that has the tools; shows its programs, the calls that they make, and what it costs."""
+    """Chat with a model that has the tools. Shows its programs, their calls and the cost."""
 
     async def work(service: CodeMode) -> int:
         from codemode.serving.agent import Agent
@@ -60,9 +60,9 @@ def chat(
         settings = _chosen(service.settings.agent, model, model_url, mode)
         async with Agent(service, settings, caller=local_caller(service, role)) as agent:
             if as_json:
-                return _printed(await agent.answer(message or _said()))
+                return _print_result(await agent.answer(message or _message_from_stdin()))
             if message:
-                return 0 if (await _told(agent, message, ())).ok else 1
+                return 0 if (await _show_answer(agent, message, ())).ok else 1
             return await _conversation(agent)
 
     with_service(surface, work)
@@ -73,7 +73,7 @@ def chat(
 def evaluate(
     surface: Surface,
     tasks: Annotated[Path, typer.Argument(help="Tasks in YAML; api_specs/gym/tasks.yaml is an example.")],
-    mode: Annotated[str, typer.Option(help="Which ways of giving the tools, with commas.")] = "native,menu,code",
+    mode: Annotated[str, typer.Option(help="Modes to measure, separated by commas.")] = "native,menu,code",
     model: ModelName = "",
     model_url: ModelUrl = "",
     as_json: AsJson = False,  # noqa: FBT002
@@ -88,7 +88,7 @@ def evaluate(
         if as_json:
             show.print_json([one.to_json() for one in found])
         else:
-            _tell(found)
+            _print_evaluations(found)
         return 0 if all(attempt.status != "unreachable" for one in found for attempt in one.attempts) else 1
 
     with errors_as_exit_codes():
@@ -113,26 +113,26 @@ async def _evaluated(surface: Surface, task_set: TaskSet, mode: str, model: str,
 
 
 def _example_menu(surface: str) -> dict[str, Any]:
-    """The menu that ships with an example surface, where it has one."""
+    """Return the menu bundled with an example service, if any."""
     file = files("api_specs") / surface / "menu.yaml"
     return {"menu": yaml.safe_load(file.read_text(encoding="utf-8"))} if file.is_file() else {}
 
 
 def _known(mode: str) -> str:
     if mode not in _MODES:
-        message = f"--mode: {mode!r} is none of {', '.join(_MODES)}"
+        message = f"--mode: {mode!r} is not one of {', '.join(_MODES)}"
         raise ConfigurationError(message)
     return mode
 
 
 def _chosen(settings: AgentSettings, model: str, model_url: str, mode: str) -> AgentSettings:
-    """The settings with what the command line says."""
+    """Return the settings with command-line options applied."""
     given = {"model": model, "base_url": model_url, "mode": _known(mode) if mode else ""}
     return settings.model_copy(update={name: value for name, value in given.items() if value})
 
 
 async def _conversation(agent: Agent) -> int:
-    """Message after message, until the input ends."""
+    """Answer messages until the input ends."""
     history: Sequence[dict[str, Any]] = ()
     while True:
         try:
@@ -140,11 +140,11 @@ async def _conversation(agent: Agent) -> int:
         except EOFError:
             return 0
         if message.strip():
-            history = (await _told(agent, message, history)).messages
+            history = (await _show_answer(agent, message, history)).messages
 
 
-async def _told(agent: Agent, message: str, history: Sequence[dict[str, Any]]) -> AgentResult:
-    """Answer a message, and show what happens as it does."""
+async def _show_answer(agent: Agent, message: str, history: Sequence[dict[str, Any]]) -> AgentResult:
+    """Answer a message, and show events as they happen."""
     from codemode.serving.agent import Ended
 
     async with aclosing(agent.run(message, history=history)) as events:
@@ -172,7 +172,7 @@ def _show(event: Event) -> None:
         case CallEnded() | ToolsRequested():
             show.console.print(show.shortened("answer", event.text))
         case Repaired():
-            show.console.print(show.plain(f"\n(asked again: {event.problem})", style="yellow"))
+            show.console.print(show.plain(f"\n(retrying: {event.problem})", style="yellow"))
         case Ended():
             show.console.print(_account(event.result))
 
@@ -183,25 +183,25 @@ def _account(result: AgentResult) -> Any:
         f"{result.iterations} requests, {result.usage.input:,} + {result.usage.output:,} tokens{cost}, "
         f"{result.duration_s:.1f} s"
     )
-    said = "\n" if result.ok else f"\n{result.status}: {result.text}\n"
-    return show.plain(said, style="" if result.ok else "red") + show.plain(line, style="dim")
+    text = "\n" if result.ok else f"\n{result.status}: {result.text}\n"
+    return show.plain(text, style="" if result.ok else "red") + show.plain(line, style="dim")
 
 
-def _printed(result: AgentResult) -> int:
+def _print_result(result: AgentResult) -> int:
     show.print_json(result.to_json())
     return 0 if result.ok else 1
 
 
-def _said() -> str:
-    """What stands on standard input."""
+def _message_from_stdin() -> str:
+    """Read the message from standard input."""
     text = typer.get_text_stream("stdin").read().strip()
     if not text:
-        raise ConfigurationError("there is no message: give one as an argument or on standard input")
+        raise ConfigurationError("no message: pass one as an argument or on standard input")
     return text
 
 
-def _tell(found: Sequence[Evaluation]) -> None:
-    """A row for each mode, and below it why tasks were not done."""
+def _print_evaluations(found: Sequence[Evaluation]) -> None:
+    """Print one row per mode, then the reason for each failed task."""
     table = Table(box=None, padding=(0, 2), header_style="dim")
     for title in ("mode", "success", "tokens", "turns", "seconds"):
         table.add_column(title, justify="left" if title == "mode" else "right", no_wrap=True)

@@ -1,4 +1,4 @@
-"""`codemode auth login | status | logout`: who the operator is at the services behind the sources."""
+"""`codemode auth login | status | logout`: the operator's logins to the services behind the sources."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from codemode.transports.auth.token_store import TokenStore
 if TYPE_CHECKING:
     from codemode.settings import CredentialSettings, Settings, SourceSettings
 
-app = typer.Typer(no_args_is_help=True, help="Logins at the services behind the sources.")
+app = typer.Typer(no_args_is_help=True, help="Log in to the services behind the sources.")
 Name = Annotated[str, typer.Argument(help="The namespace of the source.")]
 
 
 @app.command("login")
 def login(
     name: Name,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address only.")] = False,  # noqa: FBT002
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
     config: Config = Path(DEFAULT_FILE),
 ) -> None:
-    """Log in, in a browser or on another device, and keep the tokens."""
+    """Log in with a browser or another device, and store the tokens."""
     with errors_as_exit_codes():
         settings = load_settings(config)
         setting = _login_of(name, settings)
@@ -48,17 +48,17 @@ def login(
         try:
             TokenStore(settings.tokens(), name).write(tokens)
         except OSError as error:
-            message = f"the tokens cannot be kept in {settings.tokens()}: {error.strerror}"
+            message = f"cannot store the tokens in {settings.tokens()}: {error.strerror}"
             raise ConfigurationError(message) from None
         if as_json:
             show.print_json({"source": name, "logged_in": True})
         else:
-            show.errors.print(f"logged in at {name}")
+            show.errors.print(f"logged in to {name}")
 
 
 @app.command("logout")
 def logout(name: Name, as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
-    """Forget the tokens of a source, and have its service revoke them where its issuer names how."""
+    """Delete the tokens of a source. If the issuer has a revocation endpoint, revoke them too."""
     with errors_as_exit_codes():
         settings = load_settings(config)
         setting = _login_of(name, settings)
@@ -75,15 +75,15 @@ def logout(name: Name, as_json: AsJson = False, config: Config = Path(DEFAULT_FI
         if as_json:
             show.print_json({"source": name, "had_tokens": had, "revoked": revoked})
         elif not had:
-            show.errors.print(f"nobody was logged in at {name}")
+            show.errors.print(f"not logged in to {name}")
         else:
-            said = "its tokens are revoked" if revoked else f"its tokens are forgotten here, not revoked: {problem}"
-            show.errors.print(show.plain(f"logged out of {name}: {said}"), soft_wrap=True)
+            result = "tokens revoked" if revoked else f"tokens deleted here but not revoked: {problem}"
+            show.errors.print(show.plain(f"logged out of {name}: {result}"), soft_wrap=True)
 
 
 @app.command("status")
 def status(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
-    """Each credential of each source: where it comes from, and whether it is there."""
+    """Show each credential of each source: where it comes from, and whether it is present."""
     with errors_as_exit_codes():
         settings = load_settings(config)
         secrets = Secrets()
@@ -100,7 +100,7 @@ def status(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None
 
 
 def _login_of(name: str, settings: Settings) -> OAuth2Credential:
-    """The credential of a source that a login is for. Raises ConfigurationError."""
+    """Return the one credential of a source that needs a login. Raises ConfigurationError."""
     source = settings.sources.get(name)
     if source is None:
         message = f"there is no source {name!r}; there are: {', '.join(settings.sources)}"
@@ -108,8 +108,8 @@ def _login_of(name: str, settings: Settings) -> OAuth2Credential:
     found = [one for one in source.credentials if isinstance(one, OAuth2Credential) and one.is_login]
     if len(found) != 1:
         message = (
-            f"sources.{name}.credentials: a login needs one credential of the kind oauth2 with "
-            f"`flow: authorization_code` or `flow: device_code`; there are {len(found)}"
+            f"sources.{name}.credentials: a login needs exactly one credential of kind oauth2 with "
+            f"`flow: authorization_code` or `flow: device_code`; found {len(found)}"
         )
         raise ConfigurationError(message)
     return found[0]
@@ -128,7 +128,7 @@ def _planned(name: str, source: SourceSettings, setting: OAuth2Credential, token
 
 def _state(name: str, setting: CredentialSettings, secrets: Secrets, tokens: Path) -> dict[str, Any]:
     if isinstance(setting, NoCredential):
-        return {"kind": "none", "state": "present", "detail": "the service asks for nothing"}
+        return {"kind": "none", "state": "present", "detail": "the service needs no credentials"}
     if isinstance(setting, OAuth2Credential) and setting.is_login:
         return {"kind": f"oauth2 ({setting.flow})", **_login_state(name, tokens)}
     references = [getattr(setting, field, None) for field in ("token", "password", "value")]
@@ -152,7 +152,7 @@ def _login_state(name: str, tokens: Path) -> dict[str, str]:
         return {"state": "logged out", "detail": f"run: codemode auth login {name}"}
     until = f"{datetime.fromtimestamp(kept.expires_at, UTC):%Y-%m-%d %H:%M} UTC"
     if kept.refresh_token:
-        return {"state": "logged in", "detail": f"access token until {until}, renewed by itself"}
+        return {"state": "logged in", "detail": f"access token valid until {until}, renewed automatically"}
     if kept.expires_at > datetime.now(UTC).timestamp():
-        return {"state": "logged in", "detail": f"until {until}, not renewed by itself"}
+        return {"state": "logged in", "detail": f"until {until}, not renewed automatically"}
     return {"state": "logged out", "detail": f"since {until}; run: codemode auth login {name}"}

@@ -1,17 +1,17 @@
-"""Where the `codemode` command begins: what it is made of takes half a second to load, in which Ctrl-C may come."""
+"""Entry point of the `codemode` command. Handles Ctrl-C during the imports, which take half a second."""
 
 from __future__ import annotations
 
 import sys
 
+from codemode import __version__
+
 
 def main() -> None:
-    """Entry point of the `codemode` command."""
+    """Run the `codemode` command."""
     try:
         if sys.argv[1:] == ["--version"]:
-            from importlib.metadata import version
-
-            sys.stdout.write(f"codemode {version('codemode')}\n")
+            sys.stdout.write(f"codemode {__version__}\n")
             return
         from codemode.serving.cli.main import main as command
     except KeyboardInterrupt:

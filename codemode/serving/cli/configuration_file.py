@@ -1,4 +1,4 @@
-"""Changing `codemode.yaml` as a person would: only the lines of one source, everything else and all comments kept."""
+"""Edit `codemode.yaml` in place: only the lines of one source change, and comments are kept."""
 
 from __future__ import annotations
 
@@ -20,43 +20,43 @@ _INDENT = "  "
 
 
 def read(file: Path) -> str:
-    """The text of a configuration, empty where there is none. Raises ConfigurationError."""
+    """Return the text of a configuration, or "" if there is no file. Raises ConfigurationError."""
     try:
         return file.read_text(encoding="utf-8")
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        message = f"the configuration {file} cannot be read: {reason}"
+        message = f"cannot read the configuration {file}: {reason}"
         raise ConfigurationError(message) from None
 
 
 def write(file: Path, text: str) -> None:
-    """Put a configuration in the place of the one before, whole or not at all. Raises ConfigurationError."""
+    """Replace a configuration atomically. Raises ConfigurationError."""
     target = file.resolve()
     try:
         with tempfile.NamedTemporaryFile("w", dir=target.parent, delete=False, encoding="utf-8") as new:
             new.write(text)
-        target.touch()  # a new one is for whom the user's other files are
+        target.touch()  # a new file gets the user's default permissions
         shutil.copymode(target, new.name)
         Path(new.name).replace(target)
     except OSError as error:
-        message = f"the configuration {file} cannot be written: {error.strerror}"
+        message = f"cannot write the configuration {file}: {error.strerror}"
         raise ConfigurationError(message) from None
 
 
 def with_source(text: str, name: str, entry: Mapping[str, Any]) -> str:
-    """The text with one more source. Raises ConfigurationError where the name is taken or the text is no mapping."""
+    """Return the text with a source added. Raises ConfigurationError if the name is taken or the text invalid."""
     sources = _sources(text)
     block = _block(name, entry)
     if sources is None:
         before = text if not text or text.endswith("\n") else f"{text}\n"
         return f"{before}sources:\n{_shifted(block, _INDENT)}"
     if any(key.value == name for key, _ in sources.value):
-        message = f"there is a source {name!r} already; remove it first, or choose another name"
+        message = f"source {name!r} already exists; remove it first, or choose another name"
         raise ConfigurationError(message)
     if sources.flow_style or not sources.value:
-        message = "sources stands in {} on one line: write it as a block, one source below the other"
+        message = "sources is written in {} on one line: write it as a block, one source below the other"
         raise ConfigurationError(message)
     lines = text.splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):
@@ -66,7 +66,7 @@ def with_source(text: str, name: str, entry: Mapping[str, Any]) -> str:
 
 
 def without_source(text: str, name: str) -> str:
-    """The text without a source. Raises ConfigurationError where there is none of that name."""
+    """Return the text without a source. Raises ConfigurationError if there is none of that name."""
     sources = _sources(text)
     pairs = [] if sources is None else sources.value
     found = next(((key, value) for key, value in pairs if key.value == name), None)
@@ -78,7 +78,7 @@ def without_source(text: str, name: str) -> str:
 
 
 def no_source(name: str, known: Collection[str]) -> ConfigurationError:
-    """The error of a name that is of no source."""
+    """Return the error for an unknown source name."""
     there = f"there are: {', '.join(known) or 'none'}"
     return ConfigurationError(f"there is no source {name!r}; {there}{did_you_mean(name, known)}")
 
@@ -92,14 +92,14 @@ def _sources(text: str) -> yaml.MappingNode | None:
     if root is None:
         return None
     if not isinstance(root, yaml.MappingNode):
-        message = "the configuration is not a mapping: it begins with `sources:`"
+        message = "the configuration is not a YAML mapping: it should begin with `sources:`"
         raise ConfigurationError(message)
     node = next((value for key, value in root.value if key.value == "sources"), None)
     return node if isinstance(node, yaml.MappingNode) else None
 
 
 def _end(node: yaml.Node, lines: list[str]) -> int:
-    """The line after a node; trailing blank lines and comments belong to what follows."""
+    """Return the line after a node. Trailing blank lines and comments belong to the next node."""
     last: yaml.Node = node
     while isinstance(last, yaml.CollectionNode) and last.value and not last.flow_style:
         item = last.value[-1]

@@ -1,4 +1,4 @@
-"""`codemode demo`: the example services on loopback ports, and six programs of the kind that a model writes."""
+"""`codemode demo`: run six programs, as a model writes them, against the example services."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from codemode.settings import Settings
 
 QUERIES = ["freeze a membership", "who owes salry"]
 
-#: Programs in `api_specs/*/programs`: the file, the user's wish, and how it is meant to end.
+#: Programs in `api_specs/*/programs`: file, user's request, and expected status.
 PROGRAMS = (
     (
         "gym/programs/trainer_load.py",
@@ -22,14 +22,14 @@ PROGRAMS = (
     ),
     (
         "gym/programs/expiring_members.py",
-        "Look up the next members whose membership runs out, in parallel.",
+        "Look up the next members whose membership expires, in parallel.",
         "completed",
     ),
-    ("gym/programs/pending_salaries.py", "What are the pending salaries worth in euro?", "completed"),
+    ("gym/programs/pending_salaries.py", "How much are the pending salaries in euros?", "completed"),
     ("gym/programs/freeze_member.py", "Freeze the membership of a member found by name for two weeks.", "completed"),
     (
         "outbox/programs/remind_expiring.py",
-        "Remind the members whose membership ends this month by e-mail.",
+        "Remind members whose membership ends within a week by e-mail.",
         "completed",
     ),
     (
@@ -41,14 +41,14 @@ PROGRAMS = (
 
 
 async def run_demo(*, as_json: bool = False) -> int:
-    """Run it; returns the exit code: 0 when every program ended as it is meant to."""
+    """Run the demo. Return exit code 0 if every program ended as expected."""
     async with example_sources() as sources:
         settings = Settings.model_validate({"sources": sources})
         return await (_outcomes(settings) if as_json else _tour(settings))
 
 
 async def _outcomes(settings: Settings) -> int:
-    """The programs and how they ended, as JSON."""
+    """Print the programs and their outcomes as JSON."""
     async with CodeMode.from_settings(settings) as service:
         ended = [await service.execute(_code(name)) for name, _, _ in PROGRAMS]
     rows = [
@@ -81,5 +81,5 @@ async def _run(service: CodeMode, name: str, wish: str, meant: str) -> bool:
     ended = await service.execute(code)
     show.console.print(show.outcome(ended))
     if ended.status != meant:
-        show.errors.print(f"{name} was meant to be {meant}", style="red")
+        show.errors.print(f"{name} should have been {meant}", style="red")
     return ended.status == meant

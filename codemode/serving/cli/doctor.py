@@ -1,4 +1,4 @@
-"""What is right and wrong with this installation: isolation, configuration, secrets, sources, folders, port."""
+"""Checks of `codemode doctor`: isolation, configuration, secrets, sources, folders, port."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 OLDEST_PYTHON = (3, 11)
 
-#: Extras by what they bring: the module that shows that one is there.
+#: Extras, each with a module that is present when the extra is installed.
 EXTRAS = {
     "aws": "botocore",
     "google": "googleapiclient",
@@ -42,7 +42,7 @@ EXTRAS = {
     "tokens": "tiktoken",
 }
 
-#: What a folder must have room for, and how a disk says that it has not.
+#: Bytes of free space that a folder must have, and error numbers that mean a full disk.
 _LEAST_BYTES = 1024 * 1024
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
@@ -50,16 +50,16 @@ _PACKAGES = ("codemode", "fastapi", "httpx2", "pydantic", "RestrictedPython", "u
 
 
 class State(StrEnum):
-    """How a finding is to be taken."""
+    """The severity of a finding."""
 
     OK = "ok"
-    WARNING = "warning"  # works, but is weaker or emptier than it could be
+    WARNING = "warning"  # works, but weaker or less complete than possible
     FAILURE = "failure"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at, what was found, and what to do where it is not right."""
+    """One check: what was found, and how to fix it."""
 
     area: str
     subject: str
@@ -69,12 +69,14 @@ class Finding:
 
 
 async def examine(read: Callable[[], Settings]) -> list[Finding]:
-    """Everything, in the order in which a person would look. `read` may raise ConfigurationError."""
+    """Run all checks, in reading order. `read` may raise ConfigurationError."""
     findings = list(_versions())
     try:
         settings = read()
     except ConfigurationError as error:
-        findings.append(Finding("configuration", "file", State.FAILURE, str(error), "correct it, or `codemode init`"))
+        findings.append(
+            Finding("configuration", "file", State.FAILURE, str(error), "fix it, or write one with `codemode init`")
+        )
         return [*findings, *await _isolation(Settings())]
     findings.append(Finding("configuration", "file", State.OK, f"{len(settings.sources)} sources"))
     findings += await _isolation(settings)
@@ -88,17 +90,17 @@ async def examine(read: Callable[[], Settings]) -> list[Finding]:
 
 
 def verdict(findings: Sequence[Finding]) -> Finding:
-    """All findings in one line."""
+    """Summarize all findings in one line."""
     failures, warnings = (
         [f"{one.area} {one.subject}" for one in findings if one.state is state]
         for state in (State.FAILURE, State.WARNING)
     )
     warned = f"{len(warnings)} warnings" if len(warnings) != 1 else "1 warning"
     if failures:
-        said = f"{len(failures)} wrong: {', '.join(failures)}; {warned}"
-        return Finding("verdict", "not ready", State.FAILURE, said, "correct what stands above")
+        summary = f"{len(failures)} failed: {', '.join(failures)}; {warned}"
+        return Finding("verdict", "not ready", State.FAILURE, summary, "fix the failures above")
     state = State.WARNING if warnings else State.OK
-    return Finding("verdict", "ready", state, warned if warnings else "nothing is wrong")
+    return Finding("verdict", "ready", state, warned if warnings else "no problems")
 
 
 def _worded(one: Prediction) -> tuple[str, State, str, str]:
@@ -110,7 +112,11 @@ def _versions() -> Iterator[Finding]:
     supported = sys.version_info >= OLDEST_PYTHON
     wanted = ".".join(map(str, OLDEST_PYTHON))
     yield Finding(
-        "versions", "Python", State.OK if supported else State.FAILURE, running, "" if supported else f"use {wanted} on"
+        "versions",
+        "Python",
+        State.OK if supported else State.FAILURE,
+        running,
+        "" if supported else f"use {wanted} or later",
     )
     for package in _PACKAGES:
         try:
@@ -125,7 +131,7 @@ def _versions() -> Iterator[Finding]:
 
 
 async def _isolation(settings: Settings) -> list[Finding]:
-    """Each layer, from what a child of the sandbox could and could not do."""
+    """Check each isolation layer, by what a sandbox child could and could not do."""
     executor = Executor(settings.sandbox, settings.limits)
     failure = ""
     try:
@@ -135,7 +141,7 @@ async def _isolation(settings: Settings) -> list[Finding]:
     finally:
         await executor.aclose()
     if failure and not executor.isolation:
-        return [Finding("isolation", "sandbox", State.FAILURE, failure, "without it no program runs")]
+        return [Finding("isolation", "sandbox", State.FAILURE, failure, "no program runs without it")]
     required = set(settings.sandbox.require)
     return [_layer(layer, found, required=layer in required) for layer, found in executor.isolation.items()]
 
@@ -148,15 +154,17 @@ def _layer(layer: str, found: str, *, required: bool) -> Finding:
 
 
 def _secrets(settings: Settings) -> Iterator[Finding]:
-    """Every secret that the configuration refers to: whether it is there, never what it is."""
+    """Check that every secret in the configuration is present, without showing it."""
     for place, reference in _references(settings, ""):
         if isinstance(reference, CallerReference) and reference.caller:
-            yield Finding("secrets", place, State.OK, f"brought by each caller as {reference.caller}")
+            yield Finding("secrets", place, State.OK, f"sent by each caller as {reference.caller}")
             continue
         try:
             reference.resolve()
         except ConfigurationError as error:
-            yield Finding("secrets", place, State.FAILURE, str(error), "set it where the configuration says it is")
+            yield Finding(
+                "secrets", place, State.FAILURE, str(error), "set the variable or file that the configuration names"
+            )
         else:
             yield Finding("secrets", place, State.OK, "present")
 
@@ -176,7 +184,7 @@ def _references(value: Any, place: str) -> Iterator[tuple[str, SecretReference]]
 
 
 async def _source(name: str, settings: Settings) -> list[Finding]:
-    """What can be read of a source now, and what will go wrong with its calls."""
+    """Check that a source can be read, and predict problems of its calls."""
     try:
         loaded = await load_source(name, settings.sources[name], SourceContext(servers=settings.servers()))
     except CodeModeError as error:
@@ -184,7 +192,9 @@ async def _source(name: str, settings: Settings) -> list[Finding]:
     await loaded.transport.aclose()
     found = f"{len(loaded.tools)} tools"
     if loaded.failure is not None:
-        return [Finding("sources", name, State.FAILURE, f"{found}; {loaded.failure.said}", "see that its server runs")]
+        return [
+            Finding("sources", name, State.FAILURE, f"{found}; {loaded.failure.said}", "check that its server runs")
+        ]
     if loaded.warnings:
         found += f", {len(loaded.warnings)} warnings (`codemode sources check` lists them)"
     predicted = [Finding("sources", *_worded(one)) for one in predictions(loaded, settings)]
@@ -192,16 +202,16 @@ async def _source(name: str, settings: Settings) -> list[Finding]:
 
 
 def _folders(settings: Settings) -> Iterator[Finding]:
-    """Whether what must be kept, and what need not be made again, can be written."""
+    """Check that the state folder and the cache folder are writable."""
     for subject, folder in (("state", settings.state()), ("cache", settings.cache())):
         nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
         try:
             with TemporaryFile(dir=nearest) as file:
                 file.write(bytes(_LEAST_BYTES))
         except OSError as error:
-            mended = "make room" if error.errno in _FULL else f"make {nearest} writable for uid {os.getuid()}"
+            mended = "free disk space" if error.errno in _FULL else f"make {nearest} writable for uid {os.getuid()}"
             fix = f"{mended}, or set {subject}_folder"
-            yield Finding("folders", subject, State.FAILURE, f"{folder} cannot be written: {error.strerror}", fix)
+            yield Finding("folders", subject, State.FAILURE, f"{folder} is not writable: {error.strerror}", fix)
         else:
             of = f" (project {settings.project})" if subject == "state" else ""
             yield Finding("folders", subject, State.OK, f"{folder}{of}")
@@ -213,29 +223,31 @@ def _server(settings: Settings) -> Iterator[Finding]:
     try:
         bind(server).close()
     except ConfigurationError as error:
-        yield Finding("server", "port", State.FAILURE, str(error), "end what listens there, or set server.port")
+        yield Finding(
+            "server", "port", State.FAILURE, str(error), "stop the program that listens there, or set server.port"
+        )
     else:
         yield Finding("server", "port", State.OK, f"{where} is free")
     yield _keys(settings)
 
 
 def _keys(settings: Settings) -> Finding:
-    """Who may come in."""
+    """Check which keys the server accepts."""
     server = settings.server
     try:
         ever = key_file(settings).entries()
     except ConfigurationError as error:
-        return Finding("server", "keys", State.FAILURE, str(error), "restore the file from a copy")
+        return Finding("server", "keys", State.FAILURE, str(error), "restore the file from a backup")
     made = [key for key in ever if key.status(time.time()) == "active"]
     found = [f"{len(server.keys)} in the configuration"] if server.keys else []
-    found += [f"{len(made)} made by `codemode keys`"] if made else []
+    found += [f"{len(made)} made with `codemode keys`"] if made else []
     found += [f"tokens of {server.tokens.issuer}"] if server.tokens else []
-    fix = "make one with `codemode keys create`, or name one under server.keys"
+    fix = "create one with `codemode keys create`, or add one under server.keys"
     if found:
         return Finding("server", "keys", State.OK, ", ".join(found))
     if ever:
-        return Finding("server", "keys", State.WARNING, "all are revoked or have expired: nobody is let in", fix)
+        return Finding("server", "keys", State.WARNING, "all revoked or expired: every request is rejected", fix)
     if is_loopback(server.host):
-        said = "none: whoever can reach this machine's loopback may use the server"
-        return Finding("server", "keys", State.WARNING, said, fix)
+        summary = "none: everybody on this machine can use the server"
+        return Finding("server", "keys", State.WARNING, summary, fix)
     return Finding("server", "keys", State.FAILURE, f"none, and {server.host} is reachable", fix)

@@ -1,4 +1,4 @@
-"""The example services that ship with the project, each in a process of its own on a loopback port."""
+"""The bundled example services, each in its own process on a loopback port."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from codemode.errors import SourceError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection
 
-#: Surfaces that ship with the project, each with the service that answers it.
+#: The bundled sources, each with the module of its service.
 SURFACES = {"gym": "api_specs.gym", "outbox": "api_specs.outbox"}
 
-#: Seconds until an example service must have said where it listens. The gym seeds its database first.
+#: Seconds within which an example service must report its address. The gym seeds its database first.
 START_S = 60
 
 
 @asynccontextmanager
 async def example_sources(names: Collection[str] = tuple(SURFACES)) -> AsyncIterator[dict[str, Any]]:
-    """Start these services afresh; gives them as `sources` of a configuration, and ends them on the way out.
+    """Start these services afresh and yield them as `sources` of a configuration. They end with the block.
 
-    Raises SourceError where one does not start.
+    Raises SourceError if a service does not start.
     """
     token = secrets.token_hex(24)
     with NamedTemporaryFile("w", suffix=".token") as kept:
@@ -42,14 +42,14 @@ def _source(name: str, address: str, token_file: str) -> dict[str, object]:
     return {
         "location": str(files(SURFACES[name]) / "openapi.yaml"),
         "base_url": address,
-        "keep_names": False,  # what is tried here leaves nothing behind
+        "keep_names": False,  # a demo leaves no files behind
         "credentials": [{"kind": "bearer", "token": {"file": token_file}}],
     }
 
 
 @asynccontextmanager
 async def _served(module: str, token: str) -> AsyncIterator[str]:
-    """An example service in a process of its own; gives its base URL and ends it on the way out."""
+    """Run an example service in its own process, and yield its base URL."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", module, "--host", "127.0.0.1", "--port", "0", "--token", token),
         stdout=asyncio.subprocess.PIPE,
@@ -66,7 +66,7 @@ async def _served(module: str, token: str) -> AsyncIterator[str]:
 
 
 async def _ready(process: asyncio.subprocess.Process, module: str) -> str:
-    assert process.stdout is not None  # noqa: S101 -- a pipe was asked for
+    assert process.stdout is not None  # noqa: S101 -- stdout is a pipe
     while line := (await process.stdout.readline()).decode():
         word, _, address = line.strip().partition(" ")
         if word == "READY":

@@ -1,7 +1,7 @@
-"""`codemode executions` and `codemode approvals`: what programs have done, and what waits for a person.
+"""`codemode executions` and `codemode approvals`: inspect and continue executions, and decide on calls.
 
-Whoever has the state folder is the operator: sees every execution, decides in the name of `operator`, and lets an
-execution go on in this process, as the one that started it.
+Access to the state folder makes the user the operator. The operator sees every execution, decides as `operator`, and
+continues executions in this process on behalf of the callers who started them.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ if TYPE_CHECKING:
     from codemode.executions.journal.base import NewExecution, PendingCall, StoredExecution, Verdict
     from codemode.service import CodeMode
 
-executions = typer.Typer(no_args_is_help=True, help="What programs have done, and how they go on.")
-approvals = typer.Typer(no_args_is_help=True, help="Calls that wait for a person.")
+executions = typer.Typer(no_args_is_help=True, help="Show, continue, cancel and roll back executions.")
+approvals = typer.Typer(no_args_is_help=True, help="Show calls that wait for a person, and decide on them.")
 
 Execution = Annotated[str, typer.Argument(help="The id of an execution.")]
-Calls = Annotated[list[str], typer.Argument(help="Ids of calls, as `codemode approvals list` shows them.")]
-Note = Annotated[str, typer.Option(help="What to tell the program, or whoever reads the record.")]
+Calls = Annotated[list[str], typer.Argument(help="Ids of calls, from `codemode approvals list`.")]
+Note = Annotated[str, typer.Option(help="A note for the program and for readers of the journal.")]
 
 _MICROSECONDS = 1_000_000
 
-_LEFT = "{0}: its process ended while it ran; `codemode executions resume {0}` goes on, `cancel` ends it"
+_LEFT = "{0}: its process died while it ran; `codemode executions resume {0}` continues it, `cancel` ends it"
 
 
 @executions.command("list")
 @on_surface
 def list_executions(
     surface: Surface,
-    status: Annotated[str, typer.Option(help="Only those that are completed, failed, paused, running …")] = "",
-    limit: Annotated[int, typer.Option(help="How many.", min=1, max=500)] = 20,
+    status: Annotated[str, typer.Option(help="Only executions with this status: completed, failed, paused, …")] = "",
+    limit: Annotated[int, typer.Option(help="Maximum number of executions.", min=1, max=500)] = 20,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """The newest executions."""
+    """List executions, newest first."""
 
     async def work(service: CodeMode) -> int:
         found = await service.executions.list(_operator(service), status=_status(status), limit=limit)
@@ -76,7 +76,7 @@ def show_execution(
     execution: Execution,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """One execution: its program, its calls, and what it waits for."""
+    """Show one execution: its program, its calls, and what it waits for."""
 
     async def work(service: CodeMode) -> int:
         await _print_execution(service, execution, as_json=as_json)
@@ -92,7 +92,7 @@ def resume(
     execution: Execution,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Let an execution go on that was paused; what it has done is not done again."""
+    """Continue a paused execution. Completed calls are not repeated."""
 
     async def work(service: CodeMode) -> int:
         service.executions.role_of = _roles(service)
@@ -109,7 +109,7 @@ def cancel(
     execution: Execution,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """End an execution that waits, or whose server has died."""
+    """Cancel an execution that waits, or whose server died."""
 
     async def work(service: CodeMode) -> int:
         await service.executions.cancel(execution, _operator(service))
@@ -123,13 +123,13 @@ def cancel(
 @on_surface
 def decide(
     surface: Surface,
-    call: Annotated[str, typer.Argument(help="The id of a call of which nobody knows what became of it.")],
+    call: Annotated[str, typer.Argument(help="The id of a call with an unknown result.")],
     verdict: Annotated[str, typer.Argument(help="committed, failed, or send_again.")],
-    value: Annotated[str, typer.Option(help="With committed: what it answered, as JSON.")] = "null",
+    value: Annotated[str, typer.Option(help="With committed: the call's answer, as JSON.")] = "null",
     note: Note = "",
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Say what became of a call that was under way when its server died; then its execution goes on."""
+    """Record what happened to a call that was running when its server died, and continue its execution."""
 
     async def work(service: CodeMode) -> int:
         return await _decide(service, [call], _verdict(verdict), note=note, value=_value(value), as_json=as_json)
@@ -144,7 +144,7 @@ def rollback(
     execution: Execution,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Take back what an execution has committed, where its tools name what does that (`revert`)."""
+    """Undo the committed calls of an execution, where its tools name an inverse (`revert`)."""
 
     async def work(service: CodeMode) -> int:
         given = (await service.executions.get(execution, _operator(service))).given
@@ -156,9 +156,9 @@ def rollback(
             outcome = await _waited(service, found.execution) if found.execution else None
             show.print_json({**_rollback_json(found), "outcome": outcome and outcome.outcome})
         for one in () if as_json else found.left:
-            show.console.print(show.plain(f"left as it is: {one.tool} ({one.path}): {one.why}"), soft_wrap=True)
+            show.console.print(show.plain(f"not undone: {one.tool} ({one.path}): {one.why}"), soft_wrap=True)
         if not (found.execution or found.left or as_json):
-            show.console.print("there is nothing to take back: no write was committed")
+            show.console.print("nothing to undo: no write was committed")
         return 0 if not found.left else 1
 
     with_service(surface, work, needs_sources=False)
@@ -168,10 +168,10 @@ def rollback(
 @on_surface
 def list_approvals(
     surface: Surface,
-    execution: Annotated[str, typer.Option(help="Only those of one execution.")] = "",
+    execution: Annotated[str, typer.Option(help="Only calls of this execution.")] = "",
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """The calls that wait for a person, the oldest first."""
+    """List calls that wait for a person, oldest first."""
 
     async def work(service: CodeMode) -> int:
         waiting = await service.executions.approvals(_operator(service), execution)
@@ -194,7 +194,7 @@ def show_approval(
     call: Annotated[str, typer.Argument(help="The id of a call.")],
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """One call that waits, with all of its arguments, and the program that makes it."""
+    """Show one pending call with all of its arguments, and the program that makes it."""
 
     async def work(service: CodeMode) -> int:
         (found,) = await _waiting(service, [call])
@@ -213,7 +213,7 @@ def show_approval(
 @approvals.command()
 @on_surface
 def approve(surface: Surface, calls: Calls, note: Note = "", as_json: AsJson = False) -> None:  # noqa: FBT002
-    """Allow these calls, once and with these arguments; what waits for nothing else goes on."""
+    """Approve these calls, once and with these arguments. Executions with no other pending calls continue."""
 
     async def work(service: CodeMode) -> int:
         return await _decide(service, calls, "approved", note=note, as_json=as_json)
@@ -224,7 +224,7 @@ def approve(surface: Surface, calls: Calls, note: Note = "", as_json: AsJson = F
 @approvals.command()
 @on_surface
 def reject(surface: Surface, calls: Calls, note: Note = "", as_json: AsJson = False) -> None:  # noqa: FBT002
-    """Refuse these calls; their programs see an error that they may handle."""
+    """Reject these calls. Their programs get an error that they may handle."""
 
     async def work(service: CodeMode) -> int:
         return await _decide(service, calls, "rejected", note=note, as_json=as_json)
@@ -235,7 +235,7 @@ def reject(surface: Surface, calls: Calls, note: Note = "", as_json: AsJson = Fa
 async def _decide(
     service: CodeMode, ids: list[str], verdict: Verdict, *, note: str, as_json: bool, value: Any = None
 ) -> int:
-    """Decide on calls as they are shown, and see their executions through."""
+    """Decide on calls as shown, and run their executions to the end."""
     operator = _operator(service)
     service.executions.role_of = _roles(service)
     waiting = await _waiting(service, ids)
@@ -245,19 +245,19 @@ async def _decide(
     decisions = [Decision(call.id, call.digest, verdict, by="", note=note, value=value) for call in waiting]
     answered = await service.executions.decide(decisions, operator)
     code = 0
-    told = {}
+    results = {}
     for execution in dict.fromkeys(call.execution for call in answered):
         after = await gone_on(service, execution, operator)
         if after["waits"]:
-            told[execution] = after
+            results[execution] = after
             if not as_json:
                 show.console.print(show.plain(f"{execution}: {after['waits']}", style="yellow"), soft_wrap=True)
         elif as_json:
-            told[execution] = {"outcome": (await _waited(service, execution)).outcome}
+            results[execution] = {"outcome": (await _waited(service, execution)).outcome}
         else:
             code = max(code, await _ended(service, execution, as_json=False))
     if as_json:
-        show.print_json({"approvals": [pending_json(call) for call in answered], "executions": told})
+        show.print_json({"approvals": [pending_json(call) for call in answered], "executions": results})
     return code
 
 
@@ -265,7 +265,7 @@ async def _waiting(service: CodeMode, ids: list[str]) -> list[PendingCall]:
     there = {call.id: call for call in await service.executions.approvals(_operator(service))}
     absent = [id_ for id_ in ids if id_ not in there]
     if absent:
-        message = f"nothing waits for a decision under {', '.join(absent)}; there are: {', '.join(there) or 'none'}"
+        message = f"no pending call {', '.join(absent)}; pending calls: {', '.join(there) or 'none'}"
         raise ApprovalRefused(message)
     return [there[id_] for id_ in ids]
 
@@ -275,7 +275,7 @@ async def _waited(service: CodeMode, execution: str) -> StoredExecution:
 
 
 async def _ended(service: CodeMode, execution: str, *, as_json: bool) -> int:
-    """Wait for an execution, and show it."""
+    """Wait for an execution, show it, and return the exit code."""
     stored = await _waited(service, execution)
     await _print_execution(service, execution, as_json=as_json)
     return 0 if stored.status == "completed" else 1
@@ -302,7 +302,7 @@ async def _print_execution(service: CodeMode, execution: str, *, as_json: bool) 
         show.console.print(show.plain(f"{failure['type']}: {failure['message']}", style="red"), soft_wrap=True)
     for call in found["pending"]:
         show.console.print(
-            show.plain(f"waits: {call['id']}  {call['tool']} at {call['host']}", style="yellow"), soft_wrap=True
+            show.plain(f"pending: {call['id']}  {call['tool']} at {call['host']}", style="yellow"), soft_wrap=True
         )
     for note in outcome.get("notes", ()):
         show.console.print(show.plain(f"note: {note}", style="dim"), soft_wrap=True)
@@ -317,7 +317,7 @@ def _rollback_json(found: Any) -> dict[str, Any]:
 
 
 def _roles(service: CodeMode) -> Callable[[NewExecution], str | None]:
-    """The role under which the operator lets something go on: that of today; of a rollback as it may be begun here."""
+    """Return the role for continuing an execution: the owner's current role. A rollback may use any known role."""
     of_today = roles_of_today(service.settings)
 
     def role_of(given: NewExecution) -> str | None:
@@ -333,7 +333,7 @@ def _operator(service: CodeMode) -> Caller:
 def _status(text: str) -> ExecutionStatus | None:
     known = get_args(ExecutionStatus)
     if text and text not in known:
-        message = f"--status: {text!r} is none of {', '.join(known)}{did_you_mean(text, known)}"
+        message = f"--status: {text!r} is not one of {', '.join(known)}{did_you_mean(text, known)}"
         raise ConfigurationError(message)
     return next((status for status in known if status == text), None)
 
@@ -343,7 +343,7 @@ def _verdict(text: str) -> Verdict:
         case "committed" | "failed" | "send_again" as verdict:
             return verdict
         case _:
-            message = f"{text!r} is none of committed, failed, send_again"
+            message = f"verdict {text!r} is not one of committed, failed, send_again"
             raise ConfigurationError(message)
 
 
@@ -359,15 +359,15 @@ def _line(call: PendingCall) -> str:
     if call.damage:
         return f"{call.id}  {call.damage}"
     arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
-    asks = "what became of" if call.kind == "unknown" else "may it make"
+    asks = "what happened to" if call.kind == "unknown" else "approve"
     why = f": {call.reason}" if call.reason else ""
     at = f" at {call.host}" if call.host else ""
     return f"{call.id}  {asks} {call.tool}({arguments}){at}  [{call.execution}]{why}"
 
 
 def _print_list(found: tuple[StoredExecution, ...]) -> None:
-    """A line for each, on however narrow a terminal: ids are there to be copied."""
-    rows = [("execution", "status", "of", "started", "program"), *map(_row, found)]
+    """Print one line per execution without wrapping, so that ids can be copied."""
+    rows = [("execution", "status", "owner", "started", "program"), *map(_row, found)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for at, row in enumerate(rows):
         line = "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()

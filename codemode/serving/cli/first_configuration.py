@@ -1,4 +1,4 @@
-"""The first `codemode.yaml`: what is found in a folder, read, and written with every other key as a comment."""
+"""The first `codemode.yaml`: finds API documents in a folder, and writes all other keys as comments."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
     from codemode.sources.factory import LoadedSource
     from codemode.transports.auth.requirements import SecurityScheme
 
-#: What API documents are called.
+#: File names of API documents.
 _DOCUMENT = re.compile(r"(open-?api|swagger|api-?docs)[^/]*\.(ya?ml|json)", re.IGNORECASE)
 
-#: What stands at the beginning of one, whatever it is called, in so many bytes.
+#: The version key near the beginning of a document of any name, and how many bytes are searched.
 _VERSION = re.compile(rb"""(?:^|[{,])\s*["']?(?:openapi|swagger)["']?\s*:\s*["']?[23]\.""", re.MULTILINE)
 _BEGINNING = 2048
 
-#: How one begins whose keys stand in the order of the alphabet: the version is somewhere behind, in so many bytes.
+#: The beginning of a document with sorted keys: its version key comes later, within so many bytes.
 _SORTED = re.compile(rb"""(?:#[^\n]*\n|[\s{"'-])*(?:basePath|components|consumes|definitions|externalDocs|info)\b""")
 _WHOLE = 64 * 1024 * 1024
 
-#: Folders in which nobody keeps an API document of their own.
+#: Folders that are not searched.
 _SKIPPED = {"node_modules", "__pycache__", "venv", "site-packages", "dist", "build", "test", "tests"}
 
-#: How far below the working directory is looked, and how many documents are taken.
+#: Search depth below the folder, and maximum number of documents.
 _DEPTH, _MOST = 3, 10
 
 _VARIABLE = re.compile(r"\{env: (\w+)\}")
 
 
 def documents_below(folder: Path) -> list[Path]:
-    """API documents by their names, or by how they begin, nearest first, ten at most."""
+    """Return up to ten API documents, recognized by name or by their beginning, nearest first."""
     found: list[Path] = []
     for place, folders, files in os.walk(folder):
         path = Path(place)
@@ -64,10 +64,10 @@ def _begins_as_one(file: Path) -> bool:
 
 
 def written(sources: Iterable[tuple[LoadedSource, str]], folder: Path) -> str:
-    """The text of a configuration in `folder` with these sources, each with its location."""
+    """Return the text of a configuration in `folder` for these sources, each with its location."""
     lines = [
-        "# Every key, what it is for, and how secrets are named: docs/configuration.md.",
-        "# `codemode doctor` says what is still missing.",
+        "# docs/reference/configuration.md explains every key, and how to refer to secrets.",
+        "# `codemode doctor` reports what is still missing.",
         "sources:",
     ]
     for source, location in sources:
@@ -83,13 +83,13 @@ def _source(source: LoadedSource, location: str, folder: Path) -> Iterator[str]:
     if base:
         yield f"  base_url: {_scalar(base)}"
     else:
-        yield "  # the document names no server: say where its operations are answered"
+        yield "  # the document names no server: set the base URL of its operations"
         yield "  # base_url: https://…"
     yield from _credentials(source)
 
 
 def _credentials(source: LoadedSource) -> Iterator[str]:
-    """The credentials that most operations ask for; as a comment where what they name is not set."""
+    """Yield the credentials that most operations need, as comments if a variable is not set."""
     schemes = _most_asked(source)
     if not schemes:
         return
@@ -99,7 +99,7 @@ def _credentials(source: LoadedSource) -> Iterator[str]:
     is_whole = not missing and not any("…" in line or "FILE" in line for line in lines)
     mark = "" if is_whole else "# "
     if missing:
-        yield f"  # set {' and '.join(missing)} and take the # away:"
+        yield f"  # set {' and '.join(missing)} and uncomment:"
     if any(line.startswith("{") for line in lines):
         yield f"  {mark}credentials:"
     for line in lines:
@@ -120,12 +120,12 @@ def _near(file: Path, folder: Path) -> str:
 
 
 def _scalar(text: str) -> str:
-    """A text as YAML writes it on one line."""
+    """Return a text as a one-line YAML scalar."""
     return yaml.safe_dump(text, allow_unicode=True, width=1_000_000).removesuffix("...\n").strip()
 
 
 def _defaults() -> Iterator[str]:
-    """Every other section with its keys and defaults, as comments."""
+    """Yield every other section with its keys and defaults, as comments."""
     for name, field in Settings.model_fields.items():
         default = field.get_default(call_default_factory=True)
         if isinstance(default, BaseModel):

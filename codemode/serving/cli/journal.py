@@ -1,4 +1,4 @@
-"""`codemode journal check`: whether the record of executions is whole."""
+"""`codemode journal check`: check the integrity of the journal."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from codemode.executions.journal.checking import Checked
     from codemode.settings import Settings
 
-app = typer.Typer(no_args_is_help=True, help="The record of executions: check it.")
+app = typer.Typer(no_args_is_help=True, help="Check the journal of executions.")
 
 
 @app.callback()
 def commands() -> None:
-    """The record of executions."""
+    """Check the journal of executions."""
 
 
 @app.command("check")
@@ -33,14 +33,14 @@ def check_journal(
     surface: Surface,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Check the structure of the journal and the seals of every execution; exit code 1 where something is damaged."""
+    """Check the journal's structure and the seals of every execution. Exit code 1 if something is damaged."""
     with errors_as_exit_codes():
         found = asyncio.run(_checked(surface.settings()))
         if as_json:
             show.print_json({**asdict(found), "is_whole": found.is_whole})
         else:
-            for said in (*found.structure, *found.damaged.values()):
-                show.errors.print(show.plain(said, style="red"), soft_wrap=True)
+            for problem in (*found.structure, *found.damaged.values()):
+                show.errors.print(show.plain(problem, style="red"), soft_wrap=True)
             show.console.print(show.plain(_verdict(found)), soft_wrap=True)
         raise typer.Exit(0 if found.is_whole else 1)
 
@@ -48,11 +48,11 @@ def check_journal(
 async def _checked(settings: Settings) -> Checked:
     file = settings.state() / JOURNAL_FILE
     if settings.keeps_journal and settings.journal.url is None and not file.exists():
-        message = f"there is no journal at {file}: nothing was recorded yet, or the file was removed"
+        message = f"there is no journal at {file}: nothing has been recorded yet, or the file was removed"
         raise ConfigurationError(message)
     journal = journal_of(settings, Secrets())
     if journal is None:
-        raise ConfigurationError("this configuration keeps no journal; see journal.enabled")
+        raise ConfigurationError("the journal is disabled in this configuration; see journal.enabled")
     try:
         await journal.open()
         return await check(journal)
@@ -62,6 +62,6 @@ async def _checked(settings: Settings) -> Checked:
 
 def _verdict(found: Checked) -> str:
     if found.is_whole:
-        return f"the journal is whole: {found.executions} executions were checked"
-    structure = "its structure is damaged: put back a copy of it" if found.structure else "its structure is whole"
+        return f"the journal is intact: {found.executions} executions checked"
+    structure = "its structure is damaged: restore a backup" if found.structure else "its structure is intact"
     return f"{len(found.damaged)} of {found.executions} executions are damaged; {structure}"

@@ -1,4 +1,4 @@
-"""`codemode keys create | list | rotate | revoke`: keys of the server, in the state folder. No restart is needed."""
+"""`codemode keys create | list | rotate | revoke`: server keys in the state folder. No restart is needed."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from codemode.settings import DEFAULT_ROLE
 if TYPE_CHECKING:
     from codemode.serving.auth.keys import StoredKey
 
-app = typer.Typer(no_args_is_help=True, help="Keys of the server: create, list, rotate, revoke.")
+app = typer.Typer(no_args_is_help=True, help="Manage server keys: create, list, rotate, revoke.")
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a key, as `codemode keys list` shows it.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a key, from `codemode keys list`.")]
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
-_SHOWN_ONCE = "This is the only time that the key is shown."
+_SHOWN_ONCE = "The key is shown only this once."
 
 
 @app.command()
 @on_surface
 def create(
     surface: Surface,
-    role: Annotated[str, typer.Option(help="The role of whoever brings the key.")] = DEFAULT_ROLE,
-    label: Annotated[str, typer.Option(help="Whose it is, or what for.")] = "",
-    expires: Annotated[str, typer.Option(help="How long it is good: 12h, 90d; always, if left out.")] = "",
+    role: Annotated[str, typer.Option(help="The role of callers with this key.")] = DEFAULT_ROLE,
+    label: Annotated[str, typer.Option(help="Owner or purpose of the key.")] = "",
+    expires: Annotated[str, typer.Option(help="Lifetime, as 12h or 90d. Default: unlimited.")] = "",
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Make a key, and show it once."""
+    """Create a key, and show it once."""
     with errors_as_exit_codes():
         settings = surface.settings()
         known = settings.policy.known_roles()
@@ -55,7 +55,7 @@ def list_keys(
     surface: Surface,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """List all keys; the keys themselves are not kept."""
+    """List all keys. Their texts are not stored."""
     with errors_as_exit_codes():
         keys = key_file(surface.settings()).entries()
         if as_json:
@@ -75,10 +75,10 @@ def list_keys(
 def rotate(
     surface: Surface,
     id_: Id,
-    grace: Annotated[str, typer.Option(help="How long the key before stays good: 0s, 1h, 7d.")] = "24h",
+    grace: Annotated[str, typer.Option(help="How long the old key stays valid: 0s, 1h, 7d.")] = "24h",
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Replace a key by a new one with the same id and role, and show that once."""
+    """Replace a key by a new one with the same id and role, and show it once."""
     with errors_as_exit_codes():
         key, text = key_file(surface.settings()).rotate(id_, grace_s=_seconds(grace))
         _show_once(key, text, as_json=as_json)
@@ -91,7 +91,7 @@ def revoke(
     id_: Id,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Make a key useless, from the next request on."""
+    """Revoke a key. The next request with it is rejected."""
     with errors_as_exit_codes():
         key = key_file(surface.settings()).revoke(id_)
         if as_json:
@@ -109,7 +109,7 @@ def _show_once(key: StoredKey, text: str, *, as_json: bool) -> None:
 
 
 def _public(key: StoredKey) -> dict[str, Any]:
-    """What may be shown of a key."""
+    """Return the public fields of a key."""
     data = asdict(key)
     return {
         "id": key.id,
@@ -127,6 +127,6 @@ def _moment(seconds: float | None) -> str | None:
 def _seconds(text: str) -> float:
     match = re.fullmatch(r"(\d{1,9})([smhdw])", text)
     if match is None:
-        message = f"{text!r} is no length of time; write a number and s, m, h, d or w: 12h, 90d"
+        message = f"{text!r} is not a duration; write a number and s, m, h, d or w: 12h, 90d"
         raise ConfigurationError(message)
     return float(int(match[1]) * _UNITS[match[2]])

@@ -1,4 +1,4 @@
-"""`codemode menu` and `menu-tune`: which tools a model is offered for a message, and which defaults usage proposes."""
+"""`codemode menu` and `menu-tune`: show the menu for a message, and propose defaults from usage."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ app = typer.Typer()
 @on_surface
 def menu(
     surface: Surface,
-    message: Annotated[str, typer.Argument(help="What the user says.")],
-    history: Annotated[Path | None, typer.Option(help="Messages before it: a JSON list, as OpenAI has them.")] = None,
+    message: Annotated[str, typer.Argument(help="The user's message.")],
+    history: Annotated[Path | None, typer.Option(help="Earlier messages: a JSON list of OpenAI messages.")] = None,
     role: Role = DEFAULT_ROLE,
-    meta_tools: Annotated[bool, typer.Option("--meta-tools", help="With those that ask for more.")] = False,  # noqa: FBT002
+    meta_tools: Annotated[bool, typer.Option("--meta-tools", help="Include tools that load more.")] = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Show which tools a model that cannot write code is offered for a message, and why."""
+    """Show the tools offered for a message to a model that cannot write code, and why."""
 
     async def work(service: CodeMode) -> int:
         caller = local_caller(service, role)
@@ -54,20 +54,20 @@ def menu_tune(
     surface: Surface,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Propose defaults and core tools from what was called after menus, as it is recorded on this machine."""
+    """Propose default and core tools from the calls recorded on this machine."""
 
     async def work(service: CodeMode) -> int:
         proposal = await service.propose_menu()
         if as_json:
             show.print_json(None if proposal is None else asdict(proposal))
         elif proposal is None:
-            show.console.print("too few calls are recorded to propose anything")
+            show.console.print("too few recorded calls for a proposal")
         else:
-            shares = f"{proposal.now:.0%} now, {proposal.proposed:.0%} with these, on calls left out"
-            show.console.print(f"calls that no word asked for: {proposal.calls}; offered: {shares}")
+            shares = f"{proposal.now:.0%} now, {proposal.proposed:.0%} with the proposal, on held-out calls"
+            show.console.print(f"calls without a matching keyword: {proposal.calls}; offered: {shares}")
             show.console.print(f"menu:\n  defaults: [{', '.join(proposal.defaults)}]", markup=False)
             if proposal.core:
-                show.console.print(f"  # of the tools called most, for core: {', '.join(proposal.core)}", markup=False)
+                show.console.print(f"  # most called tools, for core: {', '.join(proposal.core)}", markup=False)
         return 0 if proposal is not None and proposal.worthwhile else 1
 
     with_service(surface, work)
@@ -80,9 +80,9 @@ def _read(file: Path | None) -> list[Any]:
         messages = json.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else f"it is not JSON: {error}"
-        message = f"the history {file} cannot be read: {reason}"
+        message = f"cannot read the history {file}: {reason}"
         raise ConfigurationError(message) from None
     if not isinstance(messages, list):
-        message = f"the history {file} is no list of messages"
+        message = f"the history {file} is not a JSON list of messages"
         raise ConfigurationError(message)
     return messages

@@ -1,4 +1,4 @@
-"""`codemode policy explain | check`: what the policy decides and why, and what in it has no effect."""
+"""`codemode policy explain | check`: explain a decision, and find rules without effect."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from codemode.gateway.explanation import Explanation
     from codemode.service import CodeMode
 
-app = typer.Typer(no_args_is_help=True, help="The access policy: explain a decision, check the rules.")
+app = typer.Typer(no_args_is_help=True, help="Explain decisions of the access policy, and check its rules.")
 
 
 @app.command()
@@ -31,7 +31,7 @@ def explain(
     args: Annotated[str, typer.Option(help="The arguments, as a JSON object.")] = "",
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Which rule decides on a call, and why not those before it. Exit code 0: allowed, 1: not, or not always."""
+    """Show which rule decides on a call, and why earlier rules do not. Exit code 0 if always allowed, else 1."""
 
     async def work(service: CodeMode) -> int:
         caller = local_caller(service, role)
@@ -51,7 +51,7 @@ def check(
     surface: Surface,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Find rules that never decide. Exit code 0: none, 1: some, 2: it names tools or roles that are not there."""
+    """Find rules that never decide. Exit code 0 for none, 1 for some, 2 for rules with unknown tools or roles."""
 
     async def work(service: CodeMode) -> int:
         found = list(without_effect(service.policy, service.catalog))
@@ -60,7 +60,7 @@ def check(
         for one in found if not as_json else ():
             show.console.print(show.plain(f"{service.settings.place(*one.place)}: {one.text}"), soft_wrap=True)
         if not found and not as_json:
-            show.console.print(f"{len(service.policy.rules)} rules: every one of them can decide")
+            show.console.print(f"{len(service.policy.rules)} rules, all effective")
         return 1 if found else 0
 
     with_service(surface, work)
@@ -82,15 +82,15 @@ def _arguments(text: str) -> dict[str, Any] | None:
 
 def _show(found: Explanation) -> None:
     facts = f"{found.effect}, source {found.source}" + (f", tier {found.tier}" if found.tier else "")
-    show.console.print(show.plain(f"{found.tool} ({facts}) called by the role {found.role}"))
+    show.console.print(show.plain(f"{found.tool} ({facts}) called by role {found.role}"))
     table = Table(box=None, padding=(0, 2), show_header=False)
     for step in found.steps:
         table.add_row(step.rule, step.decision, show.plain(step.verdict))
     show.console.print(table)
     if not found.exists:
-        show.console.print("no call of it is allowed: for this role the tool does not exist")
+        show.console.print("no call is allowed: for this role the tool does not exist")
     elif not found.decision:
-        show.console.print("it depends on the arguments: give them with --args")
+        show.console.print("the decision depends on the arguments: pass them with --args")
     else:
         why = f": {found.reason}" if found.reason else ""
         show.console.print(show.plain(f"{found.decision} by {found.rule}{why}"))

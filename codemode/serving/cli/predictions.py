@@ -1,4 +1,4 @@
-"""What will go wrong with a source, seen before a call is made: no address, no credentials, words that warn."""
+"""Problems of a source that can be seen before a call: no address, missing credentials, destructive words."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from codemode.sources.factory import LoadedSource
     from codemode.transports.auth.requirements import Authentication, Configured
 
-#: Tools that are named one by one.
+#: Maximum number of tools listed by name.
 _NAMED = 3
 
 
 class Prediction(NamedTuple):
-    """What will happen, and what prevents it; `is_fatal` where no call of the source can succeed."""
+    """A predicted problem and its fix. `is_fatal` if no call of the source can succeed."""
 
     subject: str
     found: str
@@ -37,23 +37,23 @@ class Prediction(NamedTuple):
 
 
 class _Assumed(Secrets):
-    """Secrets as if they were there: whether they are is looked at apart."""
+    """Secrets that always resolve. `doctor` reports missing ones separately."""
 
     def text(self, reference: SecretReference | None) -> str:
-        """A text in the place of each."""
+        """Return a placeholder."""
         return "" if reference is None else "assumed"
 
 
 def named_like_modules(settings: Settings) -> Iterator[Prediction]:
-    """Sources whose namespace a program loses as soon as it imports the module of that name."""
+    """Yield sources whose namespace is shadowed in a program that imports the Python module of that name."""
     for name in settings.sources:
         if name in sys.stdlib_module_names:
-            found = f"is named like a module of Python: a program that imports {name} no longer finds these tools"
-            yield Prediction(f"{name} name", found, f"give it another name; until then programs can write tools.{name}")
+            found = f"has the name of a Python module: a program that imports {name} no longer finds these tools"
+            yield Prediction(f"{name} name", found, f"rename it; until then programs can write tools.{name}")
 
 
 def predictions(source: LoadedSource, settings: Settings) -> Iterator[Prediction]:
-    """What will go wrong with a source that could be read."""
+    """Yield the predicted problems of a loaded source."""
     calls = [(tool, tool.invocation) for tool in source.tools if isinstance(tool.invocation, HttpInvocation)]
     if calls:
         yield from _addresses(source, settings, calls)
@@ -93,7 +93,7 @@ def _credentials(
     try:
         authentication = authentication_of(source.name, own, _Assumed(), tokens=settings.tokens())
     except ConfigurationError:
-        return  # said where the source is read
+        return  # reported when the source is read
     used, refused, why = _used(authentication, calls)
     if refused:
         found = f"{_counted(refused, calls)} cannot be sent: {why.splitlines()[0]}"
@@ -102,14 +102,14 @@ def _credentials(
     for place, one in enumerate(authentication.configured):
         if one.kind is SchemeKind.NONE or one.scheme == ALWAYS or one in used:
             continue
-        fix = f'take it out, or write `scheme: "{ALWAYS}"` if it is to go with every call'
+        fix = f'remove it, or write `scheme: "{ALWAYS}"` to send it with every call'
         yield Prediction(f"{source.name} credentials.{place}", f"no operation uses this {one.kind}", fix)
 
 
 def _used(
     authentication: Authentication, calls: list[tuple[Tool, HttpInvocation]]
 ) -> tuple[list[Configured], list[Tool], str]:
-    """The credentials that some operation is sent with, the operations that lack some, and what is said of one."""
+    """Return the used credentials, the operations that lack credentials, and the message for one of them."""
     used: list[Configured] = []
     refused: list[Tool] = []
     why = ""
@@ -123,7 +123,7 @@ def _used(
 
 
 def _words(source: LoadedSource, settings: Settings) -> Iterator[Prediction]:
-    """Writes that are allowed to everybody, and whose name or description says that they destroy."""
+    """Yield writes allowed by default whose name or description says that they destroy something."""
     policy = AccessPolicy(settings.policy)
     found = {}
     for tool in source.tools:
@@ -133,10 +133,8 @@ def _words(source: LoadedSource, settings: Settings) -> Iterator[Prediction]:
     if found:
         shown = ", ".join(f"{name} ({word})" for name, word in list(found.items())[:_NAMED])
         more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-        fix = (
-            f"sources.{source.name}.effect: {{{next(iter(found)).partition('.')[2]}: destructive}}, or a rule that asks"
-        )
-        yield Prediction(f"{source.name} effects", f"allowed as a write, and destroys by its words: {shown}{more}", fix)
+        fix = f"sources.{source.name}.effect: {{{next(iter(found)).partition('.')[2]}: destructive}}, or an `ask` rule"
+        yield Prediction(f"{source.name} effects", f"allowed writes with destructive words: {shown}{more}", fix)
 
 
 def _is_allowed(policy: AccessPolicy, tool: Tool) -> bool:

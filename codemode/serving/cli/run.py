@@ -1,4 +1,4 @@
-"""`codemode demo`, `run`, `tools` and `cost`: programs, what they can call, and what that costs a model."""
+"""`codemode demo`, `run`, `tools` and `cost`: run programs, list tools, and show their cost in tokens."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def demo(as_json: AsJson = False) -> None:  # noqa: FBT002
 @on_surface
 def run(
     surface: Surface,
-    file: Annotated[Path, typer.Argument(help="A program; - reads it from standard input.", allow_dash=True)],
+    file: Annotated[Path, typer.Argument(help="A program, or - for standard input.", allow_dash=True)],
     role: Role = DEFAULT_ROLE,
-    resume_from: Annotated[str, typer.Option(help="An earlier execution, whose calls are not made again.")] = "",
-    fresh_reads: Annotated[bool, typer.Option("--fresh-reads", help="But its reads are.")] = False,  # noqa: FBT002
+    resume_from: Annotated[str, typer.Option(help="An earlier execution whose calls are not repeated.")] = "",
+    fresh_reads: Annotated[bool, typer.Option("--fresh-reads", help="Repeat its reads.")] = False,  # noqa: FBT002
     strict: Strict = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Run a program in the sandbox, with every tool bound in its namespace."""
+    """Run a program in the sandbox, with all tools in their namespaces."""
 
     async def work(service: CodeMode) -> int:
         ended = await service.execute(
@@ -69,11 +69,11 @@ def run(
 @on_surface
 def tools(
     surface: Surface,
-    namespace: Annotated[str, typer.Option(help="Only tools of this namespace, or below this part of an id.")] = "",
+    namespace: Annotated[str, typer.Option(help="Only tools of this namespace or id prefix.")] = "",
     role: Role = DEFAULT_ROLE,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """List every tool, a line each."""
+    """List all tools, one per line."""
 
     async def work(service: CodeMode) -> int:
         catalog = (await service.view(local_caller(service, role))).catalog
@@ -98,7 +98,7 @@ def cost(
     surface: Surface,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """What the catalog costs a model: as native tools, as a menu, and as two tools."""
+    """Show what the catalog costs a model in tokens: as native tools, as a menu, and as two tools."""
 
     async def work(service: CodeMode) -> int:
         report = service.cost()
@@ -122,5 +122,5 @@ def _read_program(file: Path) -> str:
         return file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        message = f"the program {file} cannot be read: {reason}"
+        message = f"cannot read the program {file}: {reason}"
         raise ConfigurationError(message) from None

@@ -1,4 +1,4 @@
-"""`codemode search`, `embed`, `search-eval` and `search-tune`: finding tools, and how well that goes."""
+"""`codemode search`, `embed`, `search-eval` and `search-tune`: find tools, measure and tune search."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from codemode.settings import DEFAULT_ROLE
 if TYPE_CHECKING:
     from codemode.service import CodeMode
 
-PATIENCE_S = 8.0  # that a person at a terminal waits for embeddings that are nearly there
+PATIENCE_S = 8.0  # how long `codemode search` waits for embeddings that are nearly complete
 SHOWN_EVERY_S = 0.3
 
 app = typer.Typer()
-Labelled = Annotated[Path, typer.Argument(help="Queries with the tools they need: YAML, or JSON lines.")]
+Labelled = Annotated[Path, typer.Argument(help="Queries with the tools they need: YAML or JSON Lines.")]
 
 
 @app.command()
 @on_surface
 def search(
     surface: Surface,
-    queries: Annotated[list[str], typer.Argument(help="What to look for; one query for each step of a plan.")],
-    namespace: Annotated[str, typer.Option(help="Only tools of this namespace, or below this part of an id.")] = "",
-    of_source: Annotated[str, typer.Option(help="Only tools of this source of the configuration.")] = "",
-    effect: Annotated[Effect | None, typer.Option(help="Only tools that do this to the world.")] = None,
+    queries: Annotated[list[str], typer.Argument(help="What to look for: one query per step of a plan.")],
+    namespace: Annotated[str, typer.Option(help="Only tools of this namespace or id prefix.")] = "",
+    of_source: Annotated[str, typer.Option(help="Only tools of this configured source.")] = "",
+    effect: Annotated[Effect | None, typer.Option(help="Only tools with this effect.")] = None,
     tag: Annotated[str, typer.Option(help="Only tools with this tag.")] = "",
-    limit: Annotated[int, typer.Option(help="Hits on a page.", min=1, max=MAX_LIMIT)] = DEFAULT_LIMIT,
-    offset: Annotated[int, typer.Option(help="Hits before this page.", min=0)] = 0,
-    full: Annotated[bool, typer.Option("--full", help="All there is to know about the best hit.")] = False,  # noqa: FBT002
+    limit: Annotated[int, typer.Option(help="Hits per page.", min=1, max=MAX_LIMIT)] = DEFAULT_LIMIT,
+    offset: Annotated[int, typer.Option(help="Hits to skip.", min=0)] = 0,
+    full: Annotated[bool, typer.Option("--full", help="Show the full documentation of the best hit.")] = False,  # noqa: FBT002
     role: Role = DEFAULT_ROLE,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Find tools, answered with signatures that a program can call."""
+    """Find tools. Hits include signatures that a program can call."""
 
     async def work(service: CodeMode) -> int:
         await service.settle_search(queries, PATIENCE_S)
@@ -74,17 +74,17 @@ def embed(
     surface: Surface,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Make the embeddings of all tools now, as `search.embeddings` asks for them, and show how far they are."""
+    """Create the embeddings of all tools now, as `search.embeddings` configures them, and show the progress."""
 
     async def work(service: CodeMode) -> int:
         progress = await service.settle_search((), 0)
         if progress is None:
-            message = "search.embeddings is not configured: docs/how-to/embeddings.md says how"
+            message = "search.embeddings is not configured; docs/how-to/embeddings.md explains how"
             raise ConfigurationError(message)
         with show.errors.status("") as status:
             while not progress.has_ended:
-                told = f"; {progress.problem}, asked again" if progress.problem else ""
-                status.update(f"{progress.done:,} of {progress.total:,} tools embedded{told}")
+                retrying = f"; {progress.problem}, retrying" if progress.problem else ""
+                status.update(f"{progress.done:,} of {progress.total:,} tools embedded{retrying}")
                 await asyncio.sleep(SHOWN_EVERY_S)
                 progress = await service.settle_search((), 0) or progress
         if as_json:
@@ -103,7 +103,7 @@ def search_eval(
     file: Labelled,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Measure search on labelled queries of your own, as they are and with typing mistakes."""
+    """Measure search on your own labelled queries, as they are and with typing mistakes."""
 
     async def work(service: CodeMode) -> int:
         plain = service.evaluate_search(file)
@@ -124,7 +124,7 @@ def search_tune(
     file: Labelled,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Propose ranking weights from labelled queries, cross-validated; put them under `search.ranking`."""
+    """Propose cross-validated ranking weights from labelled queries, for `search.ranking`."""
 
     async def work(service: CodeMode) -> int:
         proposal = service.propose_weights(file)
@@ -134,9 +134,9 @@ def search_tune(
             return 0 if proposal.worthwhile else 1
         show.console.print(_table({"now": proposal.before, "proposed, held out": proposal.after}))
         if not proposal.worthwhile:
-            show.console.print("keep the weights as they are: no change holds on queries that were left out")
+            show.console.print("keep the current weights: no change improves the held-out queries")
             return 1
-        show.console.print("put this into the configuration:\n\nsearch:\n  ranking:")
+        show.console.print("add this to the configuration:\n\nsearch:\n  ranking:")
         for feature, weight in proposal.changed.items():
             show.console.print(f"    {feature}: {weight:g}")
         return 0

@@ -1,4 +1,4 @@
-"""`codemode serve` and `codemode mcp`: the faces that stay."""
+"""`codemode serve` and `codemode mcp`: the long-running servers."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ app = typer.Typer()
 @on_surface
 def serve(
     surface: Surface,
-    host: Annotated[str, typer.Option(help="Address to listen on; default from the configuration.")] = "",
+    host: Annotated[str, typer.Option(help="Address to listen on. Default: server.host.")] = "",
     port: Annotated[
-        int | None, typer.Option(help="Port; 0 takes a free one; default from the configuration.", min=0, max=65535)
+        int | None, typer.Option(help="Port to listen on, 0 for a free one. Default: server.port.", min=0, max=65535)
     ] = None,
     strict: Strict = False,  # noqa: FBT002
 ) -> None:
@@ -52,7 +52,7 @@ def mcp(
             settings = settings.model_copy(update={"server": settings.server.model_copy(update={"mcp": "menu"})})
         is_menu = settings.server.mcp == "menu"
         greeted = Input(Server(version("codemode"), is_menu=is_menu, has_tasks=settings.keeps_journal))
-        # what follows takes a second to import
+        # the imports below take a second
         from codemode.service import CodeMode
         from codemode.serving.mcp.stdio import serve_stdio
 

@@ -1,4 +1,4 @@
-"""`codemode init`: the first configuration. `codemode doctor`: what is right and wrong here, each with its fix."""
+"""`codemode init` writes a first configuration. `codemode doctor` checks an installation and suggests fixes."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _STYLE = {State.OK: "green", State.WARNING: "yellow", State.FAILURE: "red"}
 @app.command()
 def init(
     locations: Annotated[
-        list[str] | None, typer.Argument(help="API documents, files or URLs; else what is found here.")
+        list[str] | None, typer.Argument(help="API documents, files or URLs. Default: those found here.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a configuration that is there.")] = False,  # noqa: FBT002
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing configuration.")] = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
     config: Config = Path(DEFAULT_FILE),
 ) -> None:
-    """Write a first configuration from the API documents given, or found in this folder."""
+    """Write a first configuration from the given API documents, or those found in this folder."""
     with errors_as_exit_codes():
         if config.exists() and not force:
-            message = f"{config} is there already: `codemode sources add NAME LOCATION` adds to it, --force replaces it"
+            message = f"{config} already exists: `codemode sources add NAME LOCATION` adds to it, --force replaces it"
             raise ConfigurationError(message)
         found = [] if locations else [str(file) for file in documents_below(config.absolute().parent)]
         sources = asyncio.run(_loaded(found, may_leave_out=True)) if found else []
@@ -47,16 +47,16 @@ def init(
             show.print_json([{"name": s.name, "location": location, "tools": len(s.tools)} for s, location in sources])
             return
         for source, location in sources:
-            show.console.print(f"{source.name}: {len(source.tools)} operations of {location}", markup=False)
-        show.console.print(f"{config} written; next: codemode doctor, then codemode search 'what you look for'")
+            show.console.print(f"{source.name}: {len(source.tools)} operations from {location}", markup=False)
+        show.console.print(f"{config} written; next: codemode doctor, then codemode search 'what you need'")
 
 
 def _asked() -> str:
-    """The one thing that cannot be found out."""
+    """Ask for an API document on a terminal."""
     if not sys.stdin.isatty():
-        message = "found no API document in this folder: `codemode init FILE_OR_URL`"
+        message = "no API document found in this folder: name one with `codemode init FILE_OR_URL`"
         raise ConfigurationError(message)
-    answer: str = typer.prompt("An API document (OpenAPI or Swagger), a file or a URL")
+    answer: str = typer.prompt("An API document (OpenAPI or Swagger), file or URL")
     return answer
 
 
@@ -72,7 +72,7 @@ async def _loaded(locations: list[str], *, may_leave_out: bool = False) -> list[
         except SourceError as error:
             if not may_leave_out:
                 raise
-            show.errors.print(f"left out: {error}", markup=False, style="yellow", soft_wrap=True)
+            show.errors.print(f"skipped: {error}", markup=False, style="yellow", soft_wrap=True)
             continue
         await source.transport.aclose()
         found[free] = (source, location)
@@ -83,10 +83,10 @@ async def _loaded(locations: list[str], *, may_leave_out: bool = False) -> list[
 @on_surface
 def doctor(
     surface: Surface,
-    strict: Annotated[bool, typer.Option("--strict", help="Warnings count as failures.")] = False,  # noqa: FBT002
+    strict: Annotated[bool, typer.Option("--strict", help="Treat warnings as failures.")] = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Look at isolation, configuration, secrets, sources, folders and port; exit code 1 where something is wrong."""
+    """Check isolation, configuration, secrets, sources, folders and port. Exit code 1 on a failure."""
     with errors_as_exit_codes():
         findings = asyncio.run(examine(surface.settings))
         findings.append(verdict(findings))

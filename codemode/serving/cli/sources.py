@@ -1,4 +1,4 @@
-"""`codemode sources add | list | check | refresh | remove`: the API surfaces of a configuration file."""
+"""`codemode sources add | list | check | refresh | remove | accept`: manage the sources of a configuration file."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ if TYPE_CHECKING:
     from codemode.sources.factory import LoadedSource
     from codemode.sources.loaded import Surface as ApiSurface
 
-app = typer.Typer(no_args_is_help=True, help="The API surfaces of a configuration file.")
+app = typer.Typer(no_args_is_help=True, help="Manage the sources of a configuration file.")
 Name = Annotated[str, typer.Argument(help="The namespace of the source.")]
-#: Remarks of one kind that are printed before the rest is only counted.
+#: Maximum entries printed per list; the rest is counted.
 SHOWN = 20
 
-#: Seconds that a URL has to answer as an MCP server where it gives no document.
+#: Seconds that a URL without an API document has to answer as an MCP server.
 MCP_ASKED_S = 15.0
 
-#: Exit code where a source cannot be read.
+#: Exit code for an unreadable source.
 _UNREAD = 3
 
 
@@ -60,16 +60,16 @@ _UNREAD = 3
 def add(
     name: Name,
     location: Annotated[
-        str, typer.Argument(help="A document (a path or a URL), Python code, the URL of an MCP server, or its command.")
+        str, typer.Argument(help="A document (path or URL), Python code, the URL of an MCP server, or its command.")
     ],
     arguments: Annotated[list[str] | None, typer.Argument(help="After --: arguments of the command.")] = None,
-    base_url: Annotated[str, typer.Option("--base-url", help="Where its operations are answered.")] = "",
+    base_url: Annotated[str, typer.Option("--base-url", help="Base URL of its operations.")] = "",
     bearer_env: Annotated[str, typer.Option("--bearer-env", help="Environment variable with a bearer token.")] = "",
-    bind: Annotated[str, typer.Option("--bind", help="Python code that carries described tools out.")] = "",
+    bind: Annotated[str, typer.Option("--bind", help="Python code that implements the described tools.")] = "",
     as_json: AsJson = False,  # noqa: FBT002
     config: Config = Path(DEFAULT_FILE),
 ) -> None:
-    """Read a source, report what it gives, and add it to the configuration. What it is, is found out."""
+    """Read a source, report its tools, and add it to the configuration. Its kind is detected."""
     with errors_as_exit_codes():
         namespace(name)
         if arguments or _is_command(location):
@@ -86,13 +86,13 @@ def add(
         else:
             _report(name, source)
         if is_document and not base_url:
-            said = _base_url_said(source.surface, settings.location, base, f"sources.{name}.base_url in {config}")
-            show.errors.print(show.plain(said, style="" if base else "yellow"), soft_wrap=True)
+            message = _base_url_message(source.surface, settings.location, base, f"sources.{name}.base_url in {config}")
+            show.errors.print(show.plain(message, style="" if base else "yellow"), soft_wrap=True)
 
 
 @app.command("remove")
 def remove(name: Name, as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
-    """Take a source out of the configuration."""
+    """Remove a source from the configuration."""
     with errors_as_exit_codes():
         write(config, without_source(read(config), name))
         if as_json:
@@ -106,7 +106,7 @@ def accept(
     as_json: AsJson = False,  # noqa: FBT002
     config: Config = Path(DEFAULT_FILE),
 ) -> None:
-    """Accept what an MCP server now says of its tools, where that has changed since it was first seen."""
+    """Accept the current tool definitions of an MCP server that has changed them since they were first seen."""
     with errors_as_exit_codes():
         settings = load_settings(config)
         if name not in settings.sources or not settings.sources[name].is_mcp:
@@ -124,7 +124,7 @@ def accept(
                 show.console.print(show.plain(change.text), soft_wrap=True)
         if not changes:
             if not as_json:
-                show.console.print("nothing has changed since it was accepted")
+                show.console.print("no changes since the definitions were accepted")
         elif yes or typer.confirm(f"Accept {len(changes)} changed definitions?"):
             AcceptedDefinitions(settings.servers()).accept(name, [change.definition for change in changes])
         else:
@@ -133,7 +133,7 @@ def accept(
 
 @app.command("list")
 def list_sources(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
-    """Every source with the number of its tools."""
+    """List all sources with the number of their tools."""
 
     async def work(service: CodeMode) -> int:
         rows = [
@@ -152,11 +152,11 @@ def list_sources(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -
 
 @app.command("refresh")
 def refresh(
-    names: Annotated[list[str] | None, typer.Argument(help="Sources to read again; none: all of them.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="Sources to read again. Default: all.")] = None,
     as_json: AsJson = False,  # noqa: FBT002
     config: Config = Path(DEFAULT_FILE),
 ) -> None:
-    """Read sources again and name the operations that came, went, or changed since the last refresh."""
+    """Read sources again, and list operations added, removed or changed since the last refresh."""
 
     async def work(service: CodeMode) -> int:
         seen = LastSeen(service.settings.state() / "seen")
@@ -165,7 +165,7 @@ def refresh(
             show.print_json({name: None if changes is None else asdict(changes) for name, changes in found.items()})
         else:
             for name, changes in found.items():
-                _told(name, len(service.sources[name].tools), changes)
+                _print_changes(name, len(service.sources[name].tools), changes)
         return 0
 
     with_service(Surface(config), work, only=names or ())
@@ -175,12 +175,12 @@ def refresh(
 @on_surface
 def check(
     surface: Surface,
-    names: Annotated[list[str] | None, typer.Argument(help="Sources to check; none: all of them.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="Sources to check. Default: all.")] = None,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """What could not be read of each source, where, and which descriptions are empty, vague or repeated.
+    """Report parts of a source that cannot be read, and descriptions that are empty, vague or repeated.
 
-    The exit code is 3 where a source cannot be read at all.
+    The exit code is 3 if a source cannot be read at all.
     """
 
     async def work(service: CodeMode) -> int:
@@ -194,9 +194,9 @@ def check(
     with_service(surface, work, only=names or ())
 
 
-def _told(name: str, operations: int, changes: Changes | None) -> None:
+def _print_changes(name: str, operations: int, changes: Changes | None) -> None:
     if changes is None:
-        show.console.print(f"{name}: {operations} operations, looked at for the first time", markup=False)
+        show.console.print(f"{name}: {operations} operations, first refresh", markup=False)
         return
     if not changes:
         show.console.print(f"{name}: {operations} operations, none changed", markup=False)
@@ -220,30 +220,30 @@ def _absolute(source: LoadedSource) -> list[str]:
     return [url for url in source.surface.servers if is_url(url) and "{" not in url]
 
 
-def _base_url_said(surface: ApiSurface, location: str, base: str, key: str) -> str:
-    """Where calls will go, who says so, and how to send them elsewhere."""
+def _base_url_message(surface: ApiSurface, location: str, base: str, key: str) -> str:
+    """Return where calls will go, which part of the document says so, and how to change it."""
     if base:
         others = ", ".join(url for url in surface.servers[:SHOWN] if url != base)
         filled = ", ".join(one for one in surface.server_defaults[:SHOWN] if one.partition("=")[2] in base)
         facts = [f"with {filled}"] if filled else []
-        facts += [f"beside {others}"] if others else []
-        said = f"base_url: {base}, taken from the document's servers" + (f" ({'; '.join(facts)})" if facts else "")
-        return f"{said}. Calls and their credentials go there; --base-url, or {key}, names another"
+        facts += [f"other servers: {others}"] if others else []
+        message = f"base_url: {base}, taken from the document's servers" + (f" ({'; '.join(facts)})" if facts else "")
+        return f"{message}. Calls and their credentials go there; to change it, use --base-url or {key}"
     if is_url(location) and not any("{" in url for url in surface.servers):
-        return f"the document names no other server: calls go to that of {location}; {key} names another"
+        return f"the document names no server: calls go to the host of {location}; to change it, set {key}"
     if surface.servers:
-        return f"the document's server is not a whole address ({', '.join(surface.servers[:SHOWN])}): set {key}"
+        return f"the document's server is not an absolute URL ({', '.join(surface.servers[:SHOWN])}): set {key}"
     return f"the document names no server: set {key}"
 
 
 def _is_command(location: str) -> bool:
-    """Whether a location is a program to start: neither an address nor a file that can be read as a source."""
+    """Whether a location is an executable program, and neither a URL nor a source file."""
     is_file = Path(location).suffix.lower() in (".yaml", ".yml", ".json", ".py")
     return not (is_url(location) or is_python(location) or is_file) and shutil.which(location) is not None
 
 
 async def _found(name: str, settings: SourceSettings, bearer_env: str) -> tuple[SourceSettings, LoadedSource]:
-    """The source; a URL that gives no API document is asked whether it is a GraphQL service, or an MCP server."""
+    """Load the source. A URL without an API document is tried as a GraphQL service or an MCP server."""
     try:
         source = await _read(name, settings)
     except SourceError as error:
@@ -292,7 +292,7 @@ def _report(name: str, source: LoadedSource) -> None:
     effects = ", ".join(f"{count} {effect}" for effect, count in report.by_effect.items())
     facts = (
         f"{name}: {report.title}",
-        f"  {report.operations} operations ({effects}), {len(report.groups)} groups, {report.paged} with pages",
+        f"  {report.operations} operations ({effects}), {len(report.groups)} groups, {report.paged} paginated",
         f"  {report.parameters} parameters, {report.untyped_parameters} without a type",
         f"  servers in the document: {', '.join(report.servers) or 'none'}",
         *(f"  authentication: {needed} ({count} operations)" for needed, count in report.auth_needed.items()),
@@ -308,10 +308,10 @@ def _report(name: str, source: LoadedSource) -> None:
 
 
 def _by_words(name: str, by_words: Mapping[str, str]) -> Iterator[str]:
-    """The operations that a word made destructive, and how to say otherwise."""
+    """Yield the operations that count as destructive because of a word, and how to override that."""
     if not by_words:
         return
-    yield f"  {len(by_words)} destructive by a word, and not by their method (sources.{name}.effect says otherwise):"
+    yield f"  {len(by_words)} destructive by a word, not by method (override with sources.{name}.effect):"
     for id_, word in list(by_words.items())[:SHOWN]:
         yield f"    {id_}: {word!r}"
     if len(by_words) > SHOWN:

@@ -1,4 +1,4 @@
-"""What a command works on: the options that name it, the service around it, and errors as exit codes."""
+"""Shared parts of all commands: options for the configuration, the service, and exit codes."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
 
 Config = Annotated[Path, typer.Option("--config", "-c", help="Configuration file.")]
-Source = Annotated[str, typer.Option("--source", help="One document instead of a file: a path or a URL.")]
-BaseUrl = Annotated[str, typer.Option("--base-url", help="With --source: where its operations are answered.")]
-Name = Annotated[str, typer.Option("--name", help="With --source: the namespace of its tools.")]
+Source = Annotated[str, typer.Option("--source", help="A document to use without a configuration: path or URL.")]
+BaseUrl = Annotated[str, typer.Option("--base-url", help="With --source: base URL of its operations.")]
+Name = Annotated[str, typer.Option("--name", help="With --source: namespace of its tools.")]
 BearerEnv = Annotated[
     str, typer.Option("--bearer-env", help="With --source: environment variable with a bearer token.")
 ]
 Role = Annotated[str, typer.Option("--role", help="Act as this role of the policy.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Do not start where a source cannot be read.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for another program.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Do not start if a source cannot be read.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @dataclass(frozen=True)
 class Surface:
-    """What a command works on: a configuration file, or one document. Its fields are options of the command line."""
+    """What a command works on: a configuration file or one document. The fields are command-line options."""
 
     config: Config = Path(DEFAULT_FILE)
     source: Source = ""
@@ -45,21 +45,21 @@ class Surface:
     bearer_env: BearerEnv = ""
 
     def settings(self) -> Settings:
-        """Raises ConfigurationError."""
+        """Load the settings. Raises ConfigurationError."""
         if not self.source:
             if self.base_url or self.name or self.bearer_env:
-                message = "--base-url, --name and --bearer-env go with --source"
+                message = "--base-url, --name and --bearer-env need --source"
                 raise ConfigurationError(message)
             return load_settings(self.config)
         if self.config != Path(DEFAULT_FILE):
-            message = "--config and --source: give one of them"
+            message = "--config and --source exclude each other: use one of them"
             raise ConfigurationError(message)
         bearer = SecretReference(env=self.bearer_env) if self.bearer_env else None
         return settings_for_document(self.source, base_url=self.base_url, name=self.name, bearer=bearer)
 
 
 def on_surface(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command that takes a `surface` the options that name one."""
+    """Add the options of `Surface` to a command that takes a `surface`."""
     options = inspect.signature(Surface, eval_str=True).parameters
     own = inspect.signature(command, eval_str=True)
     kept = [parameter for name, parameter in own.parameters.items() if name != "surface"]
@@ -84,10 +84,10 @@ def with_service(
     strict: bool = False,
     needs_sources: bool = True,
 ) -> None:
-    """Enter the service, with these sources alone if some are named, do the work, and leave with its exit code.
+    """Enter the service, do the work, and exit with its exit code.
 
-    A document that the command line names must be there. Where `needs_sources` is not set they are read when the work
-    first asks for them.
+    `only` limits the service to these sources. With `--source` the document must be readable. Without `needs_sources`,
+    sources are read when the work first needs them.
     """
 
     async def entered() -> int:
@@ -100,23 +100,23 @@ def with_service(
             if needs_sources:
                 with show.waiting("reading the sources"):
                     await entering.enter_async_context(service)
-                _tell_sources(service)
+                _report_sources(service)
             else:
                 entering.push_async_callback(service.aclose)
                 await service.open()
             try:
                 return await work(service)
-            except asyncio.CancelledError as told:
-                for note in getattr(told, "__notes__", ()):
+            except asyncio.CancelledError as cancelled:
+                for note in getattr(cancelled, "__notes__", ()):
                     show.errors.print(show.plain(note, style="yellow"), soft_wrap=True)
                 raise
 
     with errors_as_exit_codes():
-        raise typer.Exit(_until_told(entered()))
+        raise typer.Exit(_run_until_signal(entered()))
 
 
-def _tell_sources(service: CodeMode) -> None:
-    """Say what could not be read. Raises SourceError where that is everything."""
+def _report_sources(service: CodeMode) -> None:
+    """Print warnings about sources. Raises SourceError if no source could be read."""
     from codemode.serving.cli import terminal as show
 
     failures = [source.failure for source in service.sources.values() if source.failure and not source.tools]
@@ -127,7 +127,7 @@ def _tell_sources(service: CodeMode) -> None:
 
 
 def _narrowed(settings: Settings, names: Sequence[str]) -> Settings:
-    """What it takes to read these sources: nothing that may name tools of others. Raises ConfigurationError."""
+    """Return settings with these sources only, and without keys that may refer to others. Raises ConfigurationError."""
     unknown = next((name for name in names if name not in settings.sources), None)
     if unknown is not None:
         from codemode.serving.cli.configuration_file import no_source
@@ -138,32 +138,32 @@ def _narrowed(settings: Settings, names: Sequence[str]) -> Settings:
     return Settings.model_validate({"sources": sources, **kept})
 
 
-def _until_told(work: Coroutine[Any, Any, int]) -> int:
-    """Run to the end. SIGTERM and the end of the terminal cancel it as Ctrl-C does, so that a program has an end."""
-    told: list[int] = []
+def _run_until_signal(work: Coroutine[Any, Any, int]) -> int:
+    """Run to the end. SIGTERM and SIGHUP cancel the work as Ctrl-C does, so that a program ends properly."""
+    signals: list[int] = []
 
     async def watched() -> int:
         task = asyncio.ensure_future(work)
 
         def end(number: int) -> None:
-            told.append(number)
+            signals.append(number)
             task.cancel()
 
         for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is signal.SIG_DFL:  # else whoever started it wants it to go on
+            if signal.getsignal(number) is signal.SIG_DFL:  # otherwise the parent wants it ignored, as nohup does
                 asyncio.get_running_loop().add_signal_handler(number, end, number)
         return await task
 
     try:
         return asyncio.run(watched())
     except asyncio.CancelledError:
-        if not told:
+        if not signals:
             raise
-        return 128 + told[0]
+        return 128 + signals[0]
 
 
 def local_caller(service: CodeMode, role: str) -> Caller:
-    """Whoever uses the command, in a role of the policy. Raises ConfigurationError where there is none of that name."""
+    """Return the local caller in a role of the policy. Raises ConfigurationError if the role is unknown."""
     if role not in service.policy.roles:
         message = f"there is no role {role!r}; valid: {', '.join(service.policy.roles)} (policy.roles)"
         raise ConfigurationError(message)
@@ -174,7 +174,7 @@ def local_caller(service: CodeMode, role: str) -> Caller:
 
 @contextmanager
 def errors_as_exit_codes() -> Iterator[None]:
-    """Errors become a message on standard error and an exit code of their own."""
+    """Print errors to standard error, and exit with the code of their kind."""
     try:
         yield
     except SourceError as error:
@@ -185,7 +185,7 @@ def errors_as_exit_codes() -> Iterator[None]:
         code, text = 130, "interrupted"
     except (typer.Exit, typer.Abort):
         raise
-    except Exception as error:  # noqa: BLE001 -- the boundary: a person is told, and shown no traceback
+    except Exception as error:  # noqa: BLE001 -- the boundary: users see a message and no traceback
         code, text = _unexpected(error)
     else:
         return
@@ -201,7 +201,7 @@ def _unexpected(error: Exception) -> tuple[int, str]:
     if isinstance(error, SandboxError):
         return 4, str(error)
     if isinstance(error, OSError) and error.strerror and not isinstance(error, ConnectionError):
-        return 74, f"{error.filename or 'what is printed'} cannot be read or written: {error.strerror}"
+        return 74, f"{error.filename or 'the output'} cannot be read or written: {error.strerror}"
     where = traceback.extract_tb(error.__traceback__)[-1]
     kind = type(error).__name__
-    return 70, f"a mistake in codemode itself: {kind} at {Path(where.filename).name}:{where.lineno}; please report it"
+    return 70, f"internal error in codemode: {kind} at {Path(where.filename).name}:{where.lineno}; please report it"

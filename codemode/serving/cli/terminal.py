@@ -1,4 +1,4 @@
-"""What a person at a terminal sees: programs, outcomes, the ledger as a waterfall, the cost of a catalog."""
+"""Terminal output: programs, outcomes, the ledger as a waterfall, the cost of a catalog."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.ledger import LedgerEntry
 
-#: Columns of a ledger's time bar.
+#: Columns of a time bar in the ledger.
 BAR_WIDTH = 24
-#: Columns of a terminal from which on the ledger shows answers too.
+#: Terminal width in columns from which the ledger also shows answers.
 WIDE = 110
-#: Lines of a result or an output before it is cut on the screen (never in `--json`).
+#: Maximum lines shown of a result or an output. `--json` is never cut.
 SHOWN_LINES = 24
-#: Columns of the number in front of a line of a program.
+#: Columns of the line number before a program line.
 _MARGIN = len(">    1 | ")
-#: Seconds after which a person is told what takes so long.
+#: Seconds after which a spinner shows what a command waits for.
 WAIT_S = 1.0
-#: Warnings about a source that a command shows.
+#: Maximum warnings shown for each source.
 SHOWN_WARNINGS = 3
 
 _STATUS_STYLE = {"completed": "green", "failed": "red", "refused": "yellow", "paused": "yellow"}
@@ -50,8 +50,8 @@ _STATE_STYLE = {
     "pending": "yellow",
 }
 
-#: What a terminal obeys, and what makes it show letters in another order than they stand in (UAX 9): texts of others
-#: must not move its cursor, set its title, or make one call look like another.
+#: Control characters, and characters that reorder text (UAX 9). Text of third parties must not move the cursor, set the
+#: title, or make one call look like another.
 _OBEYED = tuple(code for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t")
 _REORDERING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _IN_JSON = {code: f"\\u{code:04x}" for code in (*_OBEYED, *_REORDERING)}
@@ -59,10 +59,10 @@ _VISIBLE = _IN_JSON | {code: f"\\x{code:02x}" for code in _OBEYED}
 
 
 class _Visibly(RenderHook):
-    """Whatever is printed is printed as text, also where nobody thought of it."""
+    """Escapes control characters in everything that is printed."""
 
     def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
-        """The same, each made visible."""
+        """Wrap each renderable so that its control characters are escaped."""
         return [_MadeVisible(each) for each in renderables]
 
 
@@ -82,12 +82,12 @@ errors.push_render_hook(_Visibly())
 
 
 def program(code: str) -> RenderableType:
-    """A program, with line numbers."""
+    """Render a program with line numbers."""
     return Syntax(code.strip("\n"), "python", line_numbers=True, word_wrap=True, background_color="default")
 
 
 def outcome(ended: ExecutionOutcome) -> RenderableType:
-    """How an execution ended: result, output, failure, ledger, usage."""
+    """Render an outcome: result, output, failure, ledger, usage."""
     style = _STATUS_STYLE.get(ended.status, "red")
     parts: list[RenderableType] = []
     if ended.has_value:
@@ -105,13 +105,13 @@ def outcome(ended: ExecutionOutcome) -> RenderableType:
     parts.extend(plain(f"note: {note}", style="dim") for note in ended.notes)
     calls = counted(len(ended.calls), "call")
     usage = f"{ended.usage.wall_s * 1000:.1f} ms, {calls}, {ended.usage.cpu_s * 1000:.0f} ms CPU"
-    if not ended.ok:  # it may be looked at, repaired or resumed
+    if not ended.ok:  # its id is needed to inspect, repair or resume it
         usage = f"{ended.id}: {usage}"
     return Panel(Group(*parts), title=f"[{style}]{ended.status}[/]", subtitle=usage, title_align="left")
 
 
 def waterfall(calls: Sequence[LedgerEntry]) -> Table:
-    """The ledger: one line a call, with a bar for when it ran."""
+    """Render the ledger: one line per call, with a bar for its time span."""
     end = max(call.start_s + call.duration_s for call in calls) or 1.0
     table = Table(box=None, padding=(0, 1), header_style="dim", expand=True)
     table.add_column("call", ratio=3, no_wrap=True, overflow="ellipsis")
@@ -142,7 +142,7 @@ def _line(call: LedgerEntry, end_s: float) -> tuple[RenderableType, ...]:
 
 
 def cost(report: CostReport) -> RenderableType:
-    """The tokens of a catalog in each mode, and which mode fits."""
+    """Render the tokens of a catalog in each mode, and which modes fit."""
     table = Table(box=None, padding=(0, 2), header_style="dim")
     table.add_column("given to the model as")
     table.add_column("definitions", justify="right")
@@ -158,7 +158,7 @@ def cost(report: CostReport) -> RenderableType:
 
 
 def warnings(name: str, found: Sequence[tuple[str, str]]) -> None:
-    """What could not be read of a source, on standard error: the first few, and how many there are."""
+    """Print the first warnings about a source to standard error, and the number of the rest."""
     for place, reason in found[:SHOWN_WARNINGS]:
         errors.print(plain(": ".join(filter(None, (name, place, reason))), style="dim"), soft_wrap=True)
     if len(found) > SHOWN_WARNINGS:
@@ -167,7 +167,7 @@ def warnings(name: str, found: Sequence[tuple[str, str]]) -> None:
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Say on a terminal, after a second, what is being waited for."""
+    """Show a spinner with this text on a terminal, after one second."""
     status = errors.status(f"{what} …")
     begun = Timer(WAIT_S, status.start)
     begun.daemon = True
@@ -181,12 +181,12 @@ def waiting(what: str) -> Iterator[None]:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number and what it counts: `1 call`, `2 calls`."""
+    """Return a number with its noun: `1 call`, `2 calls`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 class _Failure:
-    """What went wrong. A line with a caret below it is cut to the width, around the caret, and never wrapped."""
+    """A failure. A line with a caret below it is cut to the width around the caret, and never wrapped."""
 
     def __init__(self, text: str, style: str) -> None:
         self._text = text
@@ -201,7 +201,7 @@ class _Failure:
 
 
 def _cut_around(line: str, caret: str, width: int) -> tuple[str, str]:
-    """A line of a program and its caret in so many columns; the number of the line stays."""
+    """Cut a program line and its caret line to this width, keeping the line number."""
     room = width - _MARGIN
     begin = max(0, min(len(caret) - 1 - _MARGIN - room // 2, len(line) - _MARGIN - room))
     if room < 1 or cell_len(line) <= width:
@@ -211,17 +211,17 @@ def _cut_around(line: str, caret: str, width: int) -> tuple[str, str]:
 
 
 def shortened(title: str, text: str) -> RenderableType:
-    """The first lines of a text, and how many more there are."""
+    """Render the first lines of a text, and the number of the rest."""
     return _titled(title, text)
 
 
 def plain(text: str, style: str = "") -> Text:
-    """Text of others, as it is: no markup, and nothing that a terminal obeys."""
+    """Return third-party text for printing, without markup and with control characters escaped."""
     return Text(text.replace("\r\n", "\n").translate(_VISIBLE), style=style)
 
 
 def print_json(data: Any) -> None:
-    """Data for another program: one JSON document on standard output."""
+    """Print data as one JSON document to standard output."""
     text = json.dumps(data, indent=2, ensure_ascii=False, default=value_of).translate(_IN_JSON)
     console.print(text, soft_wrap=True, markup=False)
 

@@ -1,1 +1,1 @@
-"""The HTTP face."""
+"""The HTTP API."""

@@ -1,10 +1,10 @@
-"""Admission: how much is taken on at one time, who comes next, and who is told to come again later.
+"""Admission control: how many requests run at once, who is next, and who must try again later.
 
-What makes a machine slow is many programs that begin at the same time; what waits for a service costs it nothing. So
-`running` programs are under way at most, but only as many as there are processors are at their beginning. The rest wait
-in a queue for each caller, taken in turn. A queue takes up a burst; one that does not empty only makes everybody late
-(Nichols and Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012). So once it has lasted for a second it is kept
-as short as keeps the processors busy, until nobody had to be refused for as long.
+Programs that start at the same time slow a machine down; programs that wait for a service cost nothing. At most
+`running` programs run at once, and at most one per processor is starting. Other requests wait in one queue per caller,
+served round robin. Queues absorb bursts; a standing queue only delays everybody (Nichols and Jacobson, "Controlling
+Queue Delay", ACM Queue 10(5), 2012). After one second of queueing the limit shrinks to what keeps the processors
+busy. It grows again once nobody has been rejected for a second.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
     from codemode.settings import LoadSettings
 
-#: Seconds after which a queue that did not empty is no burst any more.
+#: Seconds after which a non-empty queue no longer counts as a burst.
 LASTING_S = 1.0
 
-#: Requests in the queue for each processor while there is more to do than can be done.
+#: Queued requests per processor while the server is overloaded.
 SHORT_QUEUE = 2
 
-#: One place in so many is kept free for others while a single caller has all that run.
+#: A single caller leaves one in this many places free for others.
 KEPT_FREE = 4
 
-#: Callers whose rate is remembered.
+#: Maximum number of callers whose request rate is tracked.
 _REMEMBERED = 10_000
 
 
 class Overloaded(Exception):
-    """There is no room; `retry_after_s` is when there may be."""
+    """The server is full. `retry_after_s` is the number of seconds after which to try again."""
 
     def __init__(self, reason: str, retry_after_s: float = 1.0) -> None:
         self.reason = reason
@@ -47,7 +47,7 @@ class Overloaded(Exception):
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    """One request's place. `begun` says that it no longer keeps a processor busy with its beginning."""
+    """One admitted or waiting request. `begun` reports that its program has started."""
 
     caller: str
     admission: Admission
@@ -56,18 +56,18 @@ class Turn:
     kept_for: asyncio.Future[Any] | None = field(default=None)
 
     def keep(self, work: asyncio.Future[Any]) -> None:
-        """Give the place back when this work is done, and not already when the request is answered."""
+        """Hold the place until this work is done, even after the request has been answered."""
         self.kept_for = work
 
     def begun(self) -> None:
-        """Let the next one begin."""
+        """Report the start, so that the next request may start."""
         if self.is_starting:
             self.is_starting = False
             self.admission.has_begun()
 
 
 class Admission:
-    """Hands out turns. To be used from one event loop."""
+    """Hands out turns. Use from one event loop only."""
 
     def __init__(self, settings: LoadSettings, *, processors: int) -> None:
         self._settings = settings
@@ -83,7 +83,7 @@ class Admission:
 
     @property
     def running(self) -> int:
-        """Requests that are under way."""
+        """Requests that are running."""
         return self._total
 
     @property
@@ -92,7 +92,7 @@ class Admission:
         return self._waiting
 
     def check(self, caller: str) -> None:
-        """Whether there would be a turn, or a place to wait for one: asked before a body is read. Raises Overloaded."""
+        """Check for a free turn or queue place before the body is read. Raises Overloaded."""
         now = asyncio.get_running_loop().time()
         self._until_due(caller, now)
         if self._queues or not self._has_room(caller):
@@ -100,7 +100,7 @@ class Admission:
 
     @asynccontextmanager
     async def turn(self, caller: str) -> AsyncIterator[Turn]:
-        """Wait for a turn, and give it back. Raises Overloaded."""
+        """Wait for a turn and hold it within the block. Raises Overloaded."""
         loop = asyncio.get_running_loop()
         self._check_rate(caller, loop.time())
         turn = Turn(caller, self, loop.create_future())
@@ -126,7 +126,7 @@ class Admission:
         self._admit_waiting()
 
     def has_begun(self) -> None:
-        """One of those that are under way has left its beginning behind."""
+        """Count one running request as started."""
         self._starting -= 1
         self._admit_waiting()
 
@@ -138,7 +138,7 @@ class Admission:
         )
 
     def _share(self, caller: str) -> int:
-        """How many places a caller may have: without a setting, what leaves some for others who come."""
+        """Return how many places a caller may have. Without `per_key_running`, some stay free for other callers."""
         if self._settings.per_key_running is not None:
             return self._settings.per_key_running
         running = self._settings.running
@@ -165,23 +165,23 @@ class Admission:
         except TimeoutError:
             if not _is_admitted(turn):
                 self._leave(turn)
-                raise Overloaded("the server has more to do than it can take on now") from None
+                raise Overloaded("the server is busy") from None
         except BaseException:
-            if _is_admitted(turn):  # it came, and whoever wanted it has gone
+            if _is_admitted(turn):  # admitted, but the waiting request was cancelled
                 self._give_back(turn)
             else:
                 self._leave(turn)
             raise
 
     def _make_place(self, caller: str, now: float) -> None:
-        """Room for one more in the queue: if need be at the cost of whoever has most in it. Raises Overloaded."""
+        """Make room in the queue, if need be by rejecting the caller with the longest queue. Raises Overloaded."""
         last = self._who_gives_way(caller, now)
         if last is not None:
             self._leave(last)
-            last.admitted.set_exception(Overloaded("others wait who have asked for less"))
+            last.admitted.set_exception(Overloaded("the server is busy, and callers with fewer requests come first"))
 
     def _who_gives_way(self, caller: str, now: float) -> Turn | None:
-        """Whose place in the queue one more takes, if there is no other. Raises Overloaded."""
+        """Return the turn that one more request would displace, or None if there is room. Raises Overloaded."""
         if not self._waiting:
             self._last_empty = now
         is_busy = now < self._busy_until or now - self._last_empty > LASTING_S
@@ -191,7 +191,7 @@ class Admission:
         self._busy_until = now + LASTING_S
         longest = max(self._queues, key=lambda other: len(self._queues[other]), default=caller)
         if self._waiting == 0 or len(self._queues[longest]) <= len(self._queues.get(caller, ())) + 1:
-            raise Overloaded("the server has more to do than it can take on now")
+            raise Overloaded("the server is busy")
         return self._queues[longest][-1]
 
     def _leave(self, turn: Turn) -> None:
@@ -203,7 +203,7 @@ class Admission:
                 del self._queues[turn.caller]
 
     def _admit_waiting(self) -> None:
-        """Admit from each queue in turn, as long as there is room."""
+        """Admit from the queues in turn while there is room."""
         while caller := next((other for other in self._queues if self._has_room(other)), ""):
             self._queues.move_to_end(caller)
             turn = self._queues[caller][0]
@@ -212,7 +212,7 @@ class Admission:
                 self._admit(turn)
 
     def _check_rate(self, caller: str, now: float) -> None:
-        """A second's worth of requests may come at once, after that each in its time. Raises Overloaded."""
+        """Allow a burst of one second's requests, then space them evenly. Raises Overloaded."""
         rate = self._settings.per_key_rate_per_s
         if rate is None:
             return
@@ -223,17 +223,17 @@ class Admission:
             self._next_start.popitem(last=False)
 
     def _until_due(self, caller: str, now: float) -> float:
-        """When the next request of a caller may come, by its rate. Raises Overloaded where that is not yet."""
+        """Return when the caller's next request is due. Raises Overloaded if that is in the future."""
         due = max(self._next_start.get(caller, 0.0), now - 1.0)
         if due > now:
-            message = f"more than {self._settings.per_key_rate_per_s:g} requests in a second"
+            message = f"rate limit of {self._settings.per_key_rate_per_s:g} requests per second exceeded"
             raise Overloaded(message, due - now)
         return due
 
 
 @asynccontextmanager
 async def turn_of_orphan(admission: Admission, owner: str) -> AsyncIterator[Turn]:
-    """A turn for an execution that a dead server has left. Raises NoRoomYet."""
+    """Hold a turn for an execution orphaned by a dead server. Raises NoRoomYet."""
     try:
         async with admission.turn(owner) as turn:
             yield turn

@@ -1,8 +1,8 @@
-"""The HTTP face: `POST /v1/search`, `/v1/menu`, `GET /v1/tools[/{name}]`, `/v1/sources`, executions, `/mcp`,
+"""The HTTP API: `POST /v1/search`, `/v1/menu`, `GET /v1/tools[/{name}]`, `/v1/sources`, executions, `/mcp`,
 `GET /livez`, `/readyz`, `/healthz`, `/openapi.json`.
 
-Every error is a problem document (RFC 9457) with the stable `code` of the error beside it. A program that fails is no
-error of the service: it is an outcome, and the answer is 200.
+Every error is a problem document (RFC 9457) with the error's stable `code`. A failed program is an outcome, not an
+error of the service: its status is 200.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
-#: What an error of the service is over HTTP; the first that fits. Any other is that of a service behind the tools.
+#: HTTP status of each error class; the first match counts. Other errors come from upstream services: 502.
 STATUS: dict[type[CodeModeError], int] = {
     SourceUnavailable: 503,
     ToolNotFound: 404,
@@ -85,7 +85,7 @@ BEARER = HTTPBearer(auto_error=False, description="An API key of this server")
 
 
 def create_app(service: CodeMode, callers: Callers) -> FastAPI:
-    """The application around a service that has been entered, for these callers."""
+    """Create the application for these callers. `service` must have been entered."""
     server = service.settings.server
     admission = Admission(server.load, processors=len(os.sched_getaffinity(0)))
     mcp = McpHttp(service, admission)
@@ -122,22 +122,22 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
 def _add_health(app: FastAPI, service: CodeMode) -> None:
     @app.get("/livez", tags=["operation"])
     async def livez() -> dict[str, Any]:
-        """Whether the process answers at all: restart it if it does not."""
+        """Report that the process responds. Restart it if this fails."""
         return {"status": "ok"}
 
     @app.get("/readyz", tags=["operation"])
     async def readyz() -> JSONResponse:
-        """Whether to send requests here: programs can run, and the server is not about to stop.
+        """Report whether the server can run programs and is not stopping: send requests here only then.
 
-        It is `degraded` where a source is unavailable, or used as it was when it was last read; and where the journal
-        cannot be written: then programs may only read.
+        The status is `degraded` if a source is unavailable or stale, or if the journal is not writable. While it is
+        not writable, programs may only read.
         """
         if app.state.is_draining or not service.is_ready:
             return problem(503, "not_ready", "the server is stopping" if app.state.is_draining else "it is starting")
         lacking = sum(source.failure is not None for source in service.sources.values())
         found: dict[str, Any] = {"sources_lacking": lacking} if lacking else {}
         if service.settings.keeps_journal and not await service.executions.health.is_writable():
-            found["journal"] = "cannot be written: programs may only read"
+            found["journal"] = "not writable: programs may only read"
         return JSONResponse({"status": "degraded", **found} if found else {"status": "ok"})
 
     metrics = service.observers.find(MetricsObserver)
@@ -145,13 +145,13 @@ def _add_health(app: FastAPI, service: CodeMode) -> None:
 
         @app.get("/metrics", tags=["operation"], include_in_schema=False)
         async def prometheus() -> Response:
-            """Counters and histograms, as Prometheus reads them."""
+            """Return counters and histograms in Prometheus format."""
             text, media_type = metrics.text()
             return Response(text, media_type=media_type)
 
     @app.get("/healthz", tags=["operation"])
     async def healthz(request: Request) -> dict[str, Any]:
-        """Whether the service is up; with a key, or where none is asked for, how many tools there are for its role."""
+        """Report that the service is up. With a key, or on a server without keys, include the caller's tool count."""
         caller = request.state.caller
         return {"status": "ok"} | ({"tools": len((await service.view(caller)).catalog)} if caller else {})
 
@@ -159,7 +159,7 @@ def _add_health(app: FastAPI, service: CodeMode) -> None:
 def _add_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
     @app.post("/v1/search", tags=["tools"], dependencies=[authenticated])
     async def search(body: SearchRequest, request: Request) -> dict[str, Any]:
-        """Find tools. `text` is what a model reads; `hits` are the same as data."""
+        """Find tools. `text` is for models; `hits` is the same as data."""
         answer = await service.search(**body.model_dump(), caller=request.state.caller)
         return answer.to_json()
 
@@ -170,7 +170,7 @@ def _add_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
         offset: Annotated[int, Query(ge=0)] = 0,
     ) -> dict[str, Any]:
-        """All tools, a page at a time, in the order of their names."""
+        """List all tools in pages, ordered by id."""
         view = await service.view(request.state.caller)
         if namespace is not None:
             view.catalog.require_available(namespace)
@@ -181,12 +181,12 @@ def _add_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
 
     @app.get("/v1/sources", tags=["tools"], dependencies=[authenticated])
     async def list_sources(request: Request) -> dict[str, Any]:
-        """The sources of the caller's view: ready, stale (as last read), or unavailable, and why."""
+        """List the sources visible to the caller: ready, stale (last known state), or unavailable with a reason."""
         return {"sources": source_states(service.sources, (await service.view(request.state.caller)).catalog)}
 
     @app.get("/v1/tools/{name}", tags=["tools"], dependencies=[authenticated])
     async def get_tool(name: str, request: Request) -> dict[str, Any]:
-        """One tool by its id or an exact alias, with all that a program needs to call it."""
+        """Return one tool by id or exact alias, with everything a program needs to call it."""
         tool = (await service.view(request.state.caller)).catalog.get(name)
         return {
             **_brief(tool),
@@ -216,8 +216,8 @@ def _answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(JournalUnavailable)
     async def unrecorded(_: Request, error: JournalUnavailable) -> JSONResponse:
-        log.error("%s", error)  # it names folders and hosts
-        detail = "executions cannot be recorded or read now; try again later, and look first what was done"
+        log.error("%s", error)  # the message names folders and hosts, so clients get a general one
+        detail = "executions cannot be recorded or read now; check what was done, and try again later"
         return problem(STATUS[JournalUnavailable], error.code, detail)
 
     @app.exception_handler(SandboxError)
@@ -234,12 +234,12 @@ def _answer_errors(app: FastAPI) -> None:
     async def unexpected(_: Request, error: Exception) -> JSONResponse:
         reference = uuid.uuid4().hex
         log.error("unexpected error %s", reference, exc_info=error)
-        return problem(500, "internal_error", f"an error of this service; its log has it under {reference}")
+        return problem(500, "internal_error", f"internal error; the server log has details under {reference}")
 
     @app.exception_handler(StarletteHTTPException)
     async def http(request: Request, error: StarletteHTTPException) -> JSONResponse:
         codes = {404: "not_found", 405: "method_not_allowed", 413: "request_too_large"}
-        if isinstance(error.__cause__, (ValueError, RecursionError)):  # how FastAPI says that it could not read a body
+        if isinstance(error.__cause__, (ValueError, RecursionError)):  # how FastAPI reports an unreadable body
             return problem(422, "request_invalid", unread_body(error.__cause__))
         code = codes.get(error.status_code, "request_invalid")
         answer = problem(error.status_code, code, place_mistake(error, request) or str(error.detail))

@@ -1,7 +1,7 @@
-"""One connection to the server: uvicorn's, with bounds on what comes before there is a request.
+"""Connection limits: uvicorn's protocol with bounds on connections and on request headers.
 
-uvicorn waits for the head of a request without end and keeps as much of it as there is; so a few thousand clients that
-say nothing, or one that does not stop, would keep everybody else out.
+uvicorn waits for request headers without a time limit and buffers any amount of them. A few thousand silent clients,
+or one that never stops sending, would lock everybody else out.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
-#: Bytes of a head: a bearer token of an issuer has a few thousand.
+#: Maximum bytes of request line and headers. A bearer token may have a few thousand.
 LARGEST_HEAD = 64 * 1024
 
-#: The extension of ASGI by which an application ends a connection whose client does not read.
+#: ASGI extension that lets the application abort the connection of a client that does not read.
 HANG_UP = "codemode.hang_up"
 
 _AGAIN_S = 1
@@ -60,7 +60,7 @@ class _Connection(HttpToolsProtocol):
             return
         self._head_bytes += len(data)
         if self._head_bytes > LARGEST_HEAD:
-            self._end(431, "request_too_large", f"the head of a request may have at most {LARGEST_HEAD:,} bytes")
+            self._end(431, "request_too_large", f"request headers may have at most {LARGEST_HEAD:,} bytes")
         elif self._late is None:
             self._late = self.loop.call_later(self.head_s, self._end_late)
 
@@ -88,10 +88,10 @@ class _Connection(HttpToolsProtocol):
             self._late = None
 
     def _end_late(self) -> None:
-        self._end(408, "request_too_slow", f"the head of the request was not there within {self.head_s:g} s")
+        self._end(408, "request_too_slow", f"the request headers did not arrive within {self.head_s:g} s")
 
     def _end(self, status: int, code: str, detail: str) -> None:
-        """Answer at once, and hang up; only that, where it would be taken for the answer to a request before."""
+        """Answer and close. While an earlier answer is under way, only close: the two would be mixed up."""
         self._is_on_time()
         self._has_ended = True
         if self._is_answering():
@@ -104,7 +104,7 @@ class _Connection(HttpToolsProtocol):
         self._hang_up()
 
     def _hang_up(self) -> None:
-        """Close for writing, and later for reading: what nobody reads is answered with a reset (RFC 9112, 9.6)."""
+        """Close for writing first, so that unread data does not reset the connection at once (RFC 9112, 9.6)."""
         if self.transport.can_write_eof() and len(self.connections) <= 2 * self.most:
             self.transport.write_eof()
             self._late = self.loop.call_later(self.last_s, self.transport.close)
@@ -113,9 +113,9 @@ class _Connection(HttpToolsProtocol):
 
 
 def bounded(*, connections: int, head_s: float, last_s: float = 1.0) -> type[asyncio.Protocol]:
-    """The protocol of a server: so many connections at one time, each with so many seconds for the head of a request.
+    """Return a uvicorn protocol that limits the connections, and the seconds that each has to send request headers.
 
-    What goes beyond is answered with 429, 408, or 431 and a problem document, and hung up on: after `last_s` seconds,
-    in which the client may take note of it.
+    Violations are answered with status 429, 408 or 431 and a problem document. The connection is closed `last_s`
+    seconds later, so that the client can read the answer.
     """
     return type("Connection", (_Connection,), {"most": connections, "head_s": head_s, "last_s": last_s})

@@ -1,8 +1,8 @@
 """Executions over HTTP: `/v1/execute`, `/v1/executions[/{id}[/events|cancel|resume|rollback]]`, `/v1/approvals[/{id}]`.
 
-An execution belongs to the key that started it; to any other but an approver's it does not exist. Where executions are
-recorded a request may be repeated under its `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), and one that
-takes longer than its `wait_s` is answered 202 with where to ask again.
+An execution belongs to the key that started it. Other keys get 404, except those of approvers. With a journal, a
+request may be repeated under its `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), and a request that
+takes longer than `wait_s` is answered with 202 and a Location.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Seconds after which a stream of events that has nothing to tell says that it is still there.
+#: Seconds without an event after which a stream sends a keep-alive comment.
 KEEP_ALIVE_S = 15.0
 
-#: The number of an event: beyond what a store counts with there is none.
+#: An event number: journals count below 2**32.
 Sequence = Annotated[int, Field(ge=0, lt=2**32)]
 
-_STOPPING = "the server stops, and has cancelled this program: where executions are recorded, GET /v1/executions has it"
+_STOPPING = "the server is stopping and has cancelled this program; with a journal, see GET /v1/executions"
 
-#: The longest that a request waits where nothing else bounds it.
+#: Longest `wait_s` in seconds.
 _LONGEST_WAIT_S = 3600.0
 
 
 def _data(value: Any) -> Any:
-    """What JSON can carry: of what Python's reader gives not NaN, infinities, and halves of surrogate pairs."""
+    """Reject values that Python's JSON parser accepts but JSON cannot carry: NaN, infinities, lone surrogates."""
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
@@ -57,15 +57,15 @@ def _data(value: Any) -> Any:
     return value
 
 
-#: An id or a digest of ours, or nothing that we know. With a limit its text is looked at, too.
+#: An id or digest of ours. The length limit also makes pydantic reject texts that are not valid Unicode.
 Name = Annotated[str, Field(max_length=200)]
 
 
 class ExecuteRequest(BaseModel):
     """A program in Python.
 
-    `resume_from` is an earlier execution of the same key, whose committed calls are not made again; with `fresh_reads`
-    its reads are. After `wait_s` seconds the answer is 202, and the program goes on.
+    `resume_from` is an earlier execution of the same key: its committed calls are not repeated. Its reads are repeated
+    with `fresh_reads` only. After `wait_s` seconds the answer is 202, and the program continues.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -77,7 +77,7 @@ class ExecuteRequest(BaseModel):
 
 
 class ResumeRequest(BaseModel):
-    """Let an execution go on; credentials of the caller come again as headers."""
+    """Continue an execution. Send the caller's credentials again as headers."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -85,10 +85,10 @@ class ResumeRequest(BaseModel):
 
 
 class DecisionRequest(BaseModel):
-    """What a person decides on a call: `digest` is that of the call as it was shown.
+    """A person's decision on a call. `digest` is the digest of the call as it was shown.
 
-    For a call that waits for approval the verdict is approved or rejected; for one of which nobody knows what became
-    of it committed (with its `value`), failed, or send_again.
+    The verdict on a call that waits for approval is approved or rejected. The verdict on a call with an unknown result
+    is committed (with its `value`), failed, or send_again.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -114,7 +114,7 @@ class DecisionsRequest(BaseModel):
 
 
 def add_execution_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
-    """The routes that run programs, and that look after what runs."""
+    """Add the routes that run, inspect and continue executions, and decide on calls."""
     _add_execute(app, service, authenticated)
     _add_looking(app, service, authenticated)
     _add_going_on(app, service, authenticated)
@@ -128,9 +128,9 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         request: Request,
         idempotency_key: Annotated[str | None, Header(min_length=1, max_length=255)] = None,
     ) -> Response:
-        """Run a program. The outcome says how it ended, or what it waits for.
+        """Run a program. The outcome reports how it ended, or what it waits for.
 
-        Without `wait_s` and `Idempotency-Key` a client that hangs up ends it.
+        Without `wait_s` and `Idempotency-Key`, closing the connection cancels the program.
         """
         caller: Caller = request.state.caller
         given = _credentials(request, service)
@@ -145,7 +145,7 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
             )
             try:
                 outcome = await until_disconnect(request, work)
-            except asyncio.CancelledError:  # by the server, which stops
+            except asyncio.CancelledError:  # the server is stopping
                 return problem(503, "stopping", _STOPPING)
             return DataResponse(outcome.to_json() if outcome is not None else None)
         wanted = ExecutionRequest(
@@ -173,13 +173,13 @@ def _add_looking(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         limit: Annotated[int, Query(ge=1, le=500)] = 50,
         before: str = "",
     ) -> dict[str, Any]:
-        """The newest first; `before` is the id of the last one of the page before."""
+        """List executions, newest first. `before` is the last id of the previous page."""
         found = await service.executions.list(request.state.caller, status=status, limit=limit, before=before)
         return {"executions": [brief(stored) for stored in found]}
 
     @app.get("/v1/executions/{execution}", tags=["executions"], dependencies=[authenticated])
     async def get_execution(execution: str, request: Request) -> Response:
-        """One execution: its program, its outcome once there is one, and what it waits for."""
+        """Return one execution: its program, its outcome once there is one, and its pending calls."""
         return DataResponse(await whole(service, execution, request.state.caller))
 
     @app.get("/v1/executions/{execution}/events", tags=["executions"], dependencies=[authenticated])
@@ -189,28 +189,30 @@ def _add_looking(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         after: Sequence = 0,
         last_event_id: Annotated[Sequence | None, Header()] = None,
     ) -> StreamingResponse:
-        """What happens, as server-sent events, until it ends or pauses; who was cut off gives `Last-Event-ID`.
+        """Stream events as server-sent events until the execution ends or pauses. Reconnect with `Last-Event-ID`.
 
-        Where the key is revoked or expires meanwhile, or the client reads too slowly, `closed` is the last event.
+        If the key is revoked or expires, or the client reads too slowly, the last event is `closed`.
         """
         await service.executions.get(execution, request.state.caller)  # 404 before the stream begins
         begin = after if last_event_id is None else last_event_id
-        told = service.executions.batches(execution, request.state.caller, begin)
+        batches = service.executions.batches(execution, request.state.caller, begin)
         return StreamingResponse(
-            _sent(told, request.state.caller), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+            _event_stream(batches, request.state.caller),
+            media_type="text/event-stream",
+            headers={"Cache-Control": "no-store"},
         )
 
 
 def _add_going_on(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
     @app.post("/v1/executions/{execution}/cancel", tags=["executions"], dependencies=[authenticated])
     async def cancel(execution: str, request: Request) -> Response:
-        """End an execution; its outcome tells what was done, what was not, and what is unknown."""
+        """Cancel an execution. The outcome reports which calls were made, which were not, and which are unknown."""
         await service.executions.cancel(execution, request.state.caller)
         return DataResponse(await whole(service, execution, request.state.caller))
 
     @app.post("/v1/executions/{execution}/resume", tags=["executions"], dependencies=[authenticated])
     async def resume(execution: str, request: Request, body: ResumeRequest | None = None) -> Response:
-        """Let a paused execution go on: what it has done is not done again."""
+        """Continue a paused execution. Completed calls are not repeated."""
         caller: Caller = request.state.caller
         await service.executions.resume(execution, caller, _credentials(request, service))
         _keep_turn(request, service, execution, caller)
@@ -218,7 +220,7 @@ def _add_going_on(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
 
     @app.post("/v1/executions/{execution}/rollback", tags=["executions"], dependencies=[authenticated])
     async def rollback(execution: str, request: Request, body: ResumeRequest | None = None) -> Response:
-        """Take back what was committed, the newest first, where a tool names what does that."""
+        """Undo committed calls, newest first, where a tool names its inverse."""
         caller: Caller = request.state.caller
         found = await service.executions.rollback(execution, caller, _credentials(request, service))
         if not found.execution:
@@ -231,7 +233,7 @@ def _add_going_on(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
 def _add_approvals(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
     @app.get("/v1/approvals", tags=["approvals"], dependencies=[authenticated])
     async def list_approvals(request: Request, execution: str = "") -> dict[str, Any]:
-        """Calls that wait for a person, the oldest first: all of them for an approver, else those of the key."""
+        """List calls that wait for a person, oldest first. Approvers see all calls, other keys their own."""
         waiting = await service.executions.approvals(request.state.caller, execution)
         return {"approvals": [pending_json(call) for call in waiting]}
 
@@ -242,7 +244,7 @@ def _add_approvals(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
 
     @app.post("/v1/approvals/{approval}", tags=["approvals"], dependencies=[authenticated])
     async def decide(approval: str, body: DecisionRequest, request: Request) -> dict[str, Any]:
-        """Decide on one call. An execution that waits for nothing else goes on by itself."""
+        """Decide on one call. An execution with no other pending calls then continues by itself."""
         return await _decided(service, request, [_decision(approval, body)])
 
 
@@ -262,12 +264,12 @@ def _decision(id_: str, body: DecisionRequest) -> Decision:
 
 
 def _credentials(request: Request, service: CodeMode) -> dict[str, str]:
-    """What the caller brings for services behind the tools."""
+    """Return the caller's credentials for upstream services, taken from request headers."""
     return {name: request.headers[name] for name in service.caller_names if name in request.headers}
 
 
 def _digest(body: ExecuteRequest) -> str:
-    """What makes a repeated request the same one: all of it but how long the client waits."""
+    """Return a digest that identifies repeated requests: everything except `wait_s`."""
     text = json.dumps(body.model_dump(exclude={"wait_s"}), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -283,7 +285,7 @@ async def _answered(
     wait_s: float | None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """The outcome, or where to ask for it again: also where this server stops, and another goes on with it."""
+    """Return the outcome, or 202 and a Location: also if this server stops and another one continues the work."""
     try:
         stored = await service.executions.wait(execution, caller, _wait_s(service, wait_s))
     except asyncio.CancelledError:
@@ -296,20 +298,20 @@ async def _answered(
 
 
 def _keep_turn(request: Request, service: CodeMode, execution: str, caller: Caller) -> None:
-    """An execution keeps the place of its request for as long as it runs."""
+    """Keep the request's place for as long as the execution runs."""
     turn = getattr(request.state, "turn", None)
     if turn is not None:
         turn.keep(asyncio.ensure_future(_over(service, execution, caller)))
 
 
 async def _over(service: CodeMode, execution: str, caller: Caller) -> None:
-    with suppress(CodeModeError):  # nobody is told of it
+    with suppress(CodeModeError):  # nobody waits for this result
         await service.executions.wait(execution, caller, _LONGEST_WAIT_S)
 
 
-async def _sent(told: AsyncGenerator[tuple[ExecutionEvent, ...]], caller: Caller) -> AsyncIterator[str]:
-    """Events as text/event-stream (HTML Living Standard, 9.2); where there is nothing to tell for long, a comment."""
-    coming = asyncio.ensure_future(anext(told, None))
+async def _event_stream(batches: AsyncGenerator[tuple[ExecutionEvent, ...]], caller: Caller) -> AsyncIterator[str]:
+    """Format events as text/event-stream (HTML Living Standard, 9.2), with keep-alive comments in silent periods."""
+    coming = asyncio.ensure_future(anext(batches, None))
     try:
         while True:
             await asyncio.wait((coming,), timeout=KEEP_ALIVE_S)
@@ -323,23 +325,23 @@ async def _sent(told: AsyncGenerator[tuple[ExecutionEvent, ...]], caller: Caller
             if batch is None:
                 return
             yield "".join(f"id: {event.sequence}\nevent: {event.type}\ndata: {event.text}\n\n" for event in batch)
-            coming = asyncio.ensure_future(anext(told, None))
+            coming = asyncio.ensure_future(anext(batches, None))
     except TooSlow as slow:
         yield _closed(slow)
     finally:
         coming.cancel()
         await asyncio.gather(coming, return_exceptions=True)
-        await told.aclose()
+        await batches.aclose()
 
 
 def _closed(reason: CodeModeError) -> str:
-    """The last event of a stream that ends before its execution does."""
-    said = {"type": "closed", "code": reason.code, "message": str(reason)}
-    return f"event: closed\ndata: {json.dumps(said)}\n\n"
+    """Return the last event of a stream that ends before its execution."""
+    data = {"type": "closed", "code": reason.code, "message": str(reason)}
+    return f"event: closed\ndata: {json.dumps(data)}\n\n"
 
 
 async def until_disconnect(request: Request, work: Awaitable[T]) -> T | None:
-    """The result of `work`, or None where the client hung up before: then the work is cancelled."""
+    """Return the result of `work`. If the client disconnects first, cancel the work and return None."""
     running = asyncio.ensure_future(work)
     gone = asyncio.ensure_future(_disconnected(request))
     try:

@@ -1,7 +1,7 @@
-"""ASGI middleware that takes requests in: their bodies, within limits of size and time, and then their turn.
+"""ASGI middleware that reads request bodies within limits, and then waits for a turn.
 
-Where there is no room that is said before the body is read, and with an answer that was made once, so that what is
-refused costs next to nothing. A body is read before a turn is taken, so that who sends slowly holds nobody up.
+A full server rejects requests before it reads the body, with a prebuilt answer, so that rejecting is cheap. The body
+is read before a turn is taken, so that slow senders block nobody.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
     from codemode.serving.http.admission import Admission
 
-#: Paths whose requests make work enough to wait for a turn.
+#: Paths whose requests need a turn.
 WORK = ("/v1/search", "/v1/execute", "/v1/menu")
 
-#: And those of one execution that make it run.
+#: Paths below one execution whose requests need a turn, since they run it.
 _RUNS = ("/resume", "/rollback")
 
 
-#: Answers a second that there is no room: all of them cost less than a tenth of a processor. What is beyond waits.
+#: Rejections per second: together they cost less than a tenth of a processor. Further ones are delayed.
 REFUSALS_PER_S = 1000
 
-#: Seconds by which refusals may come earlier than that, and which one is held back at most.
+#: Seconds of rejections that may be sent ahead of that rate, and the longest delay of one.
 EARLY_S = 0.1
 LONGEST_WAIT_S = 1.0
 
 
 class _Refused(Exception):
-    """A request that goes no further, with the answer to it."""
+    """A rejected request, with its answer."""
 
     def __init__(self, answer: Response) -> None:
         self.answer = answer
@@ -44,7 +44,7 @@ class _Refused(Exception):
 
 
 class Intake:
-    """Answers 413 to a body over `limit_bytes`, 408 to one not there within `body_s`, 429 where there is no room."""
+    """Answers 413 to a body over `limit_bytes`, 408 to one slower than `body_s`, and 429 when the server is full."""
 
     def __init__(self, app: ASGIApp, *, admission: Admission, limit_bytes: int, body_s: float) -> None:
         self._app = app
@@ -56,7 +56,7 @@ class Intake:
         self._watchers = Places(WATCHERS, WATCHERS_PER_KEY, "streams of events")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on with its whole body and its turn, or answer it here."""
+        """Pass the request on with its whole body and its turn, or answer it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -81,7 +81,7 @@ class Intake:
             await self._app(scope, _then(first, receive), send)
 
     async def _look(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on what makes no work; of answers that may be large, or stay open, only so many at one time."""
+        """Pass on a request that needs no turn. Limit answers that may be large or stay open."""
         first = await self._whole_body(scope, receive)
         places = self._places(scope)
         if places is None:
@@ -98,7 +98,7 @@ class Intake:
         return self._watchers if path.endswith("/events") else self._reads
 
     async def _hold_back(self) -> None:
-        """Let a refusal wait: who asks again at once, against all advice, must not take all the time there is."""
+        """Delay a rejection, so that clients that retry at once do not use up the processor."""
         now = asyncio.get_running_loop().time()
         self._next_refusal = max(self._next_refusal, now) + 1 / REFUSALS_PER_S
         wait = self._next_refusal - now - EARLY_S
@@ -125,7 +125,7 @@ class Intake:
                     if not message.get("more_body", False):
                         return {"type": "http.request", "body": b"".join(parts), "more_body": False}
         except TimeoutError:
-            late = f"the request body was not there within {self._body_s:g} s"
+            late = f"the request body did not arrive within {self._body_s:g} s"
             raise _Refused(problem(408, "request_too_slow", late)) from None
 
 
@@ -141,7 +141,7 @@ def _try_again(reason: str, wait_s: int) -> Response:
 
 
 def _then(first: Message, receive: Receive) -> Receive:
-    """What is received: the message that is there, then what else comes."""
+    """Return a `receive` that yields this message first."""
     waiting = [first]
 
     async def next_message() -> Message:

@@ -1,4 +1,4 @@
-"""Where a server listens."""
+"""The listening socket."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def bind(server: ServerSettings) -> socket.socket:
-    """A socket for the server's address, not yet listening. Raises ConfigurationError where it cannot be had."""
+    """Bind a socket to the server's address, not yet listening. Raises ConfigurationError if that fails."""
     family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
-    # asyncio turns Nagle's algorithm off only where the protocol is named; with it an answer takes 40 ms more
+    # asyncio sets TCP_NODELAY only if the protocol is named; without it an answer takes 40 ms longer
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

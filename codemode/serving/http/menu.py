@@ -1,4 +1,4 @@
-"""`POST /v1/menu`: the tools to offer for a message, and answers to the meta-tools that a model called."""
+"""`POST /v1/menu`: select the tools to offer for a message, and answer a model's calls of meta-tools."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class MenuRequest(BaseModel):
-    """A message with what was said before it, as OpenAI messages.
+    """A message and its history, as OpenAI messages.
 
-    With `meta_tools` those are offered by which a model asks for more. Its calls of them come back in `calls`, with the
-    history, and are answered in `answers`, in their order.
+    With `meta_tools`, the menu includes tools by which a model asks for more tools. Send the model's calls of them in
+    `calls`, together with the history. The response has one entry in `answers` for each call, in the same order.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -30,11 +30,11 @@ class MenuRequest(BaseModel):
 
 
 def add_menu_route(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
-    """Add the route to an application; `authenticated` is its dependency on a key."""
+    """Add the route to an application. `authenticated` is the dependency that requires a key."""
 
     @app.post("/v1/menu", tags=["tools"], dependencies=[authenticated])
     async def menu(body: MenuRequest, request: Request) -> dict[str, Any]:
-        """Select a menu. `tools` are definitions for chat completions, `prompt` belongs into the system prompt."""
+        """Select a menu. `tools` holds chat completion definitions; add `prompt` to the system prompt."""
         caller = request.state.caller
         if not (body.meta_tools or body.calls):
             found = await service.select_menu(body.message, body.history, summary=body.summary, caller=caller)

@@ -1,7 +1,7 @@
-"""Answers on their way out: in pieces, each of which a client has a time to take, and only so many for a key at once.
+"""ASGI middleware for responses: bodies are sent in pieces with time limits, and few at once per key.
 
-A client that does not read is hung up on. What it has not taken is bounded: a piece of the answer for its connection,
-and `READS_PER_KEY` answers for its key. Whoever follows the events of an execution asks again with `Last-Event-ID`.
+A client that does not read is disconnected. Memory for unread data is bounded: one piece for each connection, and
+`READS_PER_KEY` answers for each key. Clients that follow events reconnect with `Last-Event-ID`.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Bytes that are written at once.
+#: Bytes of a piece.
 PIECE = 1 << 16
 
-#: Seconds in which a client must take a piece, and all pieces of one body.
+#: Seconds in which a client must read one piece, and a whole body.
 PIECE_S = 10.0
 BODY_S = 120.0
 
-#: Answers about executions that are read and sent at one time, each with 16 MiB at most by default.
+#: Maximum answers about executions sent at once, in total and per key. Each has up to 16 MiB by default.
 READS, READS_PER_KEY = 16, 4
 
-#: Streams of events that are open at one time.
+#: Maximum open event streams, in total and per key.
 WATCHERS, WATCHERS_PER_KEY = 512, 128
 
 
 class Places:
-    """So many at one time, for a key and in all."""
+    """A limit on concurrent answers, per key and in total."""
 
     def __init__(self, most: int, per_key: int, what: str) -> None:
         self._most = most
@@ -51,7 +51,7 @@ class Places:
 
     @asynccontextmanager
     async def place(self, key: str) -> AsyncIterator[None]:
-        """Hold a place. Raises Overloaded where there is none."""
+        """Hold a place within the block. Raises Overloaded if all are taken."""
         if self._taken[key] >= self._per_key or self._taken.total() >= self._most:
             message = f"too many {self._what} are open; read and close some of them"
             raise Overloaded(message)
@@ -65,7 +65,7 @@ class Places:
 
 
 class Outgoing:
-    """ASGI middleware that sends bodies in pieces, and ends the connection of a client that does not take one."""
+    """Sends bodies in pieces, and disconnects a client that does not read them in time."""
 
     def __init__(self, app: ASGIApp, *, piece_s: float = PIECE_S, body_s: float = BODY_S) -> None:
         self._app = app
@@ -86,7 +86,7 @@ class Outgoing:
                 async with asyncio.timeout_at(until):
                     await send(message)
             except TimeoutError:
-                log.info("a client did not read its answer in time, and was hung up on")
+                log.info("a client did not read its answer in time and was disconnected")
                 is_left = True
                 raise NotRead from None
 
@@ -114,18 +114,18 @@ class Outgoing:
 
 
 def _hang_up(scope: Scope) -> None:
-    """End the connection now: to close it would wait for the client to read what is left."""
+    """Abort the connection: a normal close would wait for the client to read the rest."""
     extension = scope.get("extensions", {}).get(HANG_UP)
     if extension is not None:
         extension["now"]()
 
 
 class NotRead(Exception):
-    """A client did not take its answer in time."""
+    """The client did not read its answer in time."""
 
 
 class DataResponse(Response):
-    """JSON data with texts in them, which are sent as they are."""
+    """JSON data. Contained `JsonText` values are sent as they are."""
 
     media_type = "application/json"
 
@@ -134,7 +134,7 @@ class DataResponse(Response):
         super().__init__(None, status, {**(headers or {}), "Content-Length": str(sum(map(len, self._pieces)))})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the pieces one after the other: a large one is never copied as a whole."""
+        """Send the pieces one by one. Large pieces are never copied together."""
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         for piece in self._pieces:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
@@ -142,12 +142,12 @@ class DataResponse(Response):
 
 
 def encoded(data: Any) -> bytes:
-    """Data as JSON; the `JsonText` of a large value, in it or in the `outcome` in it, is not looked into."""
+    """Encode data as JSON. `JsonText` values at the top or in nested objects are inserted unparsed."""
     return b"".join(_pieces(data))
 
 
 def _joined(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes, with small pieces put together."""
+    """Yield the same bytes, with consecutive small pieces joined."""
     small: list[bytes] = []
     for piece in pieces:
         if len(piece) < PIECE:

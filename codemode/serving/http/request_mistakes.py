@@ -1,4 +1,4 @@
-"""What is wrong with a request, for its sender: the place, and where a name is unknown the nearest that is known."""
+"""Messages for invalid requests: the place, the mistake, and for an unknown name the closest valid one."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from fastapi.routing import APIRoute
     from starlette.exceptions import HTTPException
 
-#: Characters of a path that are repeated to its sender.
+#: Characters of a path repeated in a message.
 _PATH_SHOWN = 200
 
-#: What probes and scrapers ask may carry more than we know of.
+#: Only these paths reject unknown query parameters. Probes and scrapers may send some.
 _STRICT = "/v1/"
 
 
 def know_query(request: Request) -> None:
-    """Refuse parameters of the query that the end point does not have: a typing mistake must not go unseen.
+    """Reject unknown query parameters, so that typing mistakes are noticed.
 
-    To be a dependency of the whole application. Raises RequestValidationError.
+    A dependency of the whole application. Raises RequestValidationError.
     """
     if not request.url.path.startswith(_STRICT):
         return
@@ -36,18 +36,18 @@ def know_query(request: Request) -> None:
 
 
 def unread_body(error: ValueError | RecursionError) -> str:
-    """Why a body is no JSON that can be read."""
+    """Return why a body cannot be parsed as JSON."""
     match error:
         case UnicodeDecodeError():
             return f"body: not UTF-8 text: {error.reason} at byte {error.start}"
         case RecursionError():
             return "body: nested too deeply"
         case _:
-            return "body: it has a number of more digits than are read"
+            return "body: it contains a number with too many digits"
 
 
 def mistake_of(error: dict[str, Any], request: Request) -> dict[str, str]:
-    """One error of a request as where it is, and what."""
+    """Return the place and message of one validation error."""
     if error["type"] == "json_invalid":
         return {"at": "body", "message": f"not JSON: {error['ctx']['error']} at character {error['loc'][-1]}"}
     if error["loc"] == ("body",):
@@ -67,18 +67,18 @@ def mistake_of(error: dict[str, Any], request: Request) -> dict[str, str]:
 
 
 def place_mistake(error: HTTPException, request: Request) -> str:
-    """What is wrong with the path of a request, or with its method; "" where nothing is."""
+    """Return the mistake in a request's path or method, or "" if both are valid."""
     path = request.url.path[:_PATH_SHOWN]
     if error.status_code == HTTPStatus.NOT_FOUND:
         known = sorted({route.path for route in request.app.routes if isinstance(route, Route)})
-        return f"there is nothing at {path}{did_you_mean(path, known) or ';'} /openapi.json says what there is"
+        return f"unknown path {path}{did_you_mean(path, known) or ';'} /openapi.json lists all paths"
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        return f"{path} takes {(error.headers or {}).get('Allow', 'another method')}, not {request.method}"
+        return f"{path} accepts {(error.headers or {}).get('Allow', 'another method')}, not {request.method}"
     return ""
 
 
 def _unknown(name: str, known: list[str]) -> str:
-    return f"there is nothing of that name{did_you_mean(name, known) or '.'} Valid: {', '.join(known) or 'nothing'}"
+    return f"unknown name{did_you_mean(name, known) or '.'} Valid: {', '.join(known) or 'nothing'}"
 
 
 def _in_query(request: Request) -> list[str]:

@@ -1,4 +1,4 @@
-"""`codemode serve`: the HTTP application under uvicorn, on a socket that is bound before anything is promised."""
+"""`codemode serve`: the HTTP application under uvicorn, on a socket bound before start-up."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Seconds that a server waits for its sources before it serves without those that have not come.
+#: Seconds that start-up waits for sources. Slower sources are added once they have been read.
 PATIENCE_S = 10.0
 
-#: Connections that wait to be taken; the kernel's own limit is 4,096 by default.
+#: Connections waiting to be accepted. The kernel's default limit is 4,096.
 BACKLOG = 2048
 
-#: Open files that are asked of the system: half of what it allows is for connections of clients, the rest for programs.
+#: Open files requested from the system: half for client connections, the rest for programs.
 OPEN_FILES = 16_384
 
 
 def serve(settings: Settings, read: Callable[[], Settings], *, strict: bool = False) -> None:
-    """Serve until SIGINT or SIGTERM. Raises ConfigurationError or `sandbox.SandboxError` at start, strict SourceError.
+    """Serve until SIGINT or SIGTERM. Raises ConfigurationError or `sandbox.SandboxError`; if strict, also SourceError.
 
-    A SIGHUP reads sources and policy anew, from what `read` then gives; where that fails all stays as it is.
+    SIGHUP reloads sources and policy from the settings that `read` returns. If that fails, nothing changes.
     """
     callers = Callers.of(settings)
     if callers.is_open and not is_loopback(settings.server.host):
         message = (
-            f"server.host is {settings.server.host!r}, which others can reach, and there is no key: make one with "
-            "`codemode keys create`, add one (keys: [{env: CODEMODE_API_KEY}]; with --source, set CODEMODE_API_KEY) "
-            "or listen on 127.0.0.1"
+            f"server.host is {settings.server.host!r}, which other machines can reach, but there is no key: create one "
+            "with `codemode keys create`, configure one (keys: [{env: CODEMODE_API_KEY}]; with --source, set "
+            "CODEMODE_API_KEY), or listen on 127.0.0.1"
         )
         raise ConfigurationError(message)
     with written_logs(settings.observe.log):
@@ -60,10 +60,10 @@ def serve(settings: Settings, read: Callable[[], Settings], *, strict: bool = Fa
 
 
 class _DrainingServer(uvicorn.Server):
-    """Says that it is not ready any more as soon as it is told to stop; what is under way ends in its time."""
+    """Reports `not_ready` as soon as it is told to stop. Running requests may finish."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Take the signal. uvicorn's own would have it raised again, which ends the process before all is closed."""
+        """Handle the signal without raising it again, as uvicorn does: that ends the process before clean-up."""
         self.config.app.state.is_draining = True  # type: ignore[union-attr]
         self.force_exit = self.force_exit or (self.should_exit and sig == signal.SIGINT)
         self.should_exit = True
@@ -73,9 +73,9 @@ async def _reload(service: CodeMode, read: Callable[[], Settings]) -> None:
     try:
         await service.reload(await asyncio.to_thread(read))
     except CodeModeError as error:
-        log.error("all stays as it was: %s", error)
+        log.error("reload failed, nothing changed: %s", error)
     else:
-        log.info("read anew", extra={"sources": len(service.sources), "tools": len(service.catalog)})
+        log.info("reloaded", extra={"sources": len(service.sources), "tools": len(service.catalog)})
 
 
 async def _serve(service: CodeMode, read: Callable[[], Settings], callers: Callers, listener: socket.socket) -> None:
@@ -103,22 +103,22 @@ async def _serve(service: CodeMode, read: Callable[[], Settings], callers: Calle
             lifespan="on",
         )
         gc.collect()
-        gc.freeze()  # what is loaded by now stays: no collection needs to look at it, which takes 0.1 s and more
-        listener.listen(BACKLOG)  # who reads the line below may connect
+        gc.freeze()  # objects loaded so far stay forever; collections skip them, which saves 0.1 s or more
+        listener.listen(BACKLOG)  # clients may connect once they read the line below
         address = listener.getsockname()
         show.errors.print(f"codemode serves {len(service.catalog)} tools on http://{_host(address)}:{address[1]}")
         for name, source in service.sources.items():
             if source.failure is not None:
-                state = "as it was when it was last read" if source.tools else "unavailable"
-                said = f"{name} is {state}, and tried again: {source.failure.said}"
-                show.errors.print(show.plain(said, style="yellow"), soft_wrap=True)
+                state = "stale (last known state)" if source.tools else "unavailable"
+                warning = f"{name} is {state} and will be retried: {source.failure.said}"
+                show.errors.print(show.plain(warning, style="yellow"), soft_wrap=True)
         if callers.is_open:
-            show.errors.print("no key: whoever can reach this port may use it", style="yellow")
+            show.errors.print("no key: anybody who can reach this port can use the server", style="yellow")
         await _DrainingServer(config).serve(sockets=[listener])
 
 
 def open_files() -> int:
-    """How many files and connections this process may open, once it may open as many as it can be allowed to."""
+    """Raise the limit on open files as far as allowed, and return it."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = min(most, OPEN_FILES) if most != resource.RLIM_INFINITY else OPEN_FILES
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))

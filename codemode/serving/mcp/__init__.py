@@ -1,1 +1,1 @@
-"""The MCP face."""
+"""The MCP server."""

@@ -1,8 +1,8 @@
-"""The first answer of `codemode mcp`: to `initialize`, while what answers everything else is still imported.
+"""Answers `initialize` for `codemode mcp` while the MCP SDK is still being imported.
 
-The SDK takes half a second to import, and clients wait for this answer before they do anything. It is the SDK's own,
-word for word, for a test holds the two together; the SDK is given the request as well, and its answer is left out.
-Nothing but the standard library is imported here.
+The import takes half a second, and clients wait for this answer before they do anything else. The answer is identical
+to the SDK's, which a test checks. The SDK gets the request too, and its own answer is dropped. This module imports
+only the standard library.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-#: The versions of the protocol that begin with `initialize`, and the one that is offered to who asks for another.
+#: Protocol versions that begin with `initialize`. A client that asks for another version gets the last one.
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 
 INSTRUCTIONS = "Find tools with search, then call them in one Python program with execute."
@@ -24,20 +24,20 @@ MENU_INSTRUCTIONS = "Only some tools are listed: request_more_tools and request_
 _TASKS: dict[str, Any] = {"cancel": {}, "list": {}, "requests": {"tools": {"call": {}}}}
 _PIECE_BYTES = 65_536
 
-#: A longer first message is no greeting.
+#: A longer first message is left to the SDK.
 _LONGEST_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """What the server says of itself."""
+    """The server's description of itself."""
 
     version: str
     is_menu: bool = False
     has_tasks: bool = False
 
     def answer(self, line: bytes) -> dict[str, Any] | None:
-        """The answer to a line that is a whole `initialize`; None for anything else, which the SDK answers."""
+        """Return the answer to a complete `initialize` request. Return None for other lines, which the SDK answers."""
         try:
             request = json.loads(line)
             params = request["params"]
@@ -63,9 +63,9 @@ class Server:
 
 
 class Input:
-    """Standard input behind a socket, so that it can be ended; `answered` is the id of a greeting answered here.
+    """Replaces standard input (file descriptor 0) by a socket, which can be closed from here.
 
-    It takes the place of file descriptor 0 when it is made.
+    `answered` is the id of the `initialize` request that was answered here.
     """
 
     def __init__(self, server: Server) -> None:
@@ -78,7 +78,7 @@ class Input:
         threading.Thread(target=self._copy, daemon=True).start()
 
     def end(self) -> None:
-        """End it, as a client does that goes away."""
+        """Close standard input, as if the client had gone away."""
         with suppress(OSError):
             self._ours.shutdown(socket.SHUT_WR)
 
@@ -90,7 +90,7 @@ class Input:
         self.end()
 
     def _first(self) -> bytes:
-        """What was read up to the end of the first line, which is answered where it is a greeting."""
+        """Read up to the end of the first line, answer it if it is `initialize`, and return the bytes read."""
         data = b""
         while b"\n" not in data and len(data) < _LONGEST_BYTES:
             piece = os.read(self._wire, _PIECE_BYTES)

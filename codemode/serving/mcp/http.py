@@ -1,4 +1,4 @@
-"""The MCP face over streamable HTTP: `/mcp` of the server, with its callers, their credentials and their turns."""
+"""The MCP server over streamable HTTP at `/mcp`, with caller authentication, credentials and admission."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
     from codemode.serving.http.admission import Admission
 
-#: Where it is served.
+#: Path of the endpoint.
 PATH = "/mcp"
 
 
 class McpHttp:
-    """An ASGI application for requests that `KeyCheck` let pass. `running` must be entered around its use."""
+    """An ASGI application behind `KeyCheck`. Enter `running` before the first request."""
 
     def __init__(self, service: CodeMode, admission: Admission) -> None:
         self._service = service
@@ -43,11 +43,11 @@ class McpHttp:
         self._open = McpSessions()
 
     def running(self) -> AbstractAsyncContextManager[None]:
-        """Serve sessions until the block is left, which ends them."""
+        """Serve sessions within the block. Leaving it ends them."""
         return self._sessions.run()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; a session is its caller's alone, to others it is 404. Raises Overloaded."""
+        """Answer one request. A session belongs to its caller; other callers get 404. Raises Overloaded."""
         caller: Caller = scope["state"]["caller"]
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=caller.id, scopes=[]))
         with self._open.request(caller.id, scope, send) as watched:

@@ -1,4 +1,4 @@
-"""What `codemode mcp` gave a client last time, so that the next one need not wait for the sources."""
+"""Cached tool definitions, so that `codemode mcp` can list its tools before the sources are read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FILE = "definitions.json"
 
 
 class KnownDefinitions:
-    """The definitions of each role, for as long as sources, pins and policy are what they were. One file."""
+    """A file with the definitions of each role. It is valid while sources, pins and policy are unchanged."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -28,9 +28,9 @@ class KnownDefinitions:
         self._of = hashlib.blake2s(what.encode()).hexdigest()
 
     def read(self, role: str) -> list[dict[str, Any]] | None:
-        """The definitions for a role; None where they are not known before the sources are.
+        """Return the definitions of a role, or None if they depend on sources not read yet.
 
-        Without pins and rules they follow from the names of the sources.
+        Without pins and policy rules the definitions depend on source names only.
         """
         found = self._read().get(role)
         if isinstance(found, list):
@@ -41,7 +41,7 @@ class KnownDefinitions:
         return two_tools_of(dict.fromkeys(settings.sources, 0))
 
     def keep(self, role: str, definitions: Sequence[dict[str, Any]]) -> None:
-        """Keep these. A folder that cannot be written keeps nothing."""
+        """Store the definitions. If the folder is not writable, nothing is stored."""
         known = self._read()
         if known.get(role) == definitions:
             return

@@ -1,7 +1,7 @@
-"""Menus as MCP: native tools, those that are loaded on request among them, and word that the list has changed.
+"""Menus over MCP: native tools, tools loaded on request, and list-changed notifications.
 
-A server is told no message: what it lists first are the core, the defaults, and the meta-tools. What the client of a
-session has loaded stays in its list; in the era without sessions it stays in that of the caller.
+An MCP server never sees the user's message. It first lists core tools, defaults and meta-tools. Loaded tools stay in
+the list of their session; in the session-less era of the protocol they stay in the list of their caller.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
     from codemode.menus.session import MenuSession
     from codemode.service import CodeMode
 
-#: Sessions whose loaded tools are remembered.
+#: Maximum number of sessions whose loaded tools are kept.
 _SESSIONS = 10_000
 
 
 class ChangingServer(Server[Any]):
-    """A server that tells its clients that the list of tools may change."""
+    """A server that announces that its tool list may change."""
 
     def create_initialization_options(
         self, notification_options: NotificationOptions | None = None, *arguments: Any, **more: Any
     ) -> InitializationOptions:
-        """The options of the SDK, with changes of tools announced."""
+        """Return the SDK's options with `tools.listChanged` set."""
         announced = notification_options or NotificationOptions(tools_changed=True)
         return super().create_initialization_options(announced, *arguments, **more)
 
 
 class McpMenus:
-    """The menus of all sessions of a server."""
+    """The menus of all sessions."""
 
     def __init__(self, service: CodeMode) -> None:
         self._service = service
@@ -50,7 +50,7 @@ class McpMenus:
         self.listen = ListenHandler(self._bus)
 
     async def tools(self, session: str | None, caller: Caller) -> list[mcp_types.Tool]:
-        """What a client is offered now."""
+        """Return the tools offered to a client now."""
         menu = await (await self._of(session, caller)).offer()
         effects = {one.tool.id: one.tool.effect for one in menu.offered}
         names = dict(zip(menu.names[len(menu.meta) :], effects.values(), strict=True))
@@ -63,7 +63,7 @@ class McpMenus:
         caller: Caller,
         params: mcp_types.CallToolRequestParams,
     ) -> str | None:
-        """The answer to a meta-tool, after the client was told of tools that it loaded; None for another tool."""
+        """Answer a meta-tool and notify the client of newly loaded tools. Return None for any other tool."""
         answer = await (await self._of(session, caller)).handle(name=params.name, arguments=params.arguments or {})
         if answer is None:
             return None
@@ -73,10 +73,10 @@ class McpMenus:
         return "\n\n".join(part for part in (answer.text, answer.skills) if part)
 
     async def program(self, session: str | None, caller: Caller, name: str, arguments: Mapping[str, Any]) -> str | None:
-        """The program that calls a tool of the caller's whole view, listed or not; None where there is none."""
+        """Return a program that calls the tool, listed or not. Return None if the caller's view lacks the tool."""
         known = await self._of(session, caller)
         if known.tool(name) is None:
-            await known.offer()  # which reads what there is now
+            await known.offer()  # refreshes the view
         tool = known.tool(name)
         return None if tool is None else f"{tool.id}(**{dict(arguments)!r})"
 
@@ -91,7 +91,7 @@ class McpMenus:
 
 
 def _tool(function: dict[str, Any], effect: Effect | None) -> mcp_types.Tool:
-    """A definition as MCP has it; meta-tools, which have no effect, only read."""
+    """Convert a definition to an MCP tool. Meta-tools have no effect and are marked read-only."""
     return mcp_types.Tool(
         name=function["name"],
         description=function["description"],

@@ -1,6 +1,6 @@
-"""The MCP face: a server with two tools, `search` and `execute`, over stdio or streamable HTTP.
+"""The MCP server: two tools, `search` and `execute`, over stdio or streamable HTTP.
 
-Both eras of the protocol (2025-11-25 and older with a session; 2026-07-28 without) are those of the official SDK.
+The official SDK implements both eras of the protocol: up to 2025-11-25 with sessions, 2026-07-28 without.
 """
 
 from __future__ import annotations
@@ -45,34 +45,34 @@ if TYPE_CHECKING:
 
     Context = ServerRequestContext[Any]
 
-#: Sessions whose definitions are kept as they were first given.
+#: Maximum number of sessions whose first tool list is kept.
 _SESSIONS = 10_000
 
-#: Seconds between two notifications of progress, and so the longest silence while a program runs.
+#: Seconds between two progress notifications while a program runs.
 PROGRESS_S = 1.0
 
-#: That clients need not ask a person before a search.
+#: Marks search as read-only, so that clients need not ask the user first.
 _READS = mcp_types.ToolAnnotations(read_only_hint=True)
 
-#: That a call may be asked for as a task.
+#: Marks execute as a tool that may run as a task.
 _TASKS = mcp_types.ToolExecution(task_support="optional")
 
 
 class Busy(Exception):
-    """There is no room for more work at present; the message says when to try again."""
+    """The server is overloaded. The message says when to try again."""
 
 
 @asynccontextmanager
 async def _no_queue(_: Caller) -> AsyncIterator[Callable[[], None]]:
-    """One client in a process of its own waits for nobody."""
+    """A process with one client needs no queue."""
     yield nothing
 
 
 class McpFace:
-    """The server around a service. It has been entered, or will be when `opened` is done; till then requests wait.
+    """An MCP server around a service. Until `opened` is done, the service is starting and requests wait.
 
-    `caller_of` says who sends a request, `credentials_of` what it brings for services behind the tools. `turn` is the
-    queue for work, which gives what to call when a program has begun, or raises Busy.
+    `caller_of` returns who sent a request, and `credentials_of` the credentials it carries for upstream services.
+    `turn` queues work. It yields a function to call once a program has started, or raises Busy.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class McpFace:
         self.server = self._server()
 
     async def serve_stdio(self, input_: Input) -> None:
-        """Serve one client on standard input and output until it closes them."""
+        """Serve one client on standard input and output until they are closed."""
         async with stdio_server() as (read, write):
             await self.server.run(read, Unrepeated(write, input_), self.server.create_initialization_options())
 
@@ -113,7 +113,7 @@ class McpFace:
     async def _list(
         self, context: Context, _params: mcp_types.PaginatedRequestParams | None
     ) -> mcp_types.ListToolsResult:
-        """The two definitions for the caller's view, within a session always the same bytes; or the menu of now."""
+        """Return the two definitions, byte-identical within a session, or the current menu."""
         caller = self._caller_of(context)
         session = _session(context)
         known = self._known(caller)
@@ -123,7 +123,7 @@ class McpFace:
         try:
             await self._wait_until_opened()
         except (CodeModeError, SandboxError) as error:
-            raise MCPError(INTERNAL_ERROR, _told(error)) from None
+            raise MCPError(INTERNAL_ERROR, _message_of(error)) from None
         if self._menus is not None:
             return mcp_types.ListToolsResult(tools=await self._menus.tools(session, caller))
         if session is None:
@@ -136,7 +136,7 @@ class McpFace:
         return mcp_types.ListToolsResult(tools=self._given[session, caller.role])
 
     def _known(self, caller: Caller) -> list[dict[str, Any]] | None:
-        """The definitions that are known before the service is entered; None where it was, or they are not."""
+        """Return the cached definitions while the service is starting, or None."""
         if self._opened is None or self._opened.done() or self._menus is not None or self._service.strict:
             return None
         return KnownDefinitions(self._service.settings).read(caller.role)
@@ -158,7 +158,7 @@ class McpFace:
         ]
 
     async def _call(self, context: Context, params: mcp_types.CallToolRequestParams) -> mcp_types.CallToolResult:
-        """Answer a call of a tool; what goes wrong is said in the result, where the model reads it."""
+        """Answer a tool call. Errors go into the result, where the model reads them."""
         caller = self._caller_of(context)
         arguments = params.arguments or {}
         try:
@@ -176,7 +176,7 @@ class McpFace:
         except ValidationError as error:
             return _error(f"{params.name}: {problem_of(error)}")
         except (CodeModeError, SandboxError) as error:
-            return _error(_told(error))
+            return _error(_message_of(error))
         except Busy as busy:
             return _error(str(busy))
         return _error(f"there is no tool {params.name!r} here: search finds tools, execute calls them in a program")
@@ -192,7 +192,7 @@ class McpFace:
         program = await menus.program(session, caller, params.name, params.arguments or {})
         if program is not None:
             return await self._execute(ExecuteArguments(code=program), caller, context)
-        return _error(f"there is no tool {params.name!r}: request_tool loads one by what it should do")
+        return _error(f"there is no tool {params.name!r}: request_tool loads a tool by what it should do")
 
     async def _wait_until_opened(self) -> None:
         if self._opened is not None:
@@ -218,7 +218,7 @@ class McpFace:
 
 @asynccontextmanager
 async def _progress(context: Context, total_s: float) -> AsyncIterator[Callable[[LedgerEntry], None]]:
-    """Report how far a program is, in seconds of those that it has, while the block runs."""
+    """Report progress while the block runs, as seconds elapsed of the program's time limit."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     ended = 0
@@ -248,7 +248,7 @@ def _stage(entry: LedgerEntry) -> str:
 
 
 def _session(context: Context) -> str | None:
-    """What identifies the client's session: its header over HTTP (none in the era without sessions), or the process."""
+    """Return the session id: the HTTP header (None in the session-less era), or "stdio"."""
     if context.request is None:
         return "stdio"
     identifier: str | None = context.request.headers.get("mcp-session-id")
@@ -259,10 +259,10 @@ def _text(text: str) -> mcp_types.TextContent:
     return mcp_types.TextContent(type="text", text=text)
 
 
-def _told(error: CodeModeError | SandboxError) -> str:
+def _message_of(error: CodeModeError | SandboxError) -> str:
     if isinstance(error, CodeModeError):
         return error.for_model()
-    return "no program can run on this server at present; its operator is told by `codemode doctor`"
+    return "this server cannot run programs at present; its operator can diagnose this with `codemode doctor`"
 
 
 def _error(message: str) -> mcp_types.CallToolResult:

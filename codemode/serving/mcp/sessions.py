@@ -1,7 +1,7 @@
-"""How many sessions of MCP one caller may have open: one key must not use up those of all.
+"""Limit the open MCP sessions of each caller, so that one key cannot use up the sessions of all.
 
-The SDK closes a session that its client ends, or that had no request under way for `IDLE_S`. It tells nobody, so that
-here the same is reckoned from the requests that pass.
+The SDK closes a session when its client ends it, or after `IDLE_S` without a request. It does not report this, so the
+same is derived here from the requests that pass through.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 #: Seconds without a request after which the SDK closes a session.
 IDLE_S = 1800.0
 
-#: Sessions of one caller: a tenth of those that the SDK has for all.
+#: Maximum sessions of one caller: a tenth of the SDK's limit for all.
 MOST = 1_000
 
-#: When a client that is refused may come again.
+#: Seconds after which a rejected client may try again.
 _AGAIN_S = 60
 
 _NAME = "mcp-session-id"
@@ -36,7 +36,7 @@ _ERRORS = 400  # the first status of an error
 
 @dataclass(slots=True, eq=False)
 class _Session:
-    """One that is open; without a name it is being opened, or has been ended."""
+    """An open session. It has no name while it is being opened, or once it has ended."""
 
     name: str = ""
     under_way: int = 0
@@ -44,7 +44,7 @@ class _Session:
 
 
 class McpSessions:
-    """The sessions of each caller that are open."""
+    """The open sessions of each caller."""
 
     def __init__(self, *, most: int = MOST, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = most
@@ -53,7 +53,7 @@ class McpSessions:
 
     @contextmanager
     def request(self, caller: str, scope: Scope, send: Send) -> Iterator[Send]:
-        """Around one request; gives what its answer is to be sent with. Raises Overloaded where it may open no more."""
+        """Wrap one request; yield the `send` for its answer. Raises Overloaded if the caller has too many sessions."""
         session = self._session(caller, Headers(scope=scope))
         if session is None:
             yield send
@@ -76,7 +76,7 @@ class McpSessions:
                 self._keep(caller, [one for one in self._open.get(caller, ()) if one is not session])
 
     def _session(self, caller: str, headers: Headers) -> _Session | None:
-        """The session of a request, or the one that it opens; none in the era without sessions."""
+        """Return the session of a request, or a new one. Return None in the session-less era."""
         name = headers.get(_NAME)
         if name is not None:
             return next((one for one in self._open.get(caller, ()) if one.name == name), None)
@@ -86,8 +86,8 @@ class McpSessions:
         there = [one for one in self._open.get(caller, ()) if one.under_way or one.idle_since > closed]
         if len(there) >= self._most:
             message = (
-                f"{len(there):,} MCP sessions of this key are open: end those that are done (DELETE with their "
-                f"Mcp-Session-Id), or wait, since one without a request for {IDLE_S / 60:g} minutes is closed"
+                f"{len(there):,} MCP sessions of this key are open: end unused ones (DELETE with their "
+                f"Mcp-Session-Id) or wait; a session closes after {IDLE_S / 60:g} minutes without a request"
             )
             raise Overloaded(message, _AGAIN_S)
         session = _Session()

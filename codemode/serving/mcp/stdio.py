@@ -1,4 +1,4 @@
-"""`codemode mcp`: one client, answered from the first moment, while the sources are still read."""
+"""`codemode mcp`: serve one client on stdio, from the first moment, while the sources are still being read."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
     from codemode.serving.mcp.greeting import Input
 
-#: Seconds that calls wait for the sources; those that have not come by then are unavailable, and go on being read.
+#: Seconds that calls wait for the sources. Later sources count as unavailable until they have been read.
 PATIENCE_S = 5.0
 
 
 async def serve_stdio(service: CodeMode, caller: Caller, input_: Input) -> int:
-    """Serve one client, which is `caller`, on standard input and output until it closes them; returns the exit code.
+    """Serve one client on standard input and output until it closes them. Return the exit code.
 
-    `service` has not been entered; `input_` may have answered the greeting. Where the service cannot be entered
-    standard error says why, and so does every answer: clients show their users an error of a server sooner than what it
-    wrote before it went away.
+    `service` must not be entered yet; `input_` may already have answered `initialize`. If the service fails to start,
+    the reason goes to standard error and into every answer: clients show their users an answer sooner than the
+    standard error of a server that is gone.
     """
-    told = _ends_when_told(input_)
+    signals = _close_on_signal(input_)
     service.patience_s = None if service.strict else PATIENCE_S
     opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     serving = asyncio.create_task(McpFace(service, opened=opened, caller_of=lambda _: caller).serve_stdio(input_))
@@ -43,26 +43,26 @@ async def serve_stdio(service: CodeMode, caller: Caller, input_: Input) -> int:
             await serving
             return exit_.exit_code
         await serving
-    return 128 + told[0] if told else 0
+    return 128 + signals[0] if signals else 0
 
 
-def _ends_when_told(input_: Input) -> list[int]:
-    """Let SIGTERM and SIGINT end standard input, and with it what its client has asked for; the list then has which.
+def _close_on_signal(input_: Input) -> list[int]:
+    """Let SIGTERM and SIGINT close standard input, which ends the client's requests. Return the received signals.
 
-    Who has already said it once is not asked to wait: a second one ends the process as it is.
+    A second signal ends the process at once.
     """
-    told: list[int] = []
+    signals: list[int] = []
     loop = asyncio.get_running_loop()
 
     def end(number: int) -> None:
-        told.append(number)
+        signals.append(number)
         loop.remove_signal_handler(number)
         input_.end()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         if signal.getsignal(number) is not signal.SIG_IGN:
             loop.add_signal_handler(number, end, number)
-    return told
+    return signals
 
 
 async def _enter(service: CodeMode, caller: Caller, entering: AsyncExitStack, opened: asyncio.Future[None]) -> None:
@@ -79,6 +79,6 @@ async def _enter(service: CodeMode, caller: Caller, entering: AsyncExitStack, op
             await service.executions.serve()
     except Exception as error:
         opened.set_exception(error)
-        opened.exception()  # it is told here, whether or not a client asks
+        opened.exception()  # marks the exception as retrieved: it is reported here even if no client asks
         raise
     opened.set_result(None)

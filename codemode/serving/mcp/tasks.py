@@ -1,7 +1,7 @@
-"""Executions as tasks of MCP (2025-11-25): a call of `execute` that is asked for as one goes on without its request.
+"""MCP tasks (2025-11-25): `execute` called as a task continues after its request has been answered.
 
-A task is an execution of the journal under its own id: `tasks/get`, `tasks/result`, `tasks/list` and `tasks/cancel` are
-what the HTTP face calls executions, their result and so on, for their owner and nobody else.
+A task is a recorded execution under the same id. `tasks/get`, `tasks/result`, `tasks/list` and `tasks/cancel` match
+the executions of the HTTP API. A task is visible to its owner only.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-#: Milliseconds after which a client may ask again.
+#: Milliseconds between two status requests of a client.
 POLL_MS = 1_000
 
 _MICROSECONDS = 1_000_000
@@ -52,10 +52,10 @@ _STATUS: dict[str, mcp_types.TaskStatus] = {
 
 
 class TaskServer(Server[Any]):
-    """A server that tells its clients of the older era that calls may be tasks."""
+    """A server that announces task support to clients of the session era."""
 
     def get_capabilities(self, *arguments: Any, **more: Any) -> mcp_types.ServerCapabilities:
-        """Those of the SDK, and tasks."""
+        """Return the SDK's capabilities plus tasks."""
         call = mcp_types.TasksToolsCapability(call=mcp_types.TasksCallCapability())
         tasks = mcp_types.ServerTasksCapability(
             list=mcp_types.TasksListCapability(),
@@ -66,7 +66,7 @@ class TaskServer(Server[Any]):
 
 
 class McpTasks:
-    """The tasks of all clients of a server."""
+    """The tasks of all clients."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class McpTasks:
         self._opened = opened
 
     def serve(self, server: Server[Any]) -> None:
-        """Answer the requests about tasks, and calls that are to be one."""
+        """Register the task requests, and intercept tool calls that ask for a task."""
         server.add_request_handler("tasks/get", mcp_types.GetTaskRequestParams, self._get)
         server.add_request_handler("tasks/list", mcp_types.PaginatedRequestParams, self._list)
         server.add_request_handler("tasks/cancel", mcp_types.CancelTaskRequestParams, self._cancel)
@@ -89,7 +89,7 @@ class McpTasks:
         server.middleware.append(self._intercept)
 
     async def _intercept(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """Begin what is to be a task, before the SDK takes it for a call: it knows no other result of one."""
+        """Start a task before the SDK handles the call: the SDK knows no task result for `tools/call`."""
         params = dict(ctx.params or {})
         if ctx.method != "tools/call" or params.get("task") is None or params.get("name") != "execute":
             return await call_next(ctx)
@@ -100,13 +100,13 @@ class McpTasks:
         except ValidationError as error:
             raise MCPError(INVALID_PARAMS, f"execute: {problem_of(error)}") from None
         except (CodeModeError, SandboxError) as error:
-            said = error.for_model() if isinstance(error, CodeModeError) else "no program can run here at present"
-            raise MCPError(INVALID_PARAMS, said) from None
+            message = error.for_model() if isinstance(error, CodeModeError) else "no program can run here at present"
+            raise MCPError(INVALID_PARAMS, message) from None
         created = mcp_types.CreateTaskResult(task=mcp_types.Task(**_fields(stored)))
         return created.model_dump(by_alias=True, mode="json", exclude={"meta", "result_type"})
 
     async def _begun(self, asked: ExecuteArguments, context: Context) -> StoredExecution:
-        """An execution that has begun, or goes on."""
+        """Start or resume an execution."""
         executions, caller = self._service.executions, self._caller_of(context)
         execution, credentials = asked.resume_from, self._credentials_of(context)
         if asked.code:
@@ -131,7 +131,7 @@ class McpTasks:
     async def _result(
         self, context: Context, params: mcp_types.GetTaskPayloadRequestParams
     ) -> mcp_types.CallToolResult:
-        """The result of the call, once it has ended or waits for a person."""
+        """Return the call's result once the execution has ended or is paused."""
         patience_s = self._service.settings.limits.wall_s + BEYOND_S
         waiting = self._service.executions.wait(params.task_id, self._caller_of(context), patience_s)
         stored = await _known(waiting)
@@ -145,7 +145,7 @@ class McpTasks:
 
 
 async def _known(asked: Awaitable[_T]) -> _T:
-    """What was asked for; an error of ours becomes one of the protocol."""
+    """Await a result. Convert CodeModeError to an MCP error."""
     try:
         return await asked
     except CodeModeError as error:

@@ -1,4 +1,4 @@
-"""What is written to an MCP client, without a second answer to its greeting."""
+"""The output stream to an MCP client, without a second answer to `initialize`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Unrepeated:
-    """A stream of messages to a client, but for the first answer to a request that `input_` has answered."""
+    """A message stream that drops the first answer to the request that `input_` already answered."""
 
     def __init__(self, stream: WriteStream[SessionMessage], input_: Input) -> None:
         self._stream = stream
@@ -24,7 +24,7 @@ class Unrepeated:
         self._is_left_out = False
 
     async def send(self, item: SessionMessage, /) -> None:
-        """Send a message, or leave it out."""
+        """Send a message, unless it repeats the answer."""
         message = item.message
         if not self._is_left_out and isinstance(message, (JSONRPCResponse, JSONRPCError)):
             self._is_left_out = message.id is not None and message.id == self._input.answered

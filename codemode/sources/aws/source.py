@@ -13,9 +13,8 @@ from botocore.exceptions import BotoCoreError
 
 from codemode.catalog.identifiers import parameter_names
 from codemode.catalog.names import plain_ids
-from codemode.catalog.paging import Paging
 from codemode.catalog.schema import Schema
-from codemode.catalog.tool import Details, Effect, Tool
+from codemode.catalog.tool import Details, Effect, Paging, Tool
 from codemode.errors import ConfigurationError, EnvironmentIncomplete
 from codemode.settings import AwsCredential
 from codemode.sources.loaded import Surface, Warned

@@ -28,9 +28,8 @@ from graphql.validation.validate import validate_sdl
 from codemode.catalog.effect_words import judge
 from codemode.catalog.identifiers import parameter_names
 from codemode.catalog.names import plain_ids
-from codemode.catalog.paging import Paging
 from codemode.catalog.schema import Schema
-from codemode.catalog.tool import Details, Effect, Tool
+from codemode.catalog.tool import Details, Effect, Paging, Tool
 from codemode.errors import CallError, ConfigurationError, SourceError
 from codemode.settings import is_url
 from codemode.sources.documents.cache import text_digest

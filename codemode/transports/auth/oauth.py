@@ -8,7 +8,6 @@ import re
 import time
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus, urlencode, urlsplit
 
@@ -21,6 +20,7 @@ from codemode.transports.http.request import HttpRequest
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from codemode.transports.auth.grant import Grant
     from codemode.transports.auth.token_store import TokenStore
     from codemode.transports.http.exchange import Answer, Exchange
 
@@ -39,37 +39,6 @@ _TOKEN = re.compile(r"[\x20-\x7e]+")
 
 #: Tokens that are still looked for in texts after they were replaced: answers to earlier calls may come late.
 _REMEMBERED = 8
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Grant:
-    """How tokens are got. `token_url`, or else the `issuer` that names it (RFC 8414), is the operator's.
-
-    With a `store` they are those of a login; else with a `refresh_token` by that; else by client credentials.
-    """
-
-    token_url: str
-    client_id: str
-    client_secret: str = ""
-    scopes: tuple[str, ...] = ()
-    refresh_token: str = ""
-    audience: str = ""
-    secret_in_body: bool = False
-    issuer: str = ""
-    store: TokenStore | None = None
-
-    def __repr__(self) -> str:
-        return f"Grant({self.token_url or self.issuer}, {self.client_id})"
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        """The texts that must never be seen."""
-        return tuple(secret for secret in (self.client_secret, self.refresh_token) if secret)
-
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        """The addresses that the operator wrote."""
-        return tuple(url for url in (self.token_url, self.issuer) if url)
 
 
 class TokenSource:

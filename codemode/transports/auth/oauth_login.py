@@ -29,7 +29,7 @@ from codemode.transports.redaction import Redactor
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
-    from codemode.transports.auth.oauth import Grant
+    from codemode.transports.auth.grant import Grant
 
 #: Seconds that a person has to log in.
 PATIENCE_S = 300.0

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from codemode.transports.auth.credentials import Credential
-    from codemode.transports.auth.oauth import Grant
+    from codemode.transports.auth.grant import Grant
 
 #: The `scheme` of a credential that is sent with every call, whatever the document says.
 ALWAYS = "*"

@@ -15,7 +15,8 @@ from codemode.catalog.paging import items_of, next_arguments, paging_of
 from codemode.catalog.tool import Effect
 from codemode.errors import AnswerInvalid, CallError, ConfigurationError, CredentialsMissing
 from codemode.transports.auth.credentials import CallerCredentials, Credential
-from codemode.transports.auth.oauth import Grant, TokenSource
+from codemode.transports.auth.grant import Grant
+from codemode.transports.auth.oauth import TokenSource
 from codemode.transports.auth.requirements import Authentication, CallerSupply, Configured
 from codemode.transports.base import Page
 from codemode.transports.content import ContentStore

@@ -1,4 +1,4 @@
-"""Hints for calls of what cannot be called so: values, operations without names for their arguments."""
+"""Hints for calls of values, and for calls of operations with positional arguments."""
 
 from __future__ import annotations
 

@@ -1,157 +1,32 @@
-"""Hints for errors at run time: one function per kind of error, each with the values at hand."""
+"""Hints for errors at run time: one rule for each kind of error, and for each kind of TypeError."""
 
 from __future__ import annotations
 
 import ast
 import re
-from difflib import get_close_matches
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.advice.attributes import assigned, is_list, is_none, key_of_loop, missing_attribute
 from sandbox.guest.advice.calls import by_position, not_called, tool_by_text, tool_used
-from sandbox.guest.advice.idioms import ATTRIBUTES, OF_ANSWERS, OF_OTHERS
 from sandbox.guest.advice.keys import missing_key, near_keys, sliced, wrong_member
 from sandbox.guest.advice.message_texts import hint_for_text
-from sandbox.guest.advice.missing_names import import_of, imported, module_or_class, undefined
-from sandbox.guest.advice.situation import Situation
-from sandbox.guest.advice.values import UNKNOWN, copy_written, first_none, keys_of, parts, source
-from sandbox.guest.library.tables import Table, explain_missing, table_name
-from sandbox.guest.tools import PendingCall, Record, ToolError, ToolRejected
+from sandbox.guest.advice.missing_names import imported, undefined
+from sandbox.guest.advice.values import UNKNOWN, keys_of, parts, source
+from sandbox.guest.tools import Record, ToolError, ToolRejected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sandbox.guest.advice.place import Place
-    from sandbox.guest.advice.situation import Roots
+    from sandbox.guest.advice.situation import Situation
 
-    #: What to do: a text, or what finds one, or nothing.
+    #: A hint, or a function that returns one or an empty text.
     _Rule = str | Callable[[Situation], str]
 
 
-def hint_for(error: BaseException, message: str, place: Place | None, variables: dict[str, Any], roots: Roots) -> str:
-    """Return what to do about an error, or nothing."""
-    situation = Situation(error, message, place, variables, roots)
-    for kind, rule in _RULES:
-        if isinstance(error, kind):
-            hint = rule if isinstance(rule, str) else rule(situation)
-            if hint:
-                return hint
-    return ""
-
-
-# --- attributes ----------------------------------------------------------------------------------------------------
-
-
-def _attribute(at: Situation) -> str:
-    name = getattr(at.error, "name", None) or _quoted(at.message)
-    node = at.node
-    owner = node.value if isinstance(node, ast.Attribute) else None
-    value = at.value(owner)
-    text = source(owner) if owner is not None else "x"
-    if value is None or "'NoneType'" in at.message:
-        return _is_none(at, text)
-    if name is None:
-        return ""
-    if isinstance(value, dict) and name in value:
-        return f'write {text}["{name}"]'
-    if meant := module_or_class(at, name):
-        return meant
-    if isinstance(value, Table):
-        return "; ".join(filter(None, (explain_missing(value, name), import_of(name, but=table_name(value)))))
-    asked = getattr(at.error, "obj", None) if value is UNKNOWN else value
-    if isinstance(asked, ToolError):
-        return "a ToolError has message, status, kind, body and retry_after_s"
-    if isinstance(asked, str) and hasattr(dict, name) and (hint := _key_of_loop(at, owner, asked)):
-        return hint
-    idiom = ATTRIBUTES.get(name)
-    if idiom is not None:
-        return idiom.replace("{x}", text)
-    return _other_attribute(at, value, name, text)
-
-
-def _other_attribute(at: Situation, value: Any, name: str, text: str) -> str:
-    if meant := OF_OTHERS.get((type(value), name)):
-        return meant.replace("{x}", text)
-    if at.message.endswith("that can be set") and isinstance(at.value(at.node), dict):
-        return f'write {source(at.node)}["{name}"] = ...'
-    if name in OF_ANSWERS and (type(value) is Record or "the answer has no field" in at.message):
-        has = f"; it has the keys {keys_of(value)}" if type(value) is Record else ""
-        return OF_ANSWERS[name].replace("{name}", name) + has
-    if isinstance(value, dict) or "'dict'" in at.message:
-        return _no_field(value, name, text)
-    if isinstance(value, list) or "'list'" in at.message:
-        return _meant_of_list(value, name, text) or _is_list(value, text)
-    if _is_unawaited(value):
-        return f"{text} was not awaited: write `await` in front of the call"
-    value = getattr(at.error, "obj", UNKNOWN) if value is UNKNOWN else value
-    if value is UNKNOWN:
-        return ""
-    kind = value if isinstance(value, type) else type(value)
-    copied = copy_written(at.tree) if kind is FunctionType else ""
-    if copied.endswith(".__dict__"):
-        return f"{copied} of a function is a copy here: write setattr({text}, name, value)"
-    near = get_close_matches(name, [each for each in dir(kind) if not each.startswith("_")], n=3)
-    return f"did you mean {', '.join(near)}?" if near else ""
-
-
-def _no_field(value: Any, name: str, text: str) -> str:
-    if hasattr(list, name) or hasattr(set, name):
-        return f"{text} is a dict: write {text}[key] = value to add to it; a list begins as []"
-    if not isinstance(value, dict):
-        return f'a dict is read by key: {text}["{name}"]'
-    if not value:
-        return f"{text} is an empty dict"
-    near = get_close_matches(name, [key for key in value if isinstance(key, str)], n=3)
-    also = f'; nearest: {text}["{near[0]}"]' if near else ""
-    return f"{text} has the keys {keys_of(value)}{also}"
-
-
-def _meant_of_list(value: Any, name: str, text: str) -> str:
-    if isinstance(value, list) and value and isinstance(value[0], dict) and name in value[0]:
-        return ""
-    near = get_close_matches(name, [*filter(str.isalpha, dir(list)), *ATTRIBUTES], n=1, cutoff=0.8)
-    return ATTRIBUTES.get(near[0], f"write {{x}}.{near[0]}(...)").replace("{x}", text) if near else ""
-
-
-def _is_list(value: Any, text: str) -> str:
-    if isinstance(value, list):
-        inside = f" of {len(value)} items" + (
-            f", each with the keys {keys_of(value[0])}" if value and isinstance(value[0], dict) else ""
-        )
-        return f"{text} is a list{inside}: loop over it, or take one item with {text}[0]"
-    return f"{text} is a list: loop over it, or take one item with {text}[0]"
-
-
-def _is_none(at: Situation, text: str) -> str:
-    none = first_none(at.node, at.variables)
-    shown = source(none) if none is not None else text
-    called = getattr(at.node, "value", None) if none is None else _assigned(at, none)
-    why = _GIVE_NONE.get(source(called.func).rpartition(".")[2]) if isinstance(called, ast.Call) else None
-    if why is not None:
-        return f"{shown} is None: {why}"
-    return (
-        f"{shown} is None here (a field without a value is null): guard it, as in ({shown} or {{}}) "
-        f"or `if {shown} is not None`"
-    )
-
-
-def _assigned(at: Situation, node: ast.AST) -> ast.AST:
-    """Return what a name was given last, as the source has it; anything else as it is."""
-    given = [
-        each
-        for each in parts(at.tree)
-        if isinstance(each, ast.Assign) and source(each.targets[0]) == source(node) and each.lineno < at.line
-    ]
-    return max(given, key=lambda each: each.lineno).value if given else node
-
-
-_NO_MATCH = "nothing matches; keep it (m = ...), and test `if m:` first"
-#: Functions that are often called for a value that they do not give.
-_GIVE_NONE = {
-    "print": "print() gives nothing back; keep the value in a variable, and print that",
-    **dict.fromkeys(("search", "match", "fullmatch"), _NO_MATCH),
-    **dict.fromkeys(("sort", "append", "extend", "reverse", "update"), "it changes what it is called on; use that"),
-}
+def hint_for(at: Situation) -> str:
+    """Return what to do about an error, or an empty text."""
+    rules = (rule for kind, rule in _RULES if isinstance(at.error, kind))
+    return next(filter(None, (rule if isinstance(rule, str) else rule(at) for rule in rules)), "")
 
 
 # --- items ---------------------------------------------------------------------------------------------------------
@@ -172,19 +47,16 @@ def _index(at: Situation) -> str:
 
 
 def _type(at: Situation) -> str:
-    for pattern, rule in _TYPE_RULES:
-        if re.search(pattern, at.message):
-            hint = rule if isinstance(rule, str) else rule(at)
-            if hint:
-                return hint
-    return hint_for_text(at)
+    rules = (rule for pattern, rule in _TYPE_RULES if re.search(pattern, at.message))
+    found = (rule if isinstance(rule, str) else rule(at) for rule in rules)
+    return next(filter(None, found), "") or hint_for_text(at)
 
 
 def _none_used(at: Situation) -> str:
     node = at.node.iter if isinstance(at.node, ast.For) else at.node  # all that Python 3.11 tells of a loop
     inner = node.value if isinstance(node, ast.Subscript | ast.Attribute) else node
     is_named = isinstance(node, ast.Subscript | ast.Attribute) or at.value(node) is None
-    return _not_got(at) or _is_none(at, source(inner) if is_named else "value")
+    return _not_got(at) or is_none(at, source(inner) if is_named else "value")
 
 
 def _not_got(at: Situation) -> str:
@@ -220,7 +92,7 @@ def _list_as_dict(at: Situation) -> str:
     node = at.node
     if not isinstance(node, ast.Subscript):
         return "a list is read by position; loop over it to reach the items"
-    return _is_list(at.value(node.value), source(node.value))
+    return is_list(at.value(node.value), source(node.value))
 
 
 def _number_as_dict(at: Situation) -> str:
@@ -235,36 +107,15 @@ def _text_as_dict(at: Situation) -> str:
     node = at.node
     text = source(node.value) if isinstance(node, ast.Subscript) else "it"
     root = next((each for each in reversed(parts(node)) if isinstance(each, ast.Name)), None)
-    asked = _assigned(at, root) if root is not None else None
+    asked = assigned(at, root) if root is not None else None
     if isinstance(asked, ast.Call) and source(asked.func) in ("search", "describe") and "search" in at.names:
         return f"{source(asked.func)} gives text to read, and no data: write print({source(root)})"
-    owner = _key_of_loop(at, node.value, at.value(node.value)) if isinstance(node, ast.Subscript) else None
-    if owner is not None:
+    if isinstance(node, ast.Subscript) and (owner := key_of_loop(at, node.value, at.value(node.value))):
         return owner
     return (
         f"{text} is text, not a dict; if it holds JSON write json.loads({text}), "
         "if you loop over a dict use .items() or .values()"
     )
-
-
-def _key_of_loop(at: Situation, node: ast.AST | None, key: Any) -> str | None:
-    """`for x in r: x["id"]`, where r is a dict: x is one of its keys."""
-    if not isinstance(key, str):
-        return None
-    for name, value in at.variables.items():
-        if type(value) is Record and key in value:
-            lists = [field for field, item in value.items() if isinstance(item, list)]
-            inside = f'loop over {name}["{lists[0]}"]' if lists else f"loop over {name}.items() or {name}.values()"
-            return f"{source(node)} is {key!r}, a key of the dict {name}: {inside}"
-    for loop in ast.walk(at.tree) if at.tree is not None else ():
-        if not isinstance(loop, ast.For | ast.comprehension) or source(loop.target) != source(node):
-            continue
-        if isinstance(loop.iter, ast.Call):
-            return (
-                f"{source(node)} is {key!r}: a loop over a dict gives its keys. Keep the answer "
-                f"(r = {source(loop.iter)}), look at list(r), and loop over the list that it holds"
-            )
-    return None
 
 
 def _unhashable(at: Situation) -> str:
@@ -412,15 +263,6 @@ def _other(at: Situation) -> str:
     return ""
 
 
-def _is_unawaited(value: Any) -> bool:
-    return value is not UNKNOWN and (isinstance(value, PendingCall) or hasattr(type(value), "__await__"))
-
-
-def _quoted(message: str) -> str | None:
-    found = re.search(r"attribute '(\w+)'", message)
-    return found[1] if found else None
-
-
 _RULES: list[tuple[type[BaseException], _Rule]] = [
     (
         ToolRejected,
@@ -429,7 +271,7 @@ _RULES: list[tuple[type[BaseException], _Rule]] = [
     (ToolError, _tool_error),
     (NameError, undefined),
     (ImportError, imported),
-    (AttributeError, _attribute),
+    (AttributeError, missing_attribute),
     (KeyError, missing_key),
     (IndexError, _index),
     (TypeError, _type),

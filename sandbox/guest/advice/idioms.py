@@ -1,4 +1,4 @@
-"""What people write who think of another language (or of a library), and what Python writes. Data only."""
+"""Idioms of other languages and libraries, with the Python for each."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NAMES: dict[str, str] = {
     "In": "`In [1]:` is the prompt of a notebook: leave it out, and what it printed",
 }
 
-#: What answers of libraries for HTTP have, and those of tools have not.
+#: Attributes that responses of HTTP libraries have.
 OF_ANSWERS: dict[str, str] = {
     **dict.fromkeys(
         ("content", "body", "result", "results", "response", "payload", "dict", "to_dict", "model_dump", "headers"),
@@ -50,7 +50,7 @@ OF_ANSWERS: dict[str, str] = {
     **dict.fromkeys(("ok", "raise_for_status"), "a failed call raises ToolError: leave .{name} out"),
 }
 
-#: Attributes that are missing; {x} is what they were asked of.
+#: Missing attributes; {x} is the object.
 ATTRIBUTES: dict[str, str] = {
     "length": "write len({x})",
     "size": "write len({x})",

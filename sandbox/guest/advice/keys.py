@@ -1,4 +1,4 @@
-"""Hints for keys that are missing: the keys there are, those first that look or mean alike."""
+"""Hints for missing keys: the keys of the dict, the most similar ones first."""
 
 from __future__ import annotations
 
@@ -46,11 +46,9 @@ def missing_key(at: Situation) -> str:
         return ""
     if not isinstance(node, ast.Subscript):
         return _zone(at) or _called(at) or hint_for_text(at)
-    value, key = at.value(node.value), at.error.args[0]
-    value = _asked(at.error) if value is UNKNOWN else value
-    text = source(node.value)
+    value, key, text = _owner(at, node), at.error.args[0], source(node.value)
     if isinstance(value, EnumMeta):
-        return f"{text} has the members {_members(value)}; {text}(value) finds one by its value"
+        return f"{text} has the members {keys_of(dict(value.__members__))}; {text}(value) finds one by its value"
     if isinstance(key, slice):
         return sliced(at, node)
     if not isinstance(value, dict):
@@ -60,29 +58,36 @@ def missing_key(at: Situation) -> str:
     return _keys(value, key, text)
 
 
+def _owner(at: Situation, node: ast.Subscript) -> Any:
+    value = at.value(node.value)
+    return _asked(at.error) if value is UNKNOWN else value
+
+
 def _keys(value: dict[Any, Any], key: Any, text: str) -> str:
     near = near_keys(key, value)
     hints = [f"nearest: {', '.join(f'{text}[{name!r}]' for name in near[:3])}"] if near else []
     hints.append(f"{text} is a dict with the keys {keys_of(value)}")
     if isinstance(key, int):
-        lists = [name for name, item in value.items() if isinstance(item, list)]
-        hints += [f"the list is {text}[{name!r}]: write {text}[{name!r}][{key}]" for name in lists[:2]]
+        hints += [f"the list is {text}[{name!r}]: write {text}[{name!r}][{key}]" for name in _lists(value)[:2]]
     return "; ".join(hints)
+
+
+def _lists(value: dict[Any, Any]) -> list[Any]:
+    return [name for name, item in value.items() if isinstance(item, list)]
 
 
 def sliced(at: Situation, node: ast.Subscript) -> str:
     """`r[:5]`, where r is a dict."""
-    value, text, part = at.value(node.value), source(node.value), source(node.slice)
-    value = _asked(at.error) if value is UNKNOWN else value
+    value, text = _owner(at, node), source(node.value)
     if not isinstance(value, dict):
         return f"a dict has no parts by position: keep it (r = {text}), and slice the list that it holds"
-    lists = [name for name, item in value.items() if isinstance(item, list)]
-    also = f"; the list is {text}[{lists[0]!r}]: write {text}[{lists[0]!r}][{part}]" if lists else ""
+    lists = [f"{text}[{name!r}]" for name in _lists(value)]
+    also = f"; the list is {lists[0]}: write {lists[0]}[{source(node.slice)}]" if lists else ""
     return f"{text} is a dict with the keys {keys_of(value)}{also}"
 
 
 def near_keys(key: Any, value: dict[Any, Any]) -> list[str]:
-    """Return the keys that look like the one that is missing, then those that mean the same."""
+    """Return the keys that look like a missing one, then those with the same meaning."""
     if not isinstance(key, str):
         return []
     texts = [name for name in value if isinstance(name, str)]
@@ -97,7 +102,7 @@ def near_keys(key: Any, value: dict[Any, Any]) -> list[str]:
     return list(dict.fromkeys([*close, *inside, *shared, *same, *far, *stems]))
 
 
-#: Names of so many letters are parts of other words by accident: `id` of `paid`.
+#: Names of at most this many letters are parts of other words by accident: `id` of `paid`.
 _SHORT = 2
 
 
@@ -112,18 +117,14 @@ def _words(name: str) -> set[str]:
 
 def wrong_member(at: Situation) -> str:
     """`Status("opened")`, where Status is an Enum with other values."""
-    for node in parts(at.node):
-        kind = at.value(node.func) if isinstance(node, ast.Call) else UNKNOWN
-        if isinstance(kind, EnumMeta) and isinstance(node, ast.Call):
-            members: list[Any] = list(kind)
-            values = [member._value_ for member in members[:MOST_KEYS]]
-            plain = ", ".join(repr(value) for value in values if type(value) in (str, int))
-            return f"{source(node.func)} takes {plain}" if plain else ""
-    return ""
-
-
-def _members(kind: EnumMeta) -> str:
-    return keys_of(dict(kind.__members__))
+    calls = (node for node in parts(at.node) if isinstance(node, ast.Call))
+    call = next((node for node in calls if isinstance(at.value(node.func), EnumMeta)), None)
+    if call is None:
+        return ""
+    members: list[Any] = list(at.value(call.func))
+    values = [member._value_ for member in members[:MOST_KEYS]]
+    plain = ", ".join(repr(value) for value in values if type(value) in (str, int))
+    return f"{source(call.func)} takes {plain}" if plain else ""
 
 
 def _called(at: Situation) -> str:
@@ -131,23 +132,25 @@ def _called(at: Situation) -> str:
     node, key = at.node, at.error.args[0]
     if not isinstance(node, ast.Call):
         return ""
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-    owner = at.value(node.func.value) if isinstance(node.func, ast.Attribute) else UNKNOWN
-    text = source(node.func.value) if isinstance(node.func, ast.Attribute) else ""
-    if isinstance(owner, dict) and name == "pop":
-        there = _keys(owner, key, text) if owner else f"{text} is an empty dict"
-        return f"{there}; {text}.pop({key!r}, None) gives None where it is missing"
-    if type(owner) is set and name == "remove":
-        return f"{text} does not hold it: {text}.discard({key!r}) does nothing then"
-    if name in ("format", "format_map"):
-        return f"{{{key}}} in the text has no value: name it in the call, or write {{{{ and }}}} for plain braces"
-    if name == "substitute":
-        return f"${key} in the text has no value: name it in the call; safe_substitute leaves it as it is"
+    if isinstance(node.func, ast.Attribute):
+        owner, text = at.value(node.func.value), source(node.func.value)
+        match node.func.attr:
+            case "pop" if isinstance(owner, dict):
+                there = _keys(owner, key, text) if owner else f"{text} is an empty dict"
+                return f"{there}; {text}.pop({key!r}, None) gives None where it is missing"
+            case "remove" if type(owner) is set:
+                return f"{text} does not hold it: {text}.discard({key!r}) does nothing then"
+            case "format" | "format_map":
+                return (
+                    f"{{{key}}} in the text has no value: name it in the call, or write {{{{ and }}}} for plain braces"
+                )
+            case "substitute":
+                return f"${key} in the text has no value: name it in the call; safe_substitute leaves it as it is"
     return _of_rows(at, node, key)
 
 
 def _of_rows(at: Situation, call: ast.Call, key: Any) -> str:
-    """Look for the dict that lacks the key in the lists that a function was given."""
+    """Find the dict without the key in the list arguments of a call."""
     for given in call.args:
         rows = at.value(given)
         is_plain = type(rows) is list and type(key) is str
@@ -171,7 +174,7 @@ def _zone(at: Situation) -> str:
 
 
 def _asked(error: BaseException) -> Any:
-    """Return the answer of a tool that lacks a key, whatever the expression was that it stood in."""
+    """Return the tool answer that lacks a key, in any expression."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

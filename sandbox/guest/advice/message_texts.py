@@ -1,4 +1,4 @@
-"""Hints that follow from the text of an error alone: what it says, and what to write. Data only, but for the search."""
+"""Hints by the text of an error."""
 
 from __future__ import annotations
 
@@ -94,6 +94,6 @@ _TEXTS: list[tuple[str, str]] = [
 
 
 def hint_for_text(at: Situation) -> str:
-    """Return what to write, or nothing."""
+    """Return a hint, or an empty text."""
     found = ((re.search(pattern, at.message), hint) for pattern, hint in _TEXTS)
     return next((match.expand(hint) if r"\1" in hint else hint for match, hint in found if match), "")

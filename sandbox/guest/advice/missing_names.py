@@ -1,4 +1,4 @@
-"""Hints for names that nobody defined, and for modules and classes of one name that were taken for each other."""
+"""Hints for names that are not defined, and for modules and classes that share a name."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import sys
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from sandbox.guest.advice.bindings import made_elsewhere
 from sandbox.guest.advice.idioms import NAMES
 from sandbox.guest.advice.not_offered import NOT_OFFERED
-from sandbox.guest.advice.values import copy_written, known_names, source
+from sandbox.guest.advice.values import copy_written, known_names, parts, source
+from sandbox.guest.language.bindings import bindings
 from sandbox.guest.language.variables import UNAVAILABLE
 from sandbox.guest.library.modules import OFFERED
 from sandbox.guest.library.tables import Table
@@ -20,23 +20,23 @@ from sandbox.guest.library.tables import Table
 if TYPE_CHECKING:
     from sandbox.guest.advice.situation import Situation
 
-#: Modules whose names are written without them, those that are meant most often first.
+#: Modules whose names are often used without an import, the most frequent ones first.
 _NAMED_ALONE = """
     datetime collections time math itertools functools dataclasses typing enum decimal statistics zoneinfo contextlib
     abc concurrent.futures copy random string textwrap pprint fractions json re urllib.parse operator heapq bisect
     asyncio io base64 hashlib uuid html threading queue types warnings traceback
 """
 _MADE_NOWHERE = "nothing here makes {}, and no program sees what one before it left: make it in this program."
-#: What programs call the errors of libraries.
+#: Names of exceptions.
 _OF_ERRORS = re.compile(r"[A-Z]\w*(Error|Exception)")
 
 
 def undefined(at: Situation) -> str:
-    """Say what a name may have been meant to be."""
+    """Say what a missing name probably means."""
     found = re.search(r"(?:name|variable) '(\w+)'", at.message)
     if found is None:
         return ""
-    rules = (_was_there, made_elsewhere, _known, _nearest)
+    rules = (_was_there, _made_elsewhere, _known, _nearest)
     return next(filter(None, (rule(at, found[1]) for rule in rules)), "")
 
 
@@ -48,6 +48,51 @@ def _was_there(at: Situation, name: str) -> str:
     if (copied := copy_written(at.tree)).endswith("()"):
         return f"{copied} gives a copy here: write {name} = ..., or keep the values in a dict of your own"
     return f"{name} was there from the beginning: leave out `del {name}`" if _is_builtin(name) else ""
+
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def _made_elsewhere(at: Situation, name: str) -> str:
+    """Say why a name is missing that the program binds; nothing if it binds no such name."""
+    made = [each for each in _bindings(at.tree, name) if each[1] is at.tree or not isinstance(each[0], ast.alias)]
+    if not made:
+        return ""
+    node, scope = next((each for each in made if each[1] is at.tree), made[0])
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del):
+        return f"line {node.lineno} deletes {name}: leave that out"
+    if isinstance(node, ast.ExceptHandler):
+        return f"{name} is gone when its except block ends: keep it there under another name"
+    if scope is at.tree or "free variable" in at.message or _is_shared(at, name):
+        return f"line {node.lineno} makes {name}, and has not done so before this"  # type: ignore[attr-defined]
+    if isinstance(scope, ast.ClassDef):
+        return f"{name} belongs to the class {scope.name}: write {scope.name}.{name}, or self.{name} in its methods"
+    if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+        return f"{name} is a variable of {scope.name}() alone: return it there, and use what the call gives"
+    return f"{name} is there in its own expression alone (line {node.lineno})"  # type: ignore[attr-defined]
+
+
+def _bindings(tree: ast.AST | None, name: str) -> list[tuple[ast.AST, ast.AST]]:
+    """Return the nodes that delete or bind a name, each with its scope."""
+    found = []
+    waiting = [(tree, tree)] if tree is not None else []
+    while waiting:
+        node, scope = waiting.pop()
+        if name in bindings(node):
+            found.append((node, scope))
+        for each in ast.iter_child_nodes(node):
+            is_inside = isinstance(node, _SCOPES) or (isinstance(node, ast.comprehension) and each is node.target)
+            waiting.append((each, node if is_inside else scope))
+    return sorted(found, key=_order)
+
+
+def _order(binding: tuple[ast.AST, ast.AST]) -> tuple[bool, int]:
+    node, _ = binding
+    return not isinstance(getattr(node, "ctx", None), ast.Del), getattr(node, "lineno", 0)
+
+
+def _is_shared(at: Situation, name: str) -> bool:
+    return any(isinstance(each, ast.Global | ast.Nonlocal) and name in each.names for each in parts(at.tree))
 
 
 def _known(_: Situation, name: str) -> str:
@@ -74,7 +119,7 @@ def _nearest(at: Situation, name: str) -> str:
 
 
 def import_of(name: str, *, but: str = "") -> str:
-    """Say which module has a name, other than the one that was asked."""
+    """Say which module has a name, other than `but`."""
     if name.startswith("_") or len(name) == 1 or name in UNAVAILABLE:  # `re` has names of one letter
         return ""
     if _is_builtin(name):
@@ -101,7 +146,7 @@ def _has(module: str, name: str) -> bool:
 
 
 def imported(at: Situation) -> str:
-    """Say that a namespace of tools needs no import, or which module has the name."""
+    """Say that a tool namespace needs no import, or which module has the name."""
     root = (getattr(at.error, "name", None) or "").partition(".")[0]
     if root in at.names:
         return f"{root} is bound already: leave the import out"

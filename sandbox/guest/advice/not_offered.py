@@ -1,4 +1,4 @@
-"""Modules and names that are not offered, and what to use instead. Data for messages; nothing is allowed from here."""
+"""Modules and names that are not offered, with the reason and an alternative for messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NO_MESSAGES = (
 )
 _NO_CODE = "programs do not run text as code or look into the interpreter"
 
-#: Module to the advice that stands in the error.
+#: Advice by module.
 NOT_OFFERED: dict[str, str] = {
     "numpy": f"{_NO_THIRD_PARTY}; use statistics (fmean, linear_regression, correlation), math, and lists",
     "scipy": f"{_NO_THIRD_PARTY}; use statistics and math",
@@ -90,7 +90,7 @@ NOT_OFFERED: dict[str, str] = {
     "anthropic": "the API is bound under the names that search shows",
 }
 
-#: Names of offered modules that are left out, with the reason.
+#: Names that offered modules do not have here, with the reason.
 WITHHELD: dict[str, dict[str, str]] = {
     "sys": {
         "modules": _NO_CODE,

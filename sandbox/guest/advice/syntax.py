@@ -1,4 +1,4 @@
-"""Hints for text that is not Python: another language, quotes of a word processor, await in the wrong place."""
+"""Hints for syntax errors: another language, typographic quotes, `await` in the wrong place."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import unicodedata
 from keyword import kwlist
 
-#: What is no Python, and what Python writes. Looked for line by line, outside of what looks like text.
+#: Patterns of other languages, with the Python for each. They are searched line by line, outside of strings.
 _FOREIGN: list[tuple[str, str]] = [
     (r"^\s*//", "`//` begins no comment in Python: write #"),
     (r"^\s*/\*", "`/* */` is no comment in Python: write #"),
@@ -46,7 +46,7 @@ _FOREIGN: list[tuple[str, str]] = [
         'elsewhere write f(**{{"{0}": ...}})',
     ),
 ]
-#: Signs that are written otherwise in Python; those that Unicode says how to write plainly are not among them.
+#: Characters with a Python spelling that Unicode normalization does not give.
 _SIGNS = {"\u2010": "-", "\u2013": "-", "\u2014": "-", "\u2212": "-", "\u00d7": "*", "\u00f7": "/"} | {
     "\u2264": "<=", "\u2265": ">=", "\u2260": "!=",
 }  # fmt: skip
@@ -93,7 +93,7 @@ def _general(message: str, code: str) -> str:
     return next((hint for pattern, hint in _MESSAGES if re.search(pattern, message)), "")
 
 
-#: What the compiler says, and what to write.
+#: Messages of the compiler, with hints.
 _MESSAGES: list[tuple[str, str]] = [
     (
         r"invalid non-printable character",

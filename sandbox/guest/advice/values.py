@@ -1,4 +1,4 @@
-"""Values behind an expression, as far as they can be told without running code of the program."""
+"""Values of expressions, as far as they are known without running code of the program."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def parts(node: ast.AST | None) -> list[ast.AST]:
 
 
 def copy_written(tree: ast.AST | None) -> str:
-    """Return the text of what a program wrote to although it is a copy here, such as `globals()`, or nothing."""
+    """Return the text of a copy that the program writes to, such as `globals()`, or an empty text."""
     for node in parts(tree):
         is_item = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
         is_method = isinstance(node, ast.Attribute) and node.attr in ("update", "setdefault")
@@ -91,6 +91,6 @@ def keys_of(mapping: dict[Any, Any]) -> str:
 
 
 def known_names(variables: dict[str, Any]) -> list[str]:
-    """Return the names that a program may mean: its own, and builtins."""
+    """Return the names of the program and of the builtins."""
     offered = variables.get("__builtins__", {})
     return [name for name in (*variables, *offered) if not name.startswith((".", "_"))]

@@ -1,4 +1,7 @@
-"""What compiled code, `getattr` and its like may read and write on an object: the decisions that need the object."""
+"""Attribute access that is decided at run time, because the decision needs the object.
+
+Compiled code calls the guards; `getattr`, `setattr` and their like make the same decisions.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,8 @@ from enum import Enum
 from types import BuiltinMethodType, FunctionType, MappingProxyType, MethodDescriptorType, ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, ENUM, NAMED_TUPLE, Decision, decide
+from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, ENUM, NAMED_TUPLE, Decision, decide, walks_plainly
 from sandbox.guest.language.compilation import FILENAME
-from sandbox.guest.language.fields import walks_plainly
 from sandbox.guest.language.kinds import SHOWN_AS
 from sandbox.guest.language.own import OWN, is_own, is_own_class, is_own_function, ours
 from sandbox.guest.language.variables import is_dunder
@@ -24,7 +26,7 @@ _MISSING: Any = object()
 DATA: set[type] = {SimpleNamespace}
 #: Other objects that show all their attributes.
 _SHOW_ALL = (BaseException, SimpleNamespace)
-#: What replaces a method that the run time looks at: `now` of a class of dates, `format` of a text.
+#: Replacements of methods: `now` of date classes, and `format` of text.
 CLOCK: list[Callable[[Any, str], Any]] = []
 FORMAT: list[Callable[[Any, str], Any]] = []
 
@@ -42,7 +44,7 @@ def private(value: Any, name: str) -> Any:
 
 
 def receiver(value: Any) -> None:
-    """Check the first argument of a method, whose attributes the method uses unseen. Raises TypeError."""
+    """Check the first argument of a method, which uses its attributes without guards. Raises TypeError."""
     if not (is_own(value) or type(value) in DATA):
         message = f"a method was called on a {type(value).__name__}, which is not an object of this program"
         raise TypeError(message)
@@ -71,7 +73,7 @@ def looked_at(value: Any, name: str) -> Any:
 
 
 def _read_method(value: Any, name: str) -> Any:
-    """`now` and `format`: of a class of dates, and of a text."""
+    """Read `now` and `format`, which date classes and text have in a version of ours."""
     found = getattr(value, name)
     kind = type(found)
     if kind is MethodDescriptorType and found.__objclass__ is str:
@@ -93,27 +95,20 @@ def _read_class(value: Any, name: str) -> Any:
 def _read_dict(value: Any, name: str) -> Any:
     if is_own_class(value):
         return MappingProxyType({key: item for key, item in vars(value).items() if key not in ours(value)})
-    if isinstance(value, type):  # `__subclasshook__` asks which names there are
-        names = vars(value).items()
-        return MappingProxyType({key: item if _is_shown(key) else None for key, item in names})
+    if isinstance(value, type):  # `__subclasshook__` asks for the names
+        shown = {key for key in vars(value) if decide(key) is Decision.PLAIN and not is_dunder(key)}
+        return MappingProxyType({key: item if key in shown else None for key, item in vars(value).items()})
     if is_own(value) or isinstance(value, _SHOW_ALL):
         return value.__dict__
     raise _missing(value, name)
 
 
-def _is_shown(name: str) -> bool:
-    return decide(name) is Decision.PLAIN and not is_dunder(name)
-
-
 def _read_own(value: Any, name: str) -> Any:
-    """What is shown of the program's own objects and functions alone."""
-    if (
-        is_own_function(value)
-        or type(value) in (staticmethod, classmethod)
-        or (name == "__getstate__" and is_own(value))
-    ):
-        return getattr(value, name)
-    raise _missing(value, name)
+    """Read what only the program's own objects and functions show."""
+    is_state = name == "__getstate__" and is_own(value)
+    if not (is_state or is_own_function(value) or type(value) in (staticmethod, classmethod)):
+        raise _missing(value, name)
+    return getattr(value, name)
 
 
 def _read_subclasses(value: Any, name: str) -> Any:
@@ -123,7 +118,7 @@ def _read_subclasses(value: Any, name: str) -> Any:
 
 
 def _read_writer(value: Any, name: str) -> Any:
-    """`object.__setattr__`, which takes the object first, and `super().__setattr__`, which has it."""
+    """Read `object.__setattr__`, which takes the object first, or `super().__setattr__`, which is bound to it."""
     found = getattr(value, name)
     if is_own_function(found) and found.__code__.co_filename == FILENAME:  # and not written by `dataclass`
         return found
@@ -138,7 +133,7 @@ def _read_writer(value: Any, name: str) -> Any:
 
 
 def _read_register(value: Any, name: str) -> Any:
-    """`ABC.register`, of abstract classes of the program."""
+    """Read `ABC.register`, which only abstract classes of the program have."""
     found = getattr(value, name)
     is_of_abstract_class = getattr(found, "__func__", found) is ABCMeta.register
     if is_of_abstract_class and not is_own_class(getattr(found, "__self__", None)):
@@ -147,7 +142,7 @@ def _read_register(value: Any, name: str) -> Any:
 
 
 def _read_of_own(value: Any, name: str) -> Any:
-    """What only classes of the program offer under this name."""
+    """Read a name that forward references and tasks do not show."""
     if type(value).__name__ == "ForwardRef" or isinstance(value, Task):
         raise _missing(value, name)
     return getattr(value, name)
@@ -170,27 +165,30 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
 def getattr_(value: Any, name: str, default: Any = _MISSING, /) -> Any:
     """Do what `getattr` does, by the same decisions as compiled code."""
     name = exact(name)
-    decision = decide(name)
-    if decision is Decision.PLAIN:
-        return getattr(value, name) if default is _MISSING else getattr(value, name, default)
     try:
-        if decision is Decision.LOOKED_AT:
-            return looked_at(value, name)
-        if decision is Decision.PRIVATE:
-            return getattr(private(value, name), name)
-        raise _missing(value, name)
+        return _read(value, name)
     except AttributeError:
         if default is _MISSING:
             raise
         return default
 
 
+def _read(value: Any, name: str) -> Any:
+    decision = decide(name)
+    if decision is Decision.LOOKED_AT:
+        return looked_at(value, name)
+    if decision is Decision.REFUSED:
+        raise _missing(value, name)
+    return getattr(private(value, name) if decision is Decision.PRIVATE else value, name)
+
+
 def hasattr_(value: Any, name: str, /) -> bool:
     """Do what `hasattr` does."""
-    return getattr_(value, name, _MISSING_TOO) is not _MISSING_TOO
-
-
-_MISSING_TOO: Any = object()
+    try:
+        getattr_(value, name)
+    except AttributeError:
+        return False
+    return True
 
 
 def setattr_(value: Any, name: str, new: Any, /) -> None:
@@ -208,7 +206,7 @@ def delattr_(value: Any, name: str, /) -> None:
 
 
 def check_written(value: Any, name: str) -> None:
-    """Check a name and an object of which it is to be set. Raises AttributeError or TypeError."""
+    """Check that an attribute may be written. Raises AttributeError or TypeError."""
     if decide(name) is Decision.REFUSED or (is_dunder(name) and name not in ASSIGNABLE | DEFINABLE):
         message = f"{name} cannot be set here"
         raise AttributeError(message, name=name)
@@ -227,7 +225,7 @@ def vars_of(value: Any) -> Any:
 
 
 def exact(name: Any) -> str:
-    """Return the characters of an attribute name, whatever a subclass says that they are. Raises TypeError."""
+    """Return an attribute name as plain `str`, also of a subclass that lies. Raises TypeError."""
     if isinstance(name, str):
         return name if type(name) is str else str.__str__(name)
     message = f"attribute name must be string, not {type(name).__name__!r}"
@@ -235,7 +233,7 @@ def exact(name: Any) -> str:
 
 
 def _object_of(above: Any) -> Any:
-    """Return the object that a `super()` is about."""
+    """Return the object of a `super()`."""
     return above.__self__
 
 
@@ -247,7 +245,7 @@ def _is_public_by_convention(value: Any, name: str) -> bool:
 
 
 def _is_of_others(value: Any) -> bool:
-    """Tell whether a value is a class, a function or a module of the library, or an object of the guest."""
+    """Return whether a value is a class, a function or a module of the library, or an object of the guest."""
     if isinstance(value, (type, FunctionType, ModuleType)):
         return True
     return str(type(value).__module__).startswith("sandbox.")

@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+import _string  # type: ignore[import-not-found]  # the parser of str.format
+import ast
 import sys
 from enum import Enum
 from functools import lru_cache
@@ -19,12 +21,12 @@ from sandbox.guest.language.variables import is_dunder, is_reserved
 #: `_x` attributes that are public by convention: of named tuples, and of enumerations.
 NAMED_TUPLE = frozenset({"_asdict", "_replace", "_fields", "_make", "_field_defaults"})
 ENUM = frozenset({"_value_", "_name_", "_member_map_", "_member_names_", "_value2member_map_"})
-#: What an abstract class keeps of its subclasses, and the mark of the program's own classes.
+#: The prefix of what an abstract class stores, and of the mark of the program's own classes.
 _ABC_INTERNALS = "_abc_"
 
 
 class Decision(Enum):
-    """What happens to an attribute name."""
+    """The decision about an attribute name."""
 
     PLAIN = "plain"
     LOOKED_AT = "looked at"
@@ -34,7 +36,7 @@ class Decision(Enum):
 
 @lru_cache(maxsize=1_024)
 def decide(name: str) -> Decision:
-    """Classify an attribute name. Names of the interpreter's own kind that no table lists are refused."""
+    """Classify an attribute name. A name like `__x__` that no table lists is refused."""
     if name in LOOKED_AT:
         return Decision.LOOKED_AT
     if name in REFUSED or name.startswith(_ABC_INTERNALS):
@@ -57,7 +59,7 @@ REFUSED = _names("""
     gr_frame gr_context from_callable getbuffer
     """)
 
-#: What the run time looks at, and why.
+#: Names that need a look at the object, with the reason.
 LOOKED_AT = {
     "format": "str.format walks attributes: ours decides on each of them",
     "format_map": "as format",
@@ -73,7 +75,7 @@ LOOKED_AT = {
     **({"evaluate": "a forward reference evaluates text"} if sys.version_info >= (3, 14) else {}),
 }
 
-#: Names between two underscores that mean what an operator or a builtin does, or that show data.
+#: Names of operators and builtins, like `__add__`.
 _METHODS = _names("""
     __new__ __init__ __del__ __post_init__ __init_subclass__ __set_name__ __class_getitem__ __subclasshook__
     __setattr__ __delattr__ __getattr__ __get__ __set__ __delete__ __replace__
@@ -97,19 +99,19 @@ _FACTS = _names("""
     __deprecated__ __firstlineno__ __static_attributes__ __unpacked__ __protocol_attrs__
     __cause__ __context__ __suppress_context__ __notes__ __traceback__ __version__ __stdout__ __stderr__
     """)
-#: Names that libraries and older Pythons give a meaning to, and the interpreter none.
+#: Names that libraries and older versions of Python use.
 _CONVENTIONS = _names("""
     __json__ __html__ __fields__ __tablename__ __table_args__ __abstract__ __schema__ __rich_repr__ __fspath__
     __nonzero__ __unicode__ __cmp__ __div__ __rdiv__ __idiv__ __long__
     """)
 DUNDERS = _METHODS | _FACTS | _CONVENTIONS
 
-#: What may be assigned on the program's own objects, besides what a class may define.
+#: Names that a program may assign on its own objects, besides `DEFINABLE`.
 ASSIGNABLE = _names("""
     __dict__ __name__ __qualname__ __module__ __doc__ __wrapped__ __cause__ __context__ __suppress_context__
     __traceback__ __notes__
     """)
-#: What a class of the program may define between two underscores.
+#: Names that a class of the program may define.
 DEFINABLE = _METHODS | _CONVENTIONS | {"__slots__", "__doc__", "__version__", "__isabstractmethod__"}
 
 #: What to write instead, for the message.
@@ -129,3 +131,33 @@ INSTEAD = {
     "__mro_entries__": "name the base class itself",
     **dict.fromkeys(("__reduce__", "__reduce_ex__"), "nothing is pickled here; define __copy__ or __deepcopy__"),
 }
+
+
+# --- replacement fields ---------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def walks_plainly(text: str) -> bool:
+    """Return whether the replacement fields of a text read only plain attributes, which C may do."""
+    try:
+        for _, field, spec, _ in _string.formatter_parser(text):
+            if field and ("." in field or "[" in field) and not _is_plain_field(field):
+                return False
+            if spec and "{" in spec and not walks_plainly(spec):
+                return False
+    except ValueError:
+        return True  # str.format raises the same
+    return True
+
+
+def _is_plain_field(field: str) -> bool:
+    _, rest = _string.formatter_field_name_split(field)
+    return all(not is_attribute or decide(key) is Decision.PLAIN for is_attribute, key in rest)
+
+
+def is_harmless_format(node: ast.Attribute) -> bool:
+    """Return whether this is `format` of a literal text that reads only plain attributes."""
+    text = node.value
+    if node.attr not in ("format", "format_map") or not isinstance(text, ast.Constant):
+        return False
+    return isinstance(text.value, str) and walks_plainly(text.value)

@@ -1,4 +1,4 @@
-"""Which names a program binds, and how often: in one walk over its nodes."""
+"""The names that a program binds, and how often."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-#: Kinds of nodes that bind a name which stands in them as text, and the field where it stands.
+#: Kinds of nodes that hold a bound name as text, and the field of the name.
 _FIELDS: dict[type[ast.AST], str] = {
     **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef), "name"),
     **dict.fromkeys((ast.ExceptHandler, ast.MatchAs, ast.MatchStar), "name"),
@@ -22,7 +22,7 @@ BINDING = frozenset({ast.Name, ast.alias, *_FIELDS})
 
 
 def bindings(node: ast.AST) -> tuple[str, ...]:
-    """Return the names that this one node binds or deletes."""
+    """Return the names that a node itself binds or deletes."""
     if isinstance(node, ast.Name):
         return () if isinstance(node.ctx, ast.Load) else (node.id,)
     if isinstance(node, ast.alias):
@@ -38,5 +38,5 @@ def parameters(arguments: ast.arguments) -> list[ast.arg]:
 
 
 def bound_names(nodes: Iterable[ast.AST]) -> Counter[str]:
-    """Count the bindings of each name anywhere in the program: assignments, parameters, imports, definitions …"""
+    """Count the bindings of each name in a program: assignments, parameters, imports, definitions …"""
     return Counter(name for node in nodes if type(node) in BINDING for name in bindings(node))

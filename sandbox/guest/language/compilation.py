@@ -1,4 +1,4 @@
-"""One program from text to code: parsed, looked at, refused or rewritten, compiled. Nothing of it runs here."""
+"""Compilation of a program: it is parsed, checked, refused or rewritten, and compiled. Nothing of it runs here."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ import re
 from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
-from sandbox.guest.language.annotations import ANNOTATIONS, put_back, set_aside
 from sandbox.guest.language.bindings import bound_names
 from sandbox.guest.language.deferral import deferred_calls
-from sandbox.guest.language.ending import MAIN, await_calls, keep_value
-from sandbox.guest.language.imports import future_flags
+from sandbox.guest.language.ending import MAIN, await_calls, declare_global, keep_value
+from sandbox.guest.language.imports import ANNOTATIONS, future_flags
+from sandbox.guest.language.leftovers import Leftovers
 from sandbox.guest.language.policy import LanguagePolicy
 from sandbox.guest.language.refusals import Refusals
 from sandbox.guest.language.sites import call_sites, shadowing_imports
 from sandbox.guest.language.source import check_nesting, parse
-from sandbox.guest.language.top_level import declare_global
-from sandbox.guest.language.unused import UnusedFunctions
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -26,14 +24,14 @@ if TYPE_CHECKING:
 
 FILENAME = "<program>"
 
-#: What a program must mention to have a named tuple in its result.
+#: Words in the source of each program that can return a named tuple.
 _MAKES_NAMED_TUPLES = re.compile(
     r"namedtuple|urlparse|urlsplit|urldefrag|matching_block|longest_match|as_tuple|import \*", re.IGNORECASE
 )
 
 
 class Program(NamedTuple):
-    """A program that may run, or the reasons why it may not.
+    """A compiled program, or its refusals.
 
     `text` is the source whose lines the code counts; `code` is None where there are refusals; `returns` tells whether
     its end gives a value (if only None); `is_async` whether running the code gives a coroutine; `makes_named_tuples`
@@ -50,7 +48,7 @@ class Program(NamedTuple):
 
 
 def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limit_depth: int) -> Program:
-    """Compile a program. Raises SourceRefused and SyntaxError; what the policy refuses stands in `refusals`."""
+    """Compile a program. Refusals of the policy are in `refusals`. Raises SourceRefused and SyntaxError."""
     source = parse(code, limit_bytes=limit_bytes, limit_depth=limit_depth)
     tree = source.tree
     bound = bound_names(source.nodes)
@@ -59,18 +57,16 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
     if ast.Import in source.kinds:
         shadowing_imports(source.nodes, names, refusals)
     may_await = "await" in code or "asyncio" in code
-    deferred = deferred_calls(tree, source.nodes, names, bound) if may_await else frozenset()
+    deferred = deferred_calls(source.nodes, names, bound) if may_await else frozenset()
     flags = future_flags(tree) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     kinds = source.kinds
     if ast.AsyncFunctionDef in kinds and "asyncio.run" not in code and "run_until_complete" not in code:
         await_calls(tree, bound)
     returns = keep_value(tree, bound=bound, kinds=kinds)
-    texts = set_aside(source.nodes) if flags & ANNOTATIONS else []
-    LanguagePolicy(refusals, bound=bound, deferred=deferred).visit(tree)
-    put_back(texts)
+    policy = LanguagePolicy(refusals, bound=bound, deferred=deferred, annotations_are_text=bool(flags & ANNOTATIONS))
+    policy.visit(tree)
     if refusals.has("builtin"):
-        unused = UnusedFunctions(source.text)
-        refusals.leave_out("builtin", unused.hold)
+        refusals.leave_out("builtin", Leftovers(source.text).hold)
     if refusals:
         return Program(text=source.text, code=None, sites=sites, refusals=refusals.sorted())
     declare_global(tree, kinds)
@@ -86,7 +82,7 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
 
 
 def _named(code: CodeType) -> CodeType:
-    """Let the function that a program was made into show as the program itself."""
+    """Give the function that a program was made into the name of the program."""
     if MAIN not in code.co_names:
         return code
     shown = [
@@ -99,7 +95,7 @@ def _named(code: CodeType) -> CodeType:
 
 
 def compile_annotation(text: str) -> CodeType:
-    """Compile an annotation that is text, by the same policy. Raises ValueError where it means no type."""
+    """Compile an annotation that is text, by the same policy. Raises ValueError if it is no type."""
     check_nesting(text, _ANNOTATION_DEPTH)
     refusals = Refusals()
     try:
@@ -113,7 +109,7 @@ def compile_annotation(text: str) -> CodeType:
     raise ValueError(message)
 
 
-#: What is read of an annotation that is text.
+#: The limits of an annotation that is text.
 _ANNOTATION_CHARACTERS, _ANNOTATION_DEPTH = 2_000, 20
 
 #: CO_COROUTINE, CO_ASYNC_GENERATOR: an `await` at the top level makes the program a coroutine.

@@ -1,4 +1,4 @@
-"""A compiled program as text, so that the next worker that is to run it need not compile it again.
+"""A compiled program as text, so that the next worker does not compile it again.
 
 The host keeps it unread, under the source that it was compiled from (`sandbox/host/compiled.py`). As CPython does with
 the modules that it has compiled, this is marshal's format: it holds for one version of Python, and here for one host.
@@ -16,7 +16,7 @@ from sandbox.outcome import CallSite
 
 
 def tell(program: Program, limit: int) -> str | None:
-    """Return a program as base64; None where it has to be compiled each time.
+    """Return a program as base64, or None if it must be compiled each time.
 
     That is where the text would have more than `limit` characters, and where a set that stands in the source would be
     gone through in another order.
@@ -33,14 +33,14 @@ def tell(program: Program, limit: int) -> str | None:
 
 
 def read(text: str) -> Program:
-    """Return the program that `tell` told of."""
+    """Return the program that `tell` encoded."""
     fields, sites = marshal.loads(a2b_base64(text))  # noqa: S302 - before it ran, see above
     program = Program(*fields)
     return program._replace(sites=tuple(CallSite(*site) for site in sites)) if sites else program
 
 
 def _has_sets_of(read: CodeType, code: CodeType) -> bool:
-    """Tell whether the sets among the constants came back in their order: marshal sorts them."""
+    """Return whether the sets among the constants kept their order: marshal sorts them."""
     pairs = zip(read.co_consts, code.co_consts, strict=True)
     return all(
         _has_sets_of(one, other) if isinstance(one, CodeType) else list(one) == list(other)

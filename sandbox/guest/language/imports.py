@@ -1,4 +1,4 @@
-"""Import statements, as assignments of what the run time looks up in its tables.
+"""Import statements as assignments: the run time looks the names up in its tables.
 
 import a.b.c          a = .import("a.b.c", "a")
 import a.b as x       x = .import("a.b", "a.b")
@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: The guard to call, then its arguments.
+#: The compiler flag of `from __future__ import annotations`.
+ANNOTATIONS = __future__.annotations.compiler_flag
+#: The name of a guard, and its arguments.
 GuardCall = tuple[str, str, str]
 
 
 def import_bindings(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, GuardCall]]:
-    """Yield each name that the statement binds, with the call that gives its value."""
+    """Yield each name that the statement binds, with the call that returns its value."""
     for alias in node.names:
         if isinstance(node, ast.ImportFrom):
             yield alias.asname or alias.name, (".from", node.module or "", alias.name)
@@ -31,7 +33,7 @@ def import_bindings(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Gu
 
 
 def is_star(node: ast.ImportFrom) -> bool:
-    """Tell whether the statement imports all names."""
+    """Return whether the statement imports all names."""
     return any(alias.name == "*" for alias in node.names)
 
 

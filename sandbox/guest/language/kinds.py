@@ -1,6 +1,6 @@
-"""Classes that programs see through a stand-in: `type`, and those whose call would make code.
+"""Stand-ins for `type` and for classes that would make code.
 
-A stand-in answers `isinstance`, annotations and `type(x) is …` as the class does, and makes nothing.
+A stand-in works in `isinstance`, annotations and `type(x) is …` like the class, and makes no objects.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _refuse(cls: Any, /, **_: Any) -> None:
     raise TypeError(_NO_METACLASSES if Type in cls.__mro__ else f"{cls.__mro__[1].__name__} has no subclasses here")
 
 
-#: By stand-in: what it stands for.
+#: The real class of each stand-in.
 _REAL: dict[type, Any] = {}
 
 
@@ -61,7 +61,7 @@ Code: Any = stand_in(types.CodeType)
 
 
 class Metaclass:
-    """Stands for a metaclass of the library: good for `class A(metaclass=ABCMeta)` alone."""
+    """Stands for a metaclass of the library, only for `class A(metaclass=ABCMeta)`."""
 
     def __init__(self, name: str, real: type) -> None:
         self._name, self._real = name, real
@@ -78,7 +78,7 @@ ENUM_META = Metaclass("enum.EnumType", EnumMeta)
 
 
 def metaclass(value: Any) -> Any:
-    """Return the metaclass that the keyword of a class statement means. Raises TypeError for any other."""
+    """Return the metaclass of a class statement. Raises TypeError for one that is not available."""
     if value is Type:
         return type
     if type(value) is not Metaclass:
@@ -88,7 +88,7 @@ def metaclass(value: Any) -> Any:
 
 _TYPED_DICT: Any = typing.TypedDict("_TYPED_DICT", {})
 _METACLASSES = (type, ABCMeta, EnumMeta, _StandIn, type(typing.Protocol), type(_TYPED_DICT))
-#: Classes that programs see as others; `tools` adds that of answers.
+#: Classes that programs see as others. `tools` adds the class of answers.
 SHOWN_AS: dict[type, Any] = {
     **dict.fromkeys(_METACLASSES, Type),
     types.FunctionType: Function,
@@ -97,7 +97,7 @@ SHOWN_AS: dict[type, Any] = {
 
 
 def subclass_hook(hook: Any) -> Any:
-    """Let a `__subclasshook__` of the program not be asked about metaclasses: it would be handed `type` itself."""
+    """Wrap a `__subclasshook__` so that it is not called with metaclasses, which would be the real `type`."""
     return lambda cls, kind: NotImplemented if issubclass(kind, type) else hook(cls, kind)
 
 

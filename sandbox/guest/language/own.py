@@ -1,4 +1,4 @@
-"""The program's own classes, functions and objects: what it may write to, and whose `_private` attributes it reads.
+"""The program's own classes, functions and objects: it may write to them, and read their `_private` attributes.
 
 A class statement puts a mark into the namespace of the class, under a name that no program can spell. The mark is told
 when the class is made, before any hook of a base class runs. One program lives in a process, so what is known of it
@@ -13,17 +13,17 @@ from typing import Any
 
 from sandbox.guest.process.identities import IDENTITIES
 
-#: `typing` leaves names that begin with `_abc_` out of the attributes of a Protocol.
+#: The name of the mark. `typing` ignores names with this prefix in a Protocol.
 MARK_NAME = "_abc_.own"
 
-#: The classes that the program has defined: compiled code looks into this set.
+#: The classes that the program has defined. Compiled code reads this set.
 OWN: set[type] = set()
 #: The dict of the program's variables.
 _VARIABLES: list[dict[str, Any]] = [{}]
 
 
 def begin(variables: dict[str, Any]) -> None:
-    """Take the variables of the program: its functions have them as their globals."""
+    """Take the variables of the program, which are the globals of its functions."""
     OWN.clear()
     _VARIABLES[:] = [variables]
 
@@ -34,7 +34,7 @@ def variables() -> dict[str, Any]:
 
 
 class Mark:
-    """Stands in the namespace of the program's own classes. A descriptor, so that Enum takes it for no member."""
+    """The mark in the namespace of the program's own classes: a descriptor, so that Enum makes no member of it."""
 
     __slots__ = ()
 
@@ -49,25 +49,25 @@ MARK = Mark()
 
 
 def own_class(kind: Any) -> Any:
-    """Note a class as the program's own; returns it."""
+    """Note a class as the program's own, and return it."""
     OWN.add(kind)
     show_numbers(kind)
     return kind
 
 
 def is_own_class(value: object) -> bool:
-    """Tell whether a value is a class that the program has defined."""
+    """Return whether a value is a class of the program."""
     return isinstance(value, type) and value in OWN
 
 
 def is_own_function(value: object) -> bool:
-    """Tell whether a value is a function that the program has defined, or a method of one."""
+    """Return whether a value is a function or a method of the program."""
     function = value.__func__ if type(value) is MethodType else value
     return type(function) is FunctionType and function.__globals__ is _VARIABLES[0]
 
 
 def is_own(value: object) -> bool:
-    """Tell whether a value is the program's: an object of one of its classes, a class or a function."""
+    """Return whether a value is an object of a class of the program, or such a class or function."""
     return type(value) in OWN or is_own_class(value) or is_own_function(value)
 
 
@@ -77,17 +77,17 @@ _NUMBERS = IDENTITIES.known
 
 
 def hash_by_number(self: object) -> int:
-    """Do what `object.__hash__` does, with a number in the place of the address."""
+    """Return a hash like `object.__hash__`, from a number instead of the address."""
     found = _NUMBERS.get(id(self))
     return (IDENTITIES.number(self) if found is None else found[0]) * 16
 
 
-#: The classes of the program into which a hash was put.
+#: The classes of the program that got a hash of ours.
 _HASHED: set[type] = set()
 
 
 def show_numbers(kind: Any) -> None:
-    """Let objects of a class hash by number, where they would by address: sets of them then have one order in all runs.
+    """Let objects hash by number if they would hash by address: sets then have the same order in each run.
 
     Not of a protocol, which is compared with other classes name by name. A class that inherits this, and behind it a
     hash of the library (`class D(Mixin, dict)`), gets that of the library.
@@ -103,12 +103,12 @@ def show_numbers(kind: Any) -> None:
 
 
 def ours(kind: type) -> set[str]:
-    """Return the names of what the sandbox has put into a class."""
+    """Return the names that the sandbox has added to a class."""
     return {MARK_NAME, "__hash__"} if kind in _HASHED else {MARK_NAME}
 
 
 def show_addresses(kind: Any) -> None:
-    """Take the hash back, for a decorator that looks at what the class defines itself."""
+    """Remove the hash, for a decorator that reads what the class defines itself."""
     if kind in _HASHED:
         _HASHED.discard(kind)
         del kind.__hash__

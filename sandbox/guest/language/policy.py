@@ -1,10 +1,9 @@
 # ruff: noqa: N802, N815 - methods are named after the nodes of the syntax tree
-"""The language policy: one method for each construct of Python's grammar, with its verdict where it stands.
+"""The language policy: one method for each construct of the grammar, with its verdict.
 
-It stands on RestrictedPython's transformer, which refuses every node of a grammar that nobody has looked at, and
-differs from it in this: attribute names are decided here, at compile time, so that plain code runs at the speed of
-plain Python. Three kinds of access leave a guard in the code: names that begin with `_`, the names in
-`attributes.LOOKED_AT`, and writes to attributes. `self` is looked at once, where its method begins.
+RestrictedPython's transformer refuses each node that has no method. Attribute names are decided here, at compile time,
+so that plain code runs at the speed of plain Python. Three kinds of access get a run-time guard: names that begin with
+`_`, the names in `attributes.LOOKED_AT`, and writes to attributes. `self` is checked once, where its method begins.
 """
 
 from __future__ import annotations
@@ -14,13 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 from RestrictedPython.transformer import RestrictingNodeTransformer
 
-from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, INSTEAD, Decision, decide
+from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, INSTEAD, Decision, decide, is_harmless_format
 from sandbox.guest.language.bindings import parameters
-from sandbox.guest.language.fields import is_harmless_format
-from sandbox.guest.language.guards import call, caught, checked, direct, load, located
+from sandbox.guest.language.guards import (
+    FunctionNode,
+    call,
+    caught,
+    check_receiver,
+    checked,
+    direct,
+    load,
+    located,
+    receiver_of,
+)
 from sandbox.guest.language.imports import import_bindings, is_star
 from sandbox.guest.language.own import MARK_NAME
-from sandbox.guest.language.receivers import FunctionNode, check_receiver, is_super_call, receiver_of
 from sandbox.guest.language.variables import BINDABLE, READABLE, UNAVAILABLE, is_dunder, is_reserved
 
 if TYPE_CHECKING:
@@ -33,31 +40,42 @@ _LEAVES = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 
 
 class LanguagePolicy(RestrictingNodeTransformer):
-    """Walks a program once, refuses what may not be, and puts guards where the run time must decide.
+    """Walks a program once: refuses constructs, and adds guards for decisions that need the object.
 
-    `bound` are the names that the program binds itself, `deferred` the calls that are handed over un-run.
+    `bound` are the names that the program binds itself, `deferred` the ids of calls that are handed over un-run.
+    Annotations that are text (`from __future__ import annotations`) never run and are not visited.
     """
 
-    def __init__(self, refusals: Refusals, *, bound: Collection[str], deferred: Collection[int] = ()) -> None:
+    def __init__(
+        self,
+        refusals: Refusals,
+        *,
+        bound: Collection[str],
+        deferred: Collection[int] = (),
+        annotations_are_text: bool = False,
+    ) -> None:
         super().__init__()
+        self._skipped = frozenset({"annotation", "returns"}) if annotations_are_text else frozenset()
         self.refusals = refusals
         self._bound = bound
         self._deferred = deferred
-        self._checked = ""  # the `self` of the method around, which is looked at where the method begins
+        self._checked = ""  # the `self` of the method around, which is checked where the method begins
         self._in_class = False  # directly in the body of a class
 
     # --- frame -----------------------------------------------------------------------------------------------
 
     def visit(self, node: ast.AST) -> Any:
-        """Dispatch, leaving out the nodes that hold nothing."""
+        """Dispatch to the method of a node. Nodes without names are left alone."""
         if isinstance(node, _LEAVES):
             return node
         return _VISITORS.get(type(node), LanguagePolicy.generic_visit)(self, node)
 
     def node_contents_visit(self, node: Any) -> Any:
-        """Visit the parts of a node and put what comes back in their places: as `ast.NodeTransformer` does, sooner."""
+        """Visit the children of a node and replace them by the results: a faster `NodeTransformer.generic_visit`."""
         for field in node._fields:
             part = getattr(node, field, None)
+            if field in self._skipped:
+                continue
             if isinstance(part, list):
                 part[:] = self._visit_all(part)
             elif isinstance(part, ast.AST) and not isinstance(part, _LEAVES):
@@ -81,21 +99,13 @@ class LanguagePolicy(RestrictingNodeTransformer):
         self.refusals.add(node, "construct", f"this construct ({name}) is not available", "write it in another way")
 
     def error(self, node: ast.AST, info: str) -> None:
-        """Take over what the transformer below refuses by itself."""
+        """Take over refusals of the base class."""
         self.refusals.add(node, "construct", info)
-
-    def visit_Module(self, node: ast.Module) -> Any:
-        """Allow a program."""
-        return self.node_contents_visit(node)
-
-    def visit_Expression(self, node: ast.Expression) -> Any:
-        """Allow an annotation that is text: `typing.get_type_hints` reads it."""
-        return self.node_contents_visit(node)
 
     # --- variables -------------------------------------------------------------------------------------------
 
     def visit_Name(self, node: ast.Name) -> Any:
-        """Allow variables; refuse the interpreter's own names, and builtins that are left out."""
+        """Allow variables; refuse names of the interpreter, and builtins that are not available."""
         if not isinstance(node.ctx, ast.Load):
             self._check_bound(node, node.id)
             return node
@@ -144,12 +154,12 @@ class LanguagePolicy(RestrictingNodeTransformer):
     # --- attributes ------------------------------------------------------------------------------------------
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
-        """Allow plain names as they stand, guard what must be looked at, refuse the rest."""
+        """Allow plain names, guard the names that need a look at the object, refuse the others."""
         decision = decide(node.attr)
         if decision is Decision.REFUSED:
             self._refuse_attribute(node)
             return node
-        is_super = is_super_call(node.value)
+        is_super = isinstance(node.value, ast.Call) and not node.value.args and _name(node.value.func) == "super"
         node = self.node_contents_visit(node)
         if not isinstance(node.ctx, ast.Load):
             return self._write(node, decision)
@@ -164,7 +174,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         self.refusals.add(node, "attribute", f".{node.attr} reaches into the interpreter and is not available", instead)
 
     def _write(self, node: ast.Attribute, decision: Decision) -> ast.AST:
-        """Let attributes be written on the program's own objects, and plain ones on objects of the library."""
+        """Allow writes to the program's own objects, and writes of plain names to objects of the library."""
         if is_dunder(node.attr) and node.attr not in ASSIGNABLE | DEFINABLE:
             self._refuse_attribute(node)
         if not self._is_checked(node.value):
@@ -172,12 +182,12 @@ class LanguagePolicy(RestrictingNodeTransformer):
         return node
 
     def _is_checked(self, owner: ast.expr) -> bool:
-        return isinstance(owner, ast.Name) and owner.id == self._checked
+        return bool(self._checked) and _name(owner) == self._checked
 
     # --- calls -----------------------------------------------------------------------------------------------
 
     def visit_Call(self, node: ast.Call) -> Any:
-        """Allow calls, `*args` and `**kwargs` included; a call that is only awaited is handed over un-run."""
+        """Allow calls, also with `*args` and `**kwargs`. A call that is only awaited is handed over un-run."""
         deferred = id(node) in self._deferred
         if isinstance(node.func, ast.Name) and node.func.id not in self._bound:
             if node.func.id == "type" and len(node.args) == 3:
@@ -192,7 +202,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         return node
 
     def visit_Await(self, node: ast.Await) -> Any:
-        """Allow `await`, also of a plain value, which gives the value."""
+        """Allow `await`. Awaiting a plain value gives the value."""
         node = self.node_contents_visit(node)
         node.value = call(".awaitable", [node.value], node.value)
         return node
@@ -228,12 +238,13 @@ class LanguagePolicy(RestrictingNodeTransformer):
     # --- functions -------------------------------------------------------------------------------------------
 
     def visit_FunctionDef(self, node: FunctionNode) -> Any:
-        """Allow functions and methods; the names of both and of their parameters are checked."""
+        """Allow functions and methods. Their names and those of their parameters are checked."""
         self._check_bound(node, node.name)
         in_class, outer = self._in_class, self._checked
         self._in_class = False
         node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
-        node.returns = self.visit(node.returns) if node.returns is not None else None
+        if node.returns is not None and not self._skipped:
+            node.returns = self.visit(node.returns)
         self._visit_type_params(node)
         self._visit_parameters(node.args)
         if in_class and node.name == "__subclasshook__":
@@ -269,17 +280,16 @@ class LanguagePolicy(RestrictingNodeTransformer):
     # --- classes ---------------------------------------------------------------------------------------------
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
-        """Allow classes, marked as the program's own; refuse metaclasses but those of abstract classes and enums."""
+        """Allow classes, and mark them as the program's own. Refuse metaclasses except ABCMeta and EnumType."""
         self._check_bound(node, node.name)
         in_class, outer = self._in_class, self._checked
         self._in_class, self._checked = False, ""
         node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
         self._visit_type_params(node)
         for base in node.bases:
-            if isinstance(base, ast.Name) and base.id == "type" and "type" not in self._bound:
-                self.refusals.add(
-                    base, "class", "metaclasses are not available here", "use a class decorator or __init_subclass__"
-                )
+            if _name(base) == "type" and "type" not in self._bound:
+                instead = "use a class decorator or __init_subclass__"
+                self.refusals.add(base, "class", "metaclasses are not available here", instead)
         node.bases = [self.visit(base) for base in node.bases]
         node.keywords = [self.visit(keyword) for keyword in node.keywords]
         for keyword in node.keywords:
@@ -296,31 +306,27 @@ class LanguagePolicy(RestrictingNodeTransformer):
         return node
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        """Allow assignment. `__match_args__` must be written out: patterns read what it names without a guard."""
-        target = node.targets[0]
-        if self._in_class and isinstance(target, ast.Name) and target.id == "__match_args__" and len(node.targets) == 1:
-            self._check_match_args(node.value)
-            return node
-        return self.node_contents_visit(node)
-
-    def _check_match_args(self, value: ast.expr) -> None:
-        names = value.elts if isinstance(value, ast.Tuple) else [value]
-        for name in names:
-            is_text = isinstance(name, ast.Constant) and isinstance(name.value, str)
-            if not is_text or decide(name.value) is not Decision.PLAIN:  # type: ignore[attr-defined]
-                self.refusals.add(value, "pattern", "__match_args__ must be a tuple of plain names", "write them out")
+        """Allow assignment. `__match_args__` must be written out: patterns read these names without a guard."""
+        if not (self._in_class and [*map(_name, node.targets)] == ["__match_args__"]):
+            return self.node_contents_visit(node)
+        for name in node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]:
+            text = name.value if isinstance(name, ast.Constant) else None
+            if not isinstance(text, str) or decide(text) is not Decision.PLAIN:
+                message = "__match_args__ must be a tuple of plain names"
+                self.refusals.add(node.value, "pattern", message, "write them out")
+        return node
 
     # --- statements and patterns that bind names --------------------------------------------------------------
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> Any:
-        """Allow handlers; `except:` and `except BaseException` catch all that a program may catch."""
+        """Allow handlers. `except:` and `except BaseException` catch each exception that a program may catch."""
         self._check_bound(node, node.name)
         node = self.node_contents_visit(node)
         node.type = caught(node.type or load("BaseException", node))
         return node
 
     def visit_MatchValue(self, node: ast.MatchValue) -> Any:
-        """Allow values and dotted names in patterns; these the interpreter reads itself, so they must be plain."""
+        """Allow values and dotted names in patterns. The interpreter reads these itself, so they must be plain."""
         self._check_pattern_name(node.value)
         return node
 
@@ -335,14 +341,14 @@ class LanguagePolicy(RestrictingNodeTransformer):
         self.visit(inner)
 
     def visit_MatchAs(self, node: Any) -> Any:
-        """Allow captures; the name is checked."""
+        """Allow captures. The name is checked."""
         self._check_bound(node, node.name)
         return self.node_contents_visit(node)
 
     visit_MatchStar = visit_MatchAs
 
     def visit_MatchMapping(self, node: ast.MatchMapping) -> Any:
-        """Allow mapping patterns; keys are read as values are, the name that takes the rest is checked."""
+        """Allow mapping patterns. Keys are checked like values, and the name of the rest like a variable."""
         self._check_bound(node, node.rest)
         for key in node.keys:
             self._check_pattern_name(key)
@@ -350,7 +356,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         return node
 
     def visit_MatchClass(self, node: ast.MatchClass) -> Any:
-        """Allow class patterns by position, and by keyword for plain names: the interpreter reads these itself."""
+        """Allow class patterns by position, and by keyword for plain names. The interpreter reads these itself."""
         for name in node.kwd_attrs:
             if decide(name) is not Decision.PLAIN:
                 self.refusals.add(node, "pattern", f"a pattern cannot read .{name}", "read the attribute in a guard")
@@ -360,7 +366,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         return node
 
     def visit_TypeVar(self, node: Any) -> Any:
-        """Allow type parameters; their names are checked."""
+        """Allow type parameters. Their names are checked."""
         self._check_bound(node, node.name)
         return self.node_contents_visit(node)
 
@@ -372,10 +378,15 @@ class LanguagePolicy(RestrictingNodeTransformer):
         """Allow without restrictions: the parts are visited; iteration and unpacking need no guard."""
         return self.node_contents_visit(node)
 
+    visit_Module = visit_Expression = _allow
     visit_NamedExpr = visit_AnnAssign = visit_AugAssign = visit_Subscript = visit_TypeAlias = _allow
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_comprehension = _allow
     visit_For = visit_With = visit_AsyncFor = visit_AsyncWith = visit_TryStar = _allow
     visit_Match = visit_match_case = visit_MatchSingleton = visit_MatchSequence = visit_MatchOr = _allow
+
+
+def _name(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 _KINDS = (kind for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.AST))

@@ -1,4 +1,4 @@
-"""Refusals: collected while the tree is walked, each with a place, a reason and what to write instead."""
+"""Refusals of one program: each has a place, a reason and a hint."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Callable
 
-#: More than this many help nobody.
+#: Refusals that are reported at most.
 MOST = 20
-#: A name in a message may be as long as the program.
+#: Characters of a message at most: a name in it may be as long as the program.
 LONGEST = 500
 
 
 class Refusals:
-    """What is wrong with one program."""
+    """Collects the refusals of one program."""
 
     def __init__(self) -> None:
         self._found: list[Refusal] = []
         self._seen: set[tuple[str, int, int]] = set()
 
     def add(self, node: ast.AST, rule: str, message: str, hint: str = "") -> None:
-        """Note that the source at this node is refused; the same rule at the same place counts once."""
+        """Refuse the source at a node. The same rule at the same place counts once."""
         line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
         if (rule, line, column) in self._seen or len(self._found) >= MOST:
             return
@@ -33,16 +33,16 @@ class Refusals:
         self._found.append(Refusal(rule=rule, message=message, line=line, column=column, hint=hint))
 
     def has(self, rule: str) -> bool:
-        """Tell whether anything is refused by this rule."""
+        """Return whether there is a refusal by a rule."""
         return any(refusal.rule == rule for refusal in self._found)
 
     def leave_out(self, rule: str, is_meant: Callable[[Refusal], bool]) -> None:
-        """Forget those of a rule that are meant. Where there are too many, some were not noted: then none."""
+        """Remove the refusals of a rule for which `is_meant` is true, unless some were dropped because of `MOST`."""
         if len(self._found) < MOST:
             self._found = [each for each in self._found if each.rule != rule or not is_meant(each)]
 
     def sorted(self) -> tuple[Refusal, ...]:
-        """Return them in the order of the source."""
+        """Return the refusals in the order of the source."""
         return tuple(sorted(self._found, key=lambda refusal: (refusal.line, refusal.column)))
 
     def __bool__(self) -> bool:

@@ -1,7 +1,7 @@
-"""Call sites: which tools a program calls, with which arguments, as far as the source says it for certain.
+"""Call sites: the tools that a program certainly calls, with their arguments, as the source shows them.
 
-A name counts as a tool's when its root is bound as a namespace and the program binds that root nowhere itself. Plain
-aliases (`clients = gym.clients`), bound once, are followed.
+A dotted name is a tool if its root is a namespace that the program does not bind itself. Plain aliases that are bound
+once (`clients = gym.clients`) are followed.
 """
 
 from __future__ import annotations
@@ -25,13 +25,9 @@ _CALLERS = frozenset({"partial", "submit", "to_thread"})
 def call_sites(nodes: Sequence[ast.AST], names: Collection[str], bound: Counter[str]) -> list[CallSite]:
     """Return the call sites in the order of the source."""
     roots = _roots(nodes, names, bound)
-    sites = []
-    for node in nodes:
-        if isinstance(node, ast.Call):
-            site = _direct(node, roots) or _handed_over(node, roots)
-            if site is not None and all(len(name) <= NAME_CHARACTERS for name in (site.name, *site.keywords)):
-                sites.append(site)
-    return sorted(sites, key=lambda site: (site.line, site.column))
+    sites = [site for node in nodes if isinstance(node, ast.Call) and (site := _site(node, roots)) is not None]
+    short = (site for site in sites if all(len(name) <= NAME_CHARACTERS for name in (site.name, *site.keywords)))
+    return sorted(short, key=lambda site: (site.line, site.column))
 
 
 def shadowing_imports(nodes: Sequence[ast.AST], names: Collection[str], refusals: Refusals) -> None:
@@ -76,53 +72,37 @@ def _roots(nodes: Sequence[ast.AST], names: Collection[str], bound: Counter[str]
     if not bound["tools"]:
         roots["tools"] = []
     for node in nodes:  # in the order of the source, so that aliases of aliases are followed
-        if not (isinstance(node, ast.Assign) and len(node.targets) == 1):
-            continue
-        target = node.targets[0]
-        if not isinstance(target, ast.Name) or bound[target.id] != 1 or not isinstance(node.value, ast.Attribute):
-            continue
-        parts = _resolve(node.value, roots)
-        if parts:
-            roots[target.id] = parts
+        match node:
+            case ast.Assign([ast.Name(name)], ast.Attribute() as value) if bound[name] == 1:
+                parts = _resolve(value, roots)
+                if parts:
+                    roots[name] = parts
     return roots
 
 
-def _resolve(node: ast.AST, roots: dict[str, list[str]]) -> list[str] | None:
-    parts = dotted(node)
-    if parts is None or parts[0] not in roots:
-        return None
-    return [*roots[parts[0]], *parts[1:]]
+def _resolve(node: ast.AST, roots: dict[str, list[str]]) -> list[str]:
+    """Return the parts of a tool's name, or nothing for another expression."""
+    root, *rest = dotted(node) or [""]
+    return [*roots[root], *rest] if root in roots else []
 
 
-def _direct(node: ast.Call, roots: dict[str, list[str]]) -> CallSite | None:
-    parts = _resolve(node.func, roots)
+def _site(node: ast.Call, roots: dict[str, list[str]]) -> CallSite | None:
+    """Describe a call of a tool, or of `executor.submit(ns.op, a=1)`, to which more arguments may come later."""
+    parts, arguments, is_partial = _resolve(node.func, roots), node.args, False
+    if not parts and arguments:
+        caller = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        parts = _resolve(arguments[0], roots) if caller in _CALLERS else []
+        parts = parts if len(parts) > 1 else []
+        arguments, is_partial = arguments[1:], caller == "partial"
     if not parts:
         return None
-    return _site(node, parts, node.args)
-
-
-def _handed_over(node: ast.Call, roots: dict[str, list[str]]) -> CallSite | None:
-    """`executor.submit(ns.op, a=1)`: more arguments may come where the function is called."""
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    if name not in _CALLERS or not node.args:
-        return None
-    parts = _resolve(node.args[0], roots)
-    if not parts or len(parts) < 2:
-        return None
-    site = _site(node, parts, node.args[1:])
-    return CallSite(
-        site.name, site.keywords, site.positional, name == "partial" or site.open_ended, site.line, site.column
-    )
-
-
-def _site(node: ast.Call, parts: list[str], arguments: list[ast.expr]) -> CallSite:
-    starred = any(isinstance(argument, ast.Starred) for argument in arguments)
+    starred = sum(isinstance(argument, ast.Starred) for argument in arguments)
     keywords = tuple(keyword.arg for keyword in node.keywords if keyword.arg is not None)
     return CallSite(
         name=".".join(parts),
         keywords=keywords,
-        positional=sum(not isinstance(argument, ast.Starred) for argument in arguments),
-        open_ended=starred or len(keywords) != len(node.keywords),
+        positional=len(arguments) - starred,
+        open_ended=bool(starred) or is_partial or len(keywords) != len(node.keywords),
         line=node.lineno,
         column=node.col_offset,
     )

@@ -1,4 +1,4 @@
-"""From text to syntax tree: budgets first, so that no text can exhaust the parser; then fences and indentation."""
+"""From text to syntax tree: budgets that protect the parser, then fences and indentation."""
 
 from __future__ import annotations
 
@@ -18,46 +18,46 @@ if TYPE_CHECKING:
 _OPENING = "([{"
 #: Nodes of a syntax tree; the largest program that a model wrote in the development corpus has 1,900.
 MOST_NODES = 40_000
-#: Runs of prefix operators nest without brackets; nobody writes 60 in a row.
+#: Runs of prefix operators nest without brackets. No program has 60 in a row.
 _LONG_RUN = re.compile(
     r"(?:(?:\bnot\b|\blambda\b\s*(?:\w+\s*)?:|\bawait\b|[-+~!])\s*){60}|(?:\*\*[\s\w.]+){60}|(?:\.\s*\w+\s*){200}"
 )
-#: What the operators of its first kind begin with, and how many there are at least.
+#: Prefixes of these operators, and their least number.
 _PREFIXES = ("not", "lambda", "await", "-", "+", "~", "!")
 _LEAST_PREFIXES = 60
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*[\w+.-]*(?:<\w+>)?[ \t]*$", re.MULTILINE)
-#: The name of the language alone in the first line: a fence without its marks.
+#: A first line with only the name of the language: a fence without its marks.
 _LANGUAGE = re.compile(r"\s*(?:python3?|py)[ \t]*\r?\n", re.IGNORECASE)
-#: A heading, or words alone, three at least, and a mark at their end.
+#: A heading, or at least three words and a punctuation mark.
 _SENTENCE = re.compile(
     r"(?:Code|Program|Python|Action|Answer|Solution):"
     r"|[A-Z][\w'\u2019-]*[,!.]?(?: [\w'\u2019`/-]+[,;!.:]?){2,}+(?<=[.!:])"
 )
-#: What marks a program for the machinery around a model, ahead of it and behind it.
+#: Marks of a model's output format before and after a program.
 _MARK = r"(?:<\|\w+\|>|</?\w+>|<!\[CDATA\[|\]\]>)"
 _MARKS_AHEAD = re.compile(rf"(?:\s*{_MARK})+")
 _MARKS_BEHIND = re.compile(rf"(?:{_MARK}\s*)+\Z")
-#: Characters at the end in which marks are looked for.
+#: Characters at the end that are searched for marks.
 _END = 200
-#: A line as a listing shows it, with its number.
+#: A numbered line of a listing.
 _NUMBERED = re.compile(r"[ \t]*(\d{1,6})[ \t]*[:|\t\u2502\u2192](.*)")
 _PROMPT = re.compile(r"(?:>>>|\.\.\.)(?: |$)")
 _STRING_OR_COMMENT = re.compile(
-    # What is not closed ends with the line or the text: no program, and not to be looked through again and again.
+    # A string that is not closed ends with the line or the text, so that it is read only once.
     r"\"\"\"(?:[^\\\"]|\\.|\"(?!\"\"))*+(?:\"\"\"|\"*+\\?\Z)|'''(?:[^\\']|\\.|'(?!''))*+(?:'''|'*+\\?\Z)"
     r"|\"(?:[^\\\"\r\n]|\\.)*+(?:\"|(?=[\r\n])|\\?\Z)|'(?:[^\\'\r\n]|\\.)*+(?:'|(?=[\r\n])|\\?\Z)|#[^\r\n]*+",
     re.DOTALL,
 )
-#: Statements of `if … elif …`: each nests in the one before.
+#: Branches of `if … elif …`: each nests in the one before.
 MOST_ELIFS = 100
-#: Comprehensions in comprehensions: CPython 3.13 crashes on some 25.
+#: Nested comprehensions: CPython 3.13 crashes at about 25.
 MOST_COMPREHENSIONS = 12
-#: `finally` in `try … finally`: the compiler writes each of them out once for every way into it.
+#: Nested `try … finally`: the compiler repeats each `finally` for each way into it.
 MOST_FINALLYS = 6
 
 
 class SourceRefused(Exception):
-    """The text is no program that can be looked at; the message says why."""
+    """The text cannot be read as a program. The message says why."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         self.message = message
@@ -67,7 +67,7 @@ class SourceRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A program that parses: the text whose lines the tree counts, the tree, and all its nodes, level by level.
+    """A parsed program: its text, its tree, and all nodes of the tree, level by level.
 
     Each look at the program goes over `nodes`: finding them takes longer than looking. `kinds` are their types: what
     is not in it need not be looked for.
@@ -80,7 +80,7 @@ class Source:
 
 
 def parse(code: str, *, limit_bytes: int, limit_depth: int) -> Source:
-    """Parse a program, out of its markdown fence if it does not parse as it is.
+    """Parse a program. If it does not parse, try it without markdown fence, marks or line numbers.
 
     Raises SourceRefused for a text over its budgets, SyntaxError for one that is not Python.
     """
@@ -116,7 +116,7 @@ def _check_text(code: str, limit_bytes: int) -> None:
 
 
 def _readings(code: str) -> Iterator[str]:
-    """Yield the texts that may be meant, likeliest first; each keeps the line numbers of the text as sent."""
+    """Yield the possible programs in a text, the most likely first. Each keeps the line numbers."""
     yield code
     fenced = _fenced(code) if "```" in code or "~~~" in code else None
     if fenced is not None:
@@ -130,13 +130,13 @@ def _readings(code: str) -> Iterator[str]:
 
 
 def _without_language(code: str) -> str:
-    """Blank a first line that only names the language: as an expression it would be a name that nobody has bound."""
+    """Blank a first line that only names the language."""
     found = _LANGUAGE.match(code)
     return code if found is None else "\n" * found[0].count("\n") + code[found.end() :]
 
 
 def _without_sentences(code: str) -> str:
-    """Blank the sentences ahead of a program."""
+    """Blank the sentences before a program."""
     lines = code.split("\n")
     count = 0
     while count < len(lines) and (not lines[count].strip() or _SENTENCE.fullmatch(lines[count].strip())):
@@ -145,7 +145,7 @@ def _without_sentences(code: str) -> str:
 
 
 def _without_marks(code: str) -> str | None:
-    """Blank the marks around a program. Around JSON they mark a call, and no program."""
+    """Blank the marks around a program. Marks around JSON are a tool call, not a program."""
     ahead = _MARKS_AHEAD.match(code)
     begins = ahead.end() if ahead is not None else 0
     end = max(begins, len(code) - _END)
@@ -156,7 +156,7 @@ def _without_marks(code: str) -> str | None:
 
 
 def _without_numbers(code: str) -> str | None:
-    """Take the numbers off a listing: each line has the next one."""
+    """Remove the line numbers of a listing."""
     found = [_NUMBERED.fullmatch(line) for line in code.rstrip().split("\n")]
     matches = [each for each in found if each is not None]
     if len(matches) < len(found) or any(int(each[1]) != int(matches[0][1]) + n for n, each in enumerate(matches)):
@@ -165,14 +165,14 @@ def _without_numbers(code: str) -> str | None:
 
 
 def _without_prompts(code: str) -> str | None:
-    """Take the prompts off what was typed into an interpreter, and blank what it printed."""
+    """Remove the prompts of an interpreter session, and blank its output."""
     if not code.startswith(">>>"):
         return None
     return "\n".join(line[4:] if _PROMPT.match(line) else "" for line in code.split("\n"))
 
 
 def _unescaped(code: str) -> str | None:
-    """Read a program that was written as JSON once too often: one line, in which the ends of lines are written out."""
+    """Decode a program that was encoded as JSON twice: one line with `\\n` in it."""
     if "\\n" not in code or "\n" in code.strip():
         return None
     with suppress(ValueError):
@@ -181,7 +181,7 @@ def _unescaped(code: str) -> str | None:
 
 
 def _fenced(code: str) -> str | None:
-    """Blank all lines but those between markdown fences. One alone reaches to the end, or ends what is before it."""
+    """Blank all lines except those between markdown fences. A single fence opens or closes the program."""
     lines = code.split("\n")
     are_fences = [_FENCE.match(line) is not None for line in lines]
     count, inside, kept = sum(are_fences), False, []
@@ -209,7 +209,7 @@ def check_nesting(text: str, limit_depth: int) -> None:
     has_run = _times(text, _PREFIXES) >= _LEAST_PREFIXES or text.count("**") >= 60 or text.count(".") >= 200
     has_elifs = text.count("elif") > MOST_ELIFS
     if not (has_brackets or has_run or has_elifs):
-        return  # most programs: to count is a tenth of the work
+        return  # most programs; counting takes a tenth of the time
     bare = _STRING_OR_COMMENT.sub("''", text)
     depth = deepest = 0
     for character in re.findall(r"[()\[\]{}]", bare):
@@ -230,7 +230,7 @@ def _times(text: str, parts: Iterable[str]) -> int:
 
 
 def _longest_if(bare: str) -> int:
-    """Return the most `elif` that follow one `if`."""
+    """Return the largest number of `elif` after one `if`."""
     counts: dict[str, int] = {}
     longest = 0
     for indent, word in re.findall(r"^([ \t]*)(if|elif)\b", bare, re.MULTILINE):
@@ -258,7 +258,7 @@ def _all_nodes(tree: ast.Module, limit_depth: int) -> tuple[ast.AST, ...]:
 
 
 def _check_growth(tree: ast.Module, nodes: tuple[ast.AST, ...]) -> None:
-    """Refuse what the compiler cannot nest. Few programs have so many that it is worth to look how deep they are."""
+    """Refuse constructs that the compiler cannot nest so deep. The depth is computed only if there are many."""
     for kinds, most, what in _GROWING:
         if sum(_grows(node, kinds) for node in nodes) <= most:
             continue
@@ -286,7 +286,7 @@ _MAY_GROW = frozenset(kind for kinds, _, _ in _GROWING for kind in kinds)
 
 
 def children(level: list[ast.AST]) -> list[ast.AST]:
-    """Return the nodes directly below these, but for contexts and operators, which say nothing of their own."""
+    """Return the children of these nodes, except contexts and operators."""
     found: list[ast.AST] = []
     for node in level:
         kind: Any = type(node)
@@ -300,7 +300,7 @@ def children(level: list[ast.AST]) -> list[ast.AST]:
 
 
 _NODE = ast.AST
-#: Fields that hold text or numbers, or one of the nodes that all trees share: contexts and operators.
+#: Fields that hold text or numbers, or contexts and operators, which all trees share.
 _NO_NODES = frozenset({
     "id", "attr", "arg", "asname", "module", "level", "is_async", "simple", "conversion", "rest", "ctx", "op", "ops",
 })  # fmt: skip

@@ -1,4 +1,4 @@
-"""Names of variables: which a program may bind, which it may read, and what to write instead of the others."""
+"""Names of variables: those that a program may bind or read, and advice for the others."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 
 class Advice(NamedTuple):
-    """Why something is not available, and what to write instead."""
+    """The reason why a name is not available, and what to write instead."""
 
     reason: str
     instead: str
 
 
-#: Dunder variables that mean what they mean in a script.
+#: Dunder variables that a program may read, as in a script.
 READABLE = frozenset({"__name__", "__doc__", "__class__", "__debug__"})
 
 #: Dunder variables that scripts assign at their top level.
@@ -21,21 +21,21 @@ BINDABLE = frozenset({
     "__credits__", "__copyright__", "__maintainer__", "__status__", "__title__", "__description__",
 })  # fmt: skip
 
-#: `_x_` names that Enum gives a meaning to.
+#: `_x_` names that Enum uses.
 ENUM_NAMES = frozenset({"_value_", "_name_", "_missing_", "_order_", "_ignore_", "_generate_next_value_"})
 
 
 def is_dunder(name: str) -> bool:
-    """Tell whether a name has the form `__x__`."""
+    """Return whether a name has the form `__x__`."""
     return len(name) > 4 and name.startswith("__") and name.endswith("__")
 
 
-#: Attributes of ours on classes that programs inherit from.
+#: The prefix of our attributes on classes that programs inherit from.
 OURS = "_sandbox_"
 
 
 def is_reserved(name: str) -> bool:
-    """Tell whether a name has the form `_x_`, which sandboxes use for their hooks, or is one of ours."""
+    """Return whether a name has the form `_x_`, as hooks of sandboxes have, or our prefix."""
     return name.startswith(OURS) or (
         len(name) > 2
         and name.startswith("_")
@@ -50,7 +50,7 @@ _NO_FILES = "there are no files here"
 _NO_CODE = "text is never run as code here"
 _NO_STDIN = "nobody types into a program here"
 
-#: Builtins of CPython that are left out. A program that binds such a name itself may use it.
+#: Builtins of CPython that are not available. A program may bind such a name itself.
 UNAVAILABLE: dict[str, Advice] = {
     "open": Advice(
         _NO_FILES, "return the text (a result may be a string), or use io.StringIO where something wants a file"

@@ -1,13 +1,12 @@
-"""What programs can import: one table. What is not in it is not there.
+"""The table of all names that programs can import.
 
-raw       Functions, constants, and types of C, which nothing changes: handed over as they are.
-lent      Classes that the library writes in Python, as they are too. The language lets a program write to its own
-          classes and not to these, and the process ends with the one program that has them.
-facade    Ours, under the names of the library: where that reads a clock, draws by chance, prints, opens files, runs
-          text, or reads attributes by any name. They are in `facades`.
+raw       Functions, constants and immutable C types, handed over as they are.
+lent      Classes that the library writes in Python, handed over as they are. Programs cannot write to them, and each
+          process runs one program.
+facade    Replacements: where the library reads a clock, draws random numbers, opens files, runs text, or reads
+          attributes by any name. They are in `facades`; copies of whole modules are in `copies`.
 
-A name that this version of Python does not have is left out. A test compares the table with the library: what is raw
-cannot be changed, what is lent is a class, what is a facade is there.
+Names that this version of Python lacks are left out. A test compares the table with the library and the facades.
 """
 
 from __future__ import annotations
@@ -61,10 +60,9 @@ collections.abc: for isinstance and inheritance
         MutableSequence MutableSet Reversible Sequence Set Sized ValuesView
 colorsys: numbers
     raw: hls_to_rgb hsv_to_rgb rgb_to_hls rgb_to_hsv rgb_to_yiq yiq_to_rgb
-concurrent.futures: facades: jobs of the scheduler
-    lent: BrokenExecutor CancelledError InvalidStateError
-    facade: ALL_COMPLETED BrokenThreadPool Executor FIRST_COMPLETED FIRST_EXCEPTION Future ThreadPoolExecutor
-        TimeoutError as_completed wait
+concurrent.futures: a copy of the library's module over jobs of the scheduler
+    facade: ALL_COMPLETED BrokenExecutor BrokenThreadPool CancelledError Executor FIRST_COMPLETED FIRST_EXCEPTION
+        Future InvalidStateError ThreadPoolExecutor TimeoutError as_completed wait
 configparser: text; ConfigParser is a facade: no files
     lent: DuplicateOptionError DuplicateSectionError Error MissingSectionHeaderError NoOptionError NoSectionError
         ParsingError
@@ -159,9 +157,10 @@ json: text; load and dump take the streams of `io`
     lent: JSONDecodeError JSONDecoder JSONEncoder
 keyword: text
     raw: iskeyword issoftkeyword kwlist softkwlist
-logging: facades: records become notes
-    facade: CRITICAL DEBUG ERROR Formatter Handler INFO Logger NOTSET NullHandler StreamHandler WARNING basicConfig
-        critical debug disable error exception getLevelName getLogger info log warn warning
+logging: a copy of the library's module; records become notes
+    facade: CRITICAL DEBUG ERROR FATAL Filter Formatter Handler INFO LogRecord Logger LoggerAdapter NOTSET NullHandler
+        StreamHandler WARN WARNING addLevelName basicConfig critical debug disable error exception fatal getLevelName
+        getLogger info log root warn warning
 math: numbers in, numbers out
     raw: acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees dist e erf erfc exp exp2
         expm1 fabs factorial floor fma fmod frexp fsum gamma gcd hypot inf isclose isfinite isinf isnan isqrt lcm
@@ -177,9 +176,8 @@ operator: operators; the facades read attributes as getattr does
 pprint: text
     raw: isreadable isrecursive pformat pp pprint saferepr
     lent: PrettyPrinter
-queue: facades: they park the job that waits
-    lent: Empty Full ShutDown
-    facade: LifoQueue PriorityQueue Queue SimpleQueue
+queue: a copy of the library's module over locks of the scheduler
+    facade: Empty Full LifoQueue PriorityQueue Queue ShutDown SimpleQueue
 random: all facades: they draw from the seed of the execution
     facade: Random SystemRandom betavariate binomialvariate choice choices expovariate gammavariate gauss
         getrandbits getstate lognormvariate normalvariate paretovariate randbytes randint random randrange sample
@@ -191,7 +189,7 @@ re: text; a pattern that takes for ever is ended by the clock of the process
 reprlib: text; the shared aRepr is left out
     raw: recursive_repr repr
     lent: Repr
-secrets: the facades draw from the seed of the execution
+secrets: a copy of the library's module, which draws from the seed of the execution
     raw: compare_digest
     facade: SystemRandom choice randbelow randbits token_bytes token_hex token_urlsafe
 shlex: text; split is a facade, since the library's class opens files
@@ -218,10 +216,10 @@ sys: numbers; the facades tell of the program, and nothing of the process
 textwrap: text
     raw: dedent fill indent shorten wrap
     lent: TextWrapper
-threading: facades: jobs of the scheduler
-    lent: BrokenBarrierError
-    facade: Barrier BoundedSemaphore Condition Event Lock RLock Semaphore TIMEOUT_MAX Thread ThreadError Timer
-        activeCount active_count currentThread current_thread enumerate get_ident get_native_id local main_thread
+threading: a copy of the library's module over jobs of the scheduler
+    facade: Barrier BoundedSemaphore BrokenBarrierError Condition Event Lock RLock Semaphore TIMEOUT_MAX Thread
+        ThreadError Timer activeCount active_count currentThread current_thread enumerate get_ident get_native_id local
+        main_thread
 time: the facades show the time of the execution
     raw: strptime
     lent: struct_time
@@ -290,7 +288,7 @@ zoneinfo: zones that were read before the walls went up
 
 
 class Listed(NamedTuple):
-    """The names of one module, and why these and no others."""
+    """The names of one module, and a reason."""
 
     why: str
     raw: tuple[str, ...] = ()
@@ -299,7 +297,7 @@ class Listed(NamedTuple):
 
 
 def _read(text: str) -> dict[str, Listed]:
-    """Read the table: a line that is not indented begins a module, `:` ends the word for a kind of names."""
+    """Parse the table. Lines without indent begin a module; `kind:` begins the names of a kind."""
     rows: dict[str, dict[str, list[str]]] = {}
     why: dict[str, str] = {}
     for line in text.strip().split("\n"):

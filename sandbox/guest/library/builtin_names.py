@@ -1,4 +1,4 @@
-"""Builtins: CPython's own, and ours where the real ones look too deep."""
+"""Builtins: CPython's own, and facades for those that read any attribute."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from sandbox.guest.process.identities import IDENTITIES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Data types and functions over data: they see what they are given.
+#: Data types and functions over data.
 _DATA = """
     abs aiter all anext any ascii bin bool bytearray bytes callable chr classmethod complex dict divmod enumerate
     filter float format frozenset hash hex int isinstance issubclass iter len list map max min next object oct ord
     pow property range repr reversed round set slice sorted staticmethod str sum super tuple zip Ellipsis
     NotImplemented True False None __build_class__
 """
-#: Every exception: programs raise and catch them.
+#: All exceptions.
 _EXCEPTIONS = [
     name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
 ]
@@ -68,11 +68,11 @@ def static_builtins() -> dict[str, Any]:
 
 
 def seen_id(value: object, /) -> int:
-    """Do what `id` does, with a number that is the same in every run."""
+    """Return a number like `id`, the same in every run."""
     return IDENTITIES.shown(value)
 
 
-#: What C code imports by itself when a program calls it (`strftime` does), through the builtins of that program.
+#: Modules that C code imports through the builtins of the program that calls it (`strftime`).
 _IMPORTED_BY_C = frozenset({
     "_io", "_pylong", "_strptime", "abc", "collections", "collections.abc", "contextvars", "copyreg", "datetime",
     "decimal", "enum", "functools", "io", "math", "numbers", "operator", "re", "string", "time", "types", "typing",
@@ -81,7 +81,7 @@ _IMPORTED_BY_C = frozenset({
 
 
 def import_for_c(name: str, *_: Any) -> Any:
-    """Import for C code. No program can spell the name under which this stands."""
+    """Import a module for C code. Programs cannot spell `__import__` of this table."""
     if name not in _IMPORTED_BY_C:
         message = f"no module {name} here"
         raise ImportError(message)
@@ -89,14 +89,14 @@ def import_for_c(name: str, *_: Any) -> Any:
 
 
 def unavailable(name: str) -> Any:
-    """Stand where a program reads a builtin that is left out, in a function that nothing seemed to call."""
+    """Raise NameError for a builtin that is left out, in a function that nothing seemed to call."""
     advice = UNAVAILABLE[name]
     message = f"{name} is not available: {advice.reason}; {advice.instead}"
     raise NameError(message, name=name)
 
 
 def visible(names: Mapping[str, Any]) -> dict[str, Any]:
-    """Return variables without those of the sandbox."""
+    """Return variables without the sandbox's own."""
     return {name: value for name, value in names.items() if not name.startswith(".") and name != "__builtins__"}
 
 
@@ -117,7 +117,7 @@ def program_locals() -> dict[str, Any]:
 
 
 def vars_(*values: Any) -> Any:
-    """Do what `vars` does."""
+    """`vars`, by the rules of `getattr`."""
     if not values:
         return program_locals()
     value = values[0]
@@ -125,12 +125,12 @@ def vars_(*values: Any) -> Any:
 
 
 def dir_(*values: Any) -> list[str]:
-    """Do what `dir` does."""
+    """`dir`, without private names of others."""
     return seen_names(values[0]) if values else sorted(program_locals())
 
 
 def seen_names(value: Any) -> list[str]:
-    """Return what `dir(value)` gives: for what is not the program's, without private names."""
+    """Return the names in `dir(value)`. Private names are left out, unless the value is the program's own."""
     if isinstance(value, Table):
         return table_names(value)
     if is_own(value):

@@ -1,4 +1,4 @@
-"""Import: module names to tables of names, by the one list in `allowlist`."""
+"""Imports of a program: each module is a table of the names in `allowlist`."""
 
 from __future__ import annotations
 
@@ -14,17 +14,9 @@ from sandbox.guest.advice.not_offered import NOT_OFFERED, WITHHELD
 from sandbox.guest.language.access import getattr_
 from sandbox.guest.language.own import show_numbers
 from sandbox.guest.library.allowlist import MODULES
-from sandbox.guest.library.facades import (
-    asynchronous,
-    chance,
-    classes,
-    clocks,
-    logs,
-    system,
-    texts,
-    threads,
-    tracebacks,
-)
+from sandbox.guest.library.copies import read_sources
+from sandbox.guest.library.deferred import DEFERRED, DeferredModules
+from sandbox.guest.library.facades import asynchronous, chance, classes, clocks, system, threads, tracebacks
 from sandbox.guest.library.tables import TABLE, Table, explain_missing, table_names
 
 if TYPE_CHECKING:
@@ -32,16 +24,14 @@ if TYPE_CHECKING:
 
     from sandbox.guest.library.scene import Scene
 
-#: Facades that are the same for every program.
-FACADES: dict[str, dict[str, Any]] = {**classes.FACADES, **texts.FACADES, "traceback": tracebacks.TRACEBACK}
-#: Facades that are made for one program.
+#: Facades without state, by module.
+FACADES: dict[str, dict[str, Any]] = {**classes.FACADES, "traceback": tracebacks.TRACEBACK}
+#: Functions that build the facades of one program, by module.
 BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {
     "asyncio": asynchronous.asyncio_names,
     "concurrent.futures": threads.futures_names,
     "contextvars": asynchronous.context_names,
     "email.utils": clocks.email_names,
-    "gzip": texts.gzip_names,
-    "logging": logs.logging_names,
     "queue": threads.queue_names,
     "random": chance.random_names,
     "secrets": chance.secrets_names,
@@ -52,7 +42,16 @@ BUILDERS: dict[str, Callable[[Scene], dict[str, Any]]] = {
     "uuid": chance.uuid_names,
     "warnings": tracebacks.warnings_names,
 }
-#: Modules under which others stand.
+#: Facades in deferred modules: the module below `facades`, and its builder or its `FACADES`.
+_DEFERRED_FACADES = {
+    "configparser": ("texts", "FACADES"),
+    "gzip": ("texts", "gzip_names"),
+    "logging": ("logs", "logging_names"),
+    "shlex": ("texts", "FACADES"),
+    "xml.etree.ElementTree": ("texts", "FACADES"),
+    "xml.sax.saxutils": ("texts", "FACADES"),
+}
+#: Submodules that are attributes of their package.
 _PARENTS = {
     "collections": {"abc": "collections.abc"},
     "concurrent": {"futures": "concurrent.futures"},
@@ -63,7 +62,7 @@ _PARENTS = {
     "xml.etree": {"ElementTree": "xml.etree.ElementTree"},
     "xml.sax": {"saxutils": "xml.sax.saxutils"},
 }
-#: Parts of the library under which names of a module are found as well: they give the table of that module.
+#: Submodules that stand for their whole module: importing one returns the table of the module.
 _PARTS = {
     "asyncio": ("exceptions", "locks", "queues", "taskgroups", "tasks", "timeouts"),
     "concurrent.futures": ("thread",),
@@ -72,13 +71,13 @@ _PARTS = {
 _WHOLE = {f"{module}.{part}": module for module, parts in _PARTS.items() for part in parts}
 
 OFFERED = frozenset({*MODULES, *_PARENTS, *_WHOLE})
-#: Modules that are all facade: the library's are not imported for them.
+#: Modules of facades alone: the library's module is not imported.
 _OURS = frozenset(name for name, listed in MODULES.items() if not (listed.raw or listed.lent))
 
 
 @cache
 def library_names(module: str) -> dict[str, Any]:
-    """Return the names of the library that are listed for a module, as far as this version of Python has them."""
+    """Return the library's objects that are listed for a module and exist in this version of Python."""
     listed = MODULES.get(module)
     if listed is None or module in _OURS:
         return {}
@@ -87,12 +86,16 @@ def library_names(module: str) -> dict[str, Any]:
 
 
 def load_all() -> None:
-    """Read all of them, so that no import is left for when files are out of reach."""
+    """Import the modules that programs use often, and read the code of the others. No file is opened later."""
+    read_sources()
+    deferred = DeferredModules(DEFERRED)
+    deferred.install()
     for module in MODULES:
-        library_names(module)
+        if module not in deferred:
+            library_names(module)
 
 
-#: What libraries call the errors that they raise.
+#: Names of exception classes.
 _OF_ERRORS = re.compile(r"[A-Z]\w*(Error|Exception)|ToolRejected")
 
 
@@ -107,18 +110,18 @@ class Modules:
         self._tables: dict[str, Table] = {}
 
     def begin(self, roots: Collection[str], seed: bytes) -> None:
-        """Take the names of the namespaces, and the seed of the execution."""
+        """Set the names of the tool namespaces and the seed of the execution."""
         self._roots, self._seed = roots, seed
 
     def import_module(self, name: str, result: str) -> Any:
-        """Do what `import name` does, and return what the name `result` stands for: `name` itself, or its root."""
+        """Run `import name` and return the table of `result`, which is `name` or its root."""
         if name in OFFERED:
             self.table(name)
             return self.table(result)
         return self._other(name, result)
 
     def import_from(self, module: str, name: str) -> Any:
-        """Do what `from module import name` does."""
+        """Run `from module import name` and return the object."""
         if module not in OFFERED:
             if f"{module}.{name}" in OFFERED:
                 return self.table(f"{module}.{name}")
@@ -133,7 +136,7 @@ class Modules:
             raise ImportError(message, name=module) from None
 
     def import_all(self, module: str) -> None:
-        """Do what `from module import *` does at the top level of a program."""
+        """Run `from module import *` at the top level of a program."""
         if module not in OFFERED:
             self._other(module, module)
             message = f"{module} is a namespace of tools: call {module}.group.operation(name=value)"
@@ -144,7 +147,7 @@ class Modules:
         )
 
     def import_by_call(self, name: str, *scopes: Any, fromlist: Any = (), **_: Any) -> Any:
-        """Do what `__import__(name)` does; with a `fromlist` it gives the module itself, else its root."""
+        """Run `__import__(name)`: return the module with a `fromlist`, and its root without."""
         name = str.__str__(name)
         is_inner = bool(fromlist or scopes[2:3] not in ((), (None,), ((),), ([],)))
         return self.import_module(name, name if is_inner else name.partition(".")[0])
@@ -152,7 +155,7 @@ class Modules:
     import_by_call.__name__ = "__import__"
 
     def import_submember(self, module: str, name: str) -> Any:
-        """Take a name out of a namespace of tools that is imported as if it were a module."""
+        """Return a name of a tool namespace that is imported like a module."""
         value = self._other(module, module)
         if _OF_ERRORS.fullmatch(name):
             return self._error(module, name)
@@ -161,7 +164,7 @@ class Modules:
         return self._part(value, name)
 
     def _error(self, module: str, name: str) -> Any:
-        """Return one of the errors that calls raise, the same for all namespaces, and no operation of that name."""
+        """Return an exception class of failed calls. All namespaces share these classes."""
         found = self._scene.variables["__builtins__"].get(name)
         if isinstance(found, type):
             return found
@@ -176,9 +179,9 @@ class Modules:
         name = _WHOLE.get(name, name)
         found = self._tables.get(name)
         if found is None:
-            if self._seed is not None:  # at the first import: no program draws without one
+            if self._seed is not None:  # seeded at the first import, since random numbers need one
                 self._scene.random.seed(self._seed)
-                random.seed(self._seed)  # a few functions of the library draw from the shared generator
+                random.seed(self._seed)  # some functions of the library use the shared generator
                 self._seed = None
             found = self._tables[name] = self._make(name)
         return found
@@ -187,10 +190,10 @@ class Modules:
         listed = library_names(name)
         names = {key: copy(value) if isinstance(value, list | dict | set) else value for key, value in listed.items()}
         names |= FACADES.get(name, {})
-        if name in BUILDERS:
-            facades = BUILDERS[name](self._scene)
+        if name in BUILDERS or name in _DEFERRED_FACADES:
+            facades = self._build(name)
             for facade in facades.values():
-                if isinstance(facade, type) and facade.__module__ == name:
+                if isinstance(facade, type) and facade.__module__.startswith(name):
                     show_numbers(facade)
             names |= facades
         if name == "importlib":
@@ -201,6 +204,14 @@ class Modules:
         table: Table = kind(name, names, WITHHELD.get(name))
         vars(table).update(dict.fromkeys(_PARTS.get(name, ()), table))
         return table
+
+    def _build(self, name: str) -> dict[str, Any]:
+        if name in BUILDERS:
+            return BUILDERS[name](self._scene)
+        home, attribute = _DEFERRED_FACADES[name]
+        found = getattr(import_module(f"sandbox.guest.library.facades.{home}"), attribute)
+        facades: dict[str, Any] = found[name] if isinstance(found, dict) else found(self._scene)
+        return facades
 
     def _other(self, name: str, result: str) -> Any:
         root = name.partition(".")[0]
@@ -214,7 +225,7 @@ class Modules:
         raise ModuleNotFoundError(_explain(name), name=name)
 
     def _part(self, namespace: Any, name: str) -> Any:
-        """Read an attribute that an import names, by the rules of `getattr`."""
+        """Return an attribute by the rules of `getattr`."""
         try:
             return getattr_(namespace, name)
         except AttributeError as error:

@@ -1,9 +1,12 @@
-"""What the facades of one program are made from."""
+"""The parts of one execution that facades are made from."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.library.copies import Copies
 
 if TYPE_CHECKING:
     import random
@@ -16,9 +19,9 @@ if TYPE_CHECKING:
     from sandbox.guest.tools import ToolCalls
 
 
-@dataclass(slots=True)
+@dataclass(eq=False)
 class Scene:
-    """One execution: its clock, its random numbers, its scheduler, its output, its variables."""
+    """The clock, scheduler, output, variables and random numbers of one execution."""
 
     clock: Clock
     hub: Hub
@@ -29,3 +32,8 @@ class Scene:
     variables: dict[str, Any]
     note: Callable[[str], None]
     is_async: bool = False
+
+    @cached_property
+    def copies(self) -> Copies:
+        """The copies of library modules that the program imports."""
+        return Copies(self)

@@ -1,4 +1,4 @@
-"""Tables: what `import` gives. A fixed list of names, read-only; never a module."""
+"""Tables: read-only lists of names, which programs import in the place of modules."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-#: Among the names of a module, the class of its table, where that is not `Table`. No program can spell it.
+#: The key of a table class other than `Table`, among the names of a module. No program can spell it.
 TABLE = ".table"
 
 
 class Table:
-    """The names of one module that a program may use: attributes that can be read at full speed, and not be written."""
+    """The names of one module that a program may use, as read-only attributes."""
 
     __slots__ = ("__dict__", "_name", "_withheld")
     _name: str
@@ -26,7 +26,7 @@ class Table:
             raise AttributeError("a module is read-only here")
         object.__setattr__(self, "_name", name)
         object.__setattr__(self, "_withheld", withheld or {})
-        # As code has them: the interpreter remembers where it found a name by the name's identity.
+        # Interned, as names in code are: the interpreter caches attributes by the identity of the name.
         vars(self).update(zip(map(sys.intern, names), names.values(), strict=True))
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -50,7 +50,7 @@ class Table:
         return hash(self._name)
 
     def __eq__(self, other: object) -> bool:
-        return self is other
+        return self is other  # not NotImplemented, which would pass the table to the other's `__eq__`
 
     def __repr__(self) -> str:
         return f"<module {self._name!r}>"
@@ -61,17 +61,17 @@ Table.__module__ = "builtins"
 
 
 def table_name(table: Table) -> str:
-    """Return the name of the module that a table stands for."""
+    """Return the name of the module."""
     return table._name
 
 
 def table_names(table: Table) -> list[str]:
-    """Return the names that a table holds, sorted."""
+    """Return the sorted names of a table."""
     return sorted(vars(table))
 
 
 def explain_missing(table: Table, name: str) -> str:
-    """Say that a table lacks a name, why if that is known, and what is near."""
+    """Return the message for a missing name, with the reason or near names."""
     module = table_name(table)
     reason = table._withheld.get(name)
     if reason:

@@ -1,4 +1,4 @@
-"""The socket to the host: frames in, frames out, calls collected until the program is about to wait."""
+"""The socket to the host: frames in, frames out. Calls are collected until the program is about to wait."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class HostGone(BaseException):
 
 
 class Connection:
-    """Bytes in order, both ways, by read(2) and write(2): a worker may make no calls that are for sockets alone."""
+    """A byte stream over read(2) and write(2), because a worker may make no socket calls."""
 
     __slots__ = ("_reading", "_writing")
 
@@ -33,16 +33,16 @@ class Connection:
         self._writing = writing
 
     def read(self, size: int) -> bytes:
-        """Read some; nothing when the other side is gone."""
+        """Read up to `size` bytes. Returns no bytes at the end of the stream."""
         return os.read(self._reading, size)
 
     def write(self, data: memoryview) -> int:
-        """Write some, and return how much."""
+        """Write bytes, and return how many were written."""
         return os.write(self._writing, data)
 
 
 class Channel:
-    """One connection. `object_hook` makes the dicts of answers and inputs."""
+    """Messages over one connection. `object_hook` makes the dicts of answers and inputs."""
 
     def __init__(self, connection: Connection, object_hook: Callable[[dict[str, Any]], Any]) -> None:
         self.connection = connection
@@ -60,24 +60,25 @@ class Channel:
 
     @property
     def has_calls(self) -> bool:
-        """Whether calls have collected that the host does not know of."""
+        """Whether there are calls that were not sent yet."""
         return bool(self._calls)
 
     def call(self, path: str, tool: str, arguments: bytes, answer: Callable[[dict[str, Any]], None]) -> int:
-        """Note a call, to be sent when the program waits. `answer` gets the message that answers it."""
+        """Note a call; it is sent when the program waits. `answer` is called with the reply."""
         self._last_id += 1
         self._calls.append(encode_call(self._last_id, path, tool, arguments))
         self.in_flight[self._last_id] = answer
         return self._last_id
 
     def cancel(self, call_id: int) -> None:
-        """Nobody waits for this call any more. A late answer is dropped."""
+        """Cancel a call. A late reply is dropped."""
         if self.in_flight.pop(call_id, None) is not None:
-            self._collect_calls(None, None)
+            if self._calls:
+                self.send_calls(None, None)
             self._outgoing.append(encode_cancel(call_id))
 
     def answer(self, message: dict[str, Any]) -> None:
-        """Hand an answer to whoever waits for it."""
+        """Pass a reply to the caller that waits for it."""
         waiting = self.in_flight.pop(message["id"], None)
         if waiting is not None:
             waiting(message)
@@ -85,20 +86,14 @@ class Channel:
     # --- frames ----------------------------------------------------------------------------------------------------
 
     def send_calls(self, wake: int | None, delay: int | None) -> None:
-        """Queue the calls that have collected, with the wishes for timers."""
-        self._collect_calls(wake, delay, always=True)
-
-    def _collect_calls(self, wake: int | None, delay: int | None, *, always: bool = False) -> None:
-        if not self._calls and not always:
-            return
+        """Queue the collected calls, with the timers that the program waits for."""
         message = encode_calls(self._calls, wake=wake, delay=delay)
         self._calls.clear()
         self.wake_told = wake
-        self._queue_output()  # what was printed before the calls is told before them
-        self._outgoing.append(message)
+        self.send(message)
 
     def send(self, data: bytes) -> None:
-        """Queue a frame that is ready, behind what was printed before it."""
+        """Queue a frame, behind the output that came before it."""
         self._queue_output()
         self._outgoing.append(data)
 
@@ -124,7 +119,7 @@ class Channel:
             raise HostGone from None
 
     def read_start(self) -> dict[str, Any]:
-        """Read what starts a program, or asks for what it is compiled to."""
+        """Read the message that starts a program, or that asks to compile one."""
         start: dict[str, Any] = self._scan_start(self._read_text(), 0)[0]
         if start["t"] == "run":
             start["inputs"] = self.read() if start["inputs"] else {}
@@ -136,7 +131,7 @@ class Channel:
         return message
 
     def _read_text(self) -> str:
-        if not self._buffer:  # the usual case: one frame comes in one piece, and nothing else with it
+        if not self._buffer:  # the usual case: one frame in one piece
             chunk = self._read_some(_CHUNK)
             if len(chunk) > HEADER_BYTES and HEADER.unpack_from(chunk)[0] == len(chunk) - HEADER_BYTES:
                 return str(chunk[HEADER_BYTES:], "utf-8")
@@ -162,7 +157,7 @@ class Channel:
 
 @cache
 def _scanner(object_hook: Callable[[dict[str, Any]], Any] | None) -> Callable[[str, int], tuple[Any, int]]:
-    """Make the parser once; without `json.loads` around it, which looks for white space that the host never sends."""
+    """Make the JSON parser once, without the search for white space in `json.loads`: the host sends none."""
     make: Any = json.scanner.make_scanner
     scan: Callable[[str, int], tuple[Any, int]] = make(json.JSONDecoder(object_hook=object_hook))
     return scan

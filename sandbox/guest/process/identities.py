@@ -1,4 +1,4 @@
-"""Numbers in the place of addresses: these differ from run to run, those do not."""
+"""Numbers instead of addresses, because addresses differ from run to run."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ import re
 import weakref
 from typing import Any
 
-#: Where shown numbers begin. They look like addresses, and are none.
+#: The first number that is shown as an address.
 BASE = 0x100000000000
 _STEP = 16
 _SHOWN = re.compile(r"(?<= at 0x)[0-9a-f]{9,16}(?![0-9a-f])")
 
 
 class _Watch(weakref.ref[Any]):
-    """Tells when an object is gone, and where it was."""
+    """A weak reference that keeps the address of its object."""
 
     __slots__ = ("address",)
     address: int
 
 
 class Identities:
-    """Numbers objects in the order in which somebody asks."""
+    """Numbers objects in the order of the questions."""
 
     def __init__(self) -> None:
-        #: Numbers by address, each with what watches the object, or keeps it.
+        #: Numbers by address, each with a weak reference, or with the object if there can be none.
         self.known: dict[int, tuple[int, object]] = {}
         self._in_text: dict[int, int] = {}
         self._last = 0
 
     def number(self, value: object) -> int:
-        """Return the number of an object, which no other object of the execution ever gets.
+        """Return the number of an object. No other object of the execution gets it.
 
-        What cannot be watched until it is gone (text, numbers) is kept, so that its address belongs to nobody else.
+        An object without weak references (text, a number) is kept, so that its address is not used again.
         """
         address = id(value)
         found = self.known.get(address)
@@ -40,22 +40,22 @@ class Identities:
         return found[0]
 
     def shown(self, value: object) -> int:
-        """Return what stands for the address of an object: `id(value)` for programs."""
+        """Return `id(value)` as programs see it."""
         return BASE + self.number(value) * _STEP
 
     def steady(self, text: str) -> str:
-        """Return a text with numbers in the place of addresses (`<function f at 0x…>`), by order of appearance."""
+        """Return a text with numbers instead of addresses (`<function f at 0x…>`), in order of appearance."""
         return _SHOWN.sub(self._instead, text) if " at 0x" in text else text
 
     def clear(self) -> None:
-        """Forget all, at the start of an execution."""
+        """Forget all numbers, at the start of an execution."""
         self.known.clear()
         self._in_text.clear()
         self._last = 0
 
     def steady_json(self, data: bytes) -> bytes:
-        """Do the same in JSON."""
-        shows = b"x" in data and b" at 0x" in data  # the first is sought at once, and most data have none
+        """Do the same for JSON."""
+        shows = b"x" in data and b" at 0x" in data  # fast for most data
         return self.steady(data.decode()).encode() if shows else data
 
     def _next(self) -> int:
@@ -76,7 +76,7 @@ class Identities:
     def _instead(self, found: re.Match[str]) -> str:
         address = int(found[0], 16)
         if address >> 36 not in _regions():
-            return found[0]  # nobody lives there: it is text of the program
+            return found[0]  # no object can be there: it is text of the program
         known = self.known.get(address)
         number = known[0] if known is not None else self._in_text.get(address)
         if number is None:
@@ -85,13 +85,13 @@ class Identities:
 
 
 def _regions() -> frozenset[int]:
-    """Return the parts of memory in which objects live: of the interpreter's own, of small and of large ones.
+    """Return the regions of memory that hold objects: static, small and large ones.
 
-    Each with its neighbours: what grows may go over the border of a part.
+    Each region comes with its neighbours, because it may grow into them.
     """
     parts = (id(type) >> 36, id(object()) >> 36, id(bytes(1 << 16)) >> 36)
     return frozenset(part + step for part in parts for step in (-1, 0, 1))
 
 
-#: One program runs in a process at a time; `serve` clears this before it starts one.
+#: The numbers of the one program that runs in the process. They are cleared before it starts.
 IDENTITIES = Identities()

@@ -1,4 +1,4 @@
-"""What a program prints: kept within its limit, and sent whenever the program is about to wait."""
+"""The output of a program: kept within its limit, and sent whenever the program is about to wait."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FRAME = 512 * 1024
 
 
 class Output:
-    """Collects printed text up to a limit in bytes; what comes after is dropped, and the output says so."""
+    """Collects printed text up to a limit in bytes. The output says so if text is dropped."""
 
     def __init__(self) -> None:
         self._limit = self._room = 0
@@ -47,7 +47,7 @@ class Output:
         self.was_cut = True
 
     def take(self) -> bytes:
-        """Return what was printed since the last time as a frame, or nothing."""
+        """Return the text printed since the last call as frames, or nothing."""
         if not self._parts:
             return b""
         text = "".join(self._parts)
@@ -56,12 +56,12 @@ class Output:
         return b"".join(encode_output(piece, cut=self.was_cut and piece is pieces[-1]) for piece in pieces)
 
 
-#: Characters of standard error that are kept: the beginning tells what went wrong.
+#: Characters of standard error that are kept. The beginning says what went wrong.
 _MOST_ERRORS = 900
 
 
 class Errors:
-    """Collects what goes to standard error, which is no output: its beginning becomes a remark."""
+    """Collects text on standard error. Its beginning becomes a note of the outcome."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -76,7 +76,7 @@ class Errors:
 
     @property
     def remark(self) -> str:
-        """What was written, as one remark; nothing if nothing was."""
+        """The collected text as one note, or an empty text."""
         text = IDENTITIES.steady("".join(self._parts)).strip()
         return f"on standard error: {text}{' …' if self._room < 0 else ''}" if text else ""
 
@@ -98,16 +98,8 @@ class Stream(io.TextIOBase):
         return len(text)
 
     def writable(self) -> bool:
-        """Tell that it can be written."""
+        """Return that it can be written."""
         return True
-
-    def isatty(self) -> bool:
-        """Tell that nobody watches."""
-        return False
-
-    def fileno(self) -> int:
-        """Refuse: there is no file behind it."""
-        raise OSError("this stream has no file")
 
     def close(self) -> None:
         """Do nothing: the stream ends with the program."""
@@ -120,24 +112,14 @@ Stream.__module__ = "io"
 
 
 class Streams:
-    """The standard streams of one program. While it runs they are those of the process: the library prints there."""
+    """The standard streams of one program."""
 
     def __init__(self, output: Output, errors: Errors) -> None:
         self.stdout, self.stderr = Stream(output, "stdout"), Stream(errors, "stderr")
-        self._before: tuple[Any, Any] = (None, None)
-
-    def install(self) -> None:
-        """Put them in their places."""
-        self._before = (sys.stdout, sys.stderr)
-        sys.stdout, sys.stderr = self.stdout, self.stderr
-
-    def uninstall(self) -> None:
-        """Put back what was there."""
-        sys.stdout, sys.stderr = self._before
 
 
 def make_print(output: Output, stdout: Stream) -> Any:
-    """Return the `print` of a program: what goes to standard output is put together here, and not piece by piece."""
+    """Return the `print` of a program. It writes each line to standard output in one piece."""
 
     def print(  # noqa: A001 - its name is what it is
         *values: object, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False

@@ -1,4 +1,4 @@
-"""The faster encoder, for plain data alone: None, booleans, numbers, text, lists, tuples and dicts with text as keys.
+"""A faster encoder for plain data: None, booleans, numbers, text, lists, tuples and dicts with text keys.
 
 orjson trusts what it is given: it runs code of enumerations while it holds pointers into lists, believes the fields of
 a UUID, and does not survive that memory ends. So each value goes through marshal first, which runs no code, refuses
@@ -13,74 +13,68 @@ from __future__ import annotations
 import gc
 import marshal  # noqa: TID251  # written to be measured, and thrown away
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
-#: Smaller values are the standard library's.
+#: Smaller values are left to the standard library.
 _LARGE = 1 << 14
-#: What a byte of marshal's can take in all: six bytes of JSON (`\u0000`), in a buffer that doubles and is then copied,
-#: and its share of a text's copy as UTF-8.
+#: Memory for each byte of marshal: six bytes of JSON (`\u0000`) in a buffer that doubles and is copied, and
+#: a copy of the text as UTF-8.
 _ROOM = 6 * 3 + 1
-#: NaN and Infinity as marshal writes them; orjson would make them null.
+#: NaN and Infinity in the format of marshal. orjson would write null.
 _UNREAL = re.compile(rb"g.{6}[\xf0-\xff][\x7f\xff]", re.DOTALL)
 _WITHOUT_REFERENCES = 2
-_MORE = 1 << 20
-#: What marshal writes beside a text, and beside the members of a dict.
+#: The depth limit of orjson.
+_DEEPEST = 254
+#: Bytes that marshal writes beside a text, and beside the members of a dict.
 _AROUND_TEXT, _AROUND_DICT = 5, 2
-#: Of a character as UTF-8.
+#: Bytes of a character in UTF-8.
 _MOST_BYTES = 4
-#: What a text is weighed by, and of `null` what is rare in others: picked out in one go.
+#: All bytes except brackets, which decide the weight, and the letters `ul` of `null`.
 _NOT_TOLD = bytes(set(range(256)) - set(b"[]{}ul"))
 
 
-class PlainEncoder:
-    """Encodes plain data that nothing happens between: what was found to have room once has room again.
+class Encoded(NamedTuple):
+    """JSON, and its brackets for `weight`."""
 
-    `brackets` are those of the last JSON, for `weight`.
-    """
+    data: bytes
+    brackets: bytes
 
-    __slots__ = ("_room", "brackets")
 
-    def __init__(self) -> None:
-        self._room = 0
-        self.brackets: bytes | None = None
+def dumps(value: Any, depth: int) -> Encoded | None:
+    """Return the JSON of large plain data nested at most `depth` deep, None for any other value."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return _dumps(value, _DEEPEST - depth)
+    except (TypeError, ValueError, MemoryError):
+        return None
+    finally:
+        if collects:
+            gc.enable()
 
-    def dumps(self, value: Any, depth: int) -> bytes | None:
-        """Return the JSON of large plain data that is not nested deeper than `depth`, None for anything else."""
-        collects = gc.isenabled()
-        gc.disable()
-        try:
-            return self._dumps(value, _DEEPEST - depth)
-        except (TypeError, ValueError, MemoryError):
-            return None
-        finally:
-            if collects:
-                gc.enable()
 
-    def _dumps(self, value: Any, around: int) -> bytes | None:
-        """Encode. The encoder's own limit of depth is kept: the value goes into as many lists as are left of it."""
-        if type(value) is str:
-            marshalled, size = b"", len(value) * (1 if value.isascii() else _MOST_BYTES)
-            around = min(around, 0)  # nothing is nested in it
-        else:
-            marshalled, size = measured(value)
-        if size < _LARGE or around < 0:
-            return None
-        if size * _ROOM > self._room:
-            room = size * _ROOM + _MORE  # the next part may be larger
-            bytes(room)  # or MemoryError; no page of it is touched
-            self._room = room
-        for _ in range(around):
-            value = [value]
-        data = orjson.dumps(value)[around : -around or None]
-        self.brackets = data.translate(None, _NOT_TOLD)
-        has_null = b"ull" in self.brackets and b"null" in data
-        return None if has_null and _UNREAL.search(marshalled) else data
+def _dumps(value: Any, around: int) -> Encoded | None:
+    """Encode a value. It is wrapped in lists, so that the depth limit of the encoder becomes that of the result."""
+    if type(value) is str:
+        marshalled, size = b"", len(value) * (1 if value.isascii() else _MOST_BYTES)
+        around = min(around, 0)  # nothing is nested in it
+    else:
+        marshalled, size = measured(value)
+    if size < _LARGE or around < 0:
+        return None
+    bytes(size * _ROOM)  # raises MemoryError if there is no room; touches no page
+    for _ in range(around):
+        value = [value]
+    data = orjson.dumps(value)[around : -around or None]
+    brackets = data.translate(None, _NOT_TOLD)
+    has_null = b"ull" in brackets and b"null" in data
+    return None if has_null and _UNREAL.search(marshalled) else Encoded(data, brackets)
 
 
 def measured(value: Any) -> tuple[bytes, int]:
-    """Return what marshal writes of a value, and no less than how much it would be with all keys.
+    """Return the marshal data of a value, and an upper bound of its size with all keys.
 
     Of records it writes the values alone: their keys are most of the rest, and mostly the same. A dict whose keys are
     all text leads the interpreter to its values alone, any other to its keys, too; that is then left to marshal.
@@ -93,18 +87,3 @@ def measured(value: Any) -> tuple[bytes, int]:
             return marshalled, len(marshalled) + len(value) * _AROUND_DICT + len(inside) * (longest + _AROUND_TEXT)
     marshalled = marshal.dumps(value, _WITHOUT_REFERENCES)
     return marshalled, len(marshalled)
-
-
-def _deepest() -> int:
-    """Return how deep the encoder goes; -1 when there is no end to it."""
-    value: list[Any] = []
-    for depth in range(1, 1_000):
-        try:
-            orjson.dumps(value)
-        except TypeError:
-            return depth - 1
-        value = [value]
-    return -1
-
-
-_DEEPEST = _deepest()

@@ -1,7 +1,7 @@
-"""How a failure is told: type, message, place, the lines around it, the way there, and what to do.
+"""The report of a failure: type, message, place, the lines around it, the traceback, and a hint.
 
-All of it is made inside of the worker, with the program's own code at hand only as text: `str(error)` may run code of
-the program, so it is called once, and anything that goes wrong in it is part of the report.
+The worker makes it. `str(error)` may run code of the program, so it is called once, and its errors are part of the
+report.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
 from sandbox.guest.advice.errors import hint_for
-from sandbox.guest.advice.place import Place, column_of
+from sandbox.guest.advice.situation import Situation, column_of, program_traces
 from sandbox.guest.advice.syntax import hint_for_syntax
 from sandbox.guest.process.identities import IDENTITIES
-from sandbox.guest.process.traces import program_lines
 from sandbox.guest.process.values import ValueInvalid
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ class Failed:
 
 
 def refused(program: Program) -> Failed:
-    """Report what the policy refuses."""
+    """Report the refusals of the policy."""
     first = program.refusals[0]
     message = "; ".join(f"line {refusal.line}: {refusal.message}" for refusal in program.refusals)
     failure = _failure(
@@ -59,7 +58,7 @@ def refused(program: Program) -> Failed:
 
 
 def refusal_of_source(error: SourceRefused) -> Failed:
-    """Report a text that is over its budgets."""
+    """Report a text that exceeds its budgets."""
     failure = _failure("PolicyViolation", error.message, "", hint=error.hint)
     return Failed("refused", {**failure, "refusals": [["source", error.message, 1, 0, error.hint]]})
 
@@ -91,7 +90,7 @@ class Reporter:
         self._roots = roots
 
     def failure(self, error: BaseException) -> dict[str, Any]:
-        """Return the report of an error that nobody caught, whatever its parts do when they are looked at."""
+        """Return the report of an uncaught error, even if code of the program fails in it."""
         try:
             return self._report(error)
         except BaseException as second:  # noqa: BLE001  # code of the program, and errors nested without end
@@ -101,32 +100,27 @@ class Reporter:
     def _report(self, error: BaseException) -> dict[str, Any]:
         kind = _kind(error)
         message = message_of(error)
-        place = Place.of(error, self._program.text)
+        at = Situation(error, message, self._program.text, self._variables, self._roots)
         try:
-            hint = hint_for(error, message, place, self._variables, self._roots)
+            hint = hint_for(at)
         except Exception:  # noqa: BLE001  # a hint is a courtesy: data of the program may do anything
             hint = ""
         return _failure(
             kind,
             message,
             self._program.text,
-            line=place.line if place else None,
-            column=place.column if place else None,
+            line=at.line,
+            column=at.column,
             hint=hint,
             traceback=self._traceback(error, f"{kind}: {message}" if message else kind),
-        )
-
-    def out_of_memory(self) -> dict[str, Any]:
-        """Return the report of a program that asked for more memory than there is."""
-        return _failure(
-            "MemoryError", "the program needs more memory than it may have", "", hint="keep less at one time"
         )
 
     def _traceback(self, error: BaseException, last: str) -> str:
         lines = self._program.text.split("\n")
         parts = []
         for chained, remark in _chain(error):
-            frames = program_lines(chained.__traceback__)
+            traces = program_traces(chained.__traceback__)
+            frames = [(trace.tb_lineno, trace.tb_frame.f_code.co_name) for trace in traces]
             shown = frames if len(frames) <= MOST_FRAMES else [*frames[:5], *frames[5 - MOST_FRAMES :]]
             parts.append("Traceback (most recent call last):")
             for number, name in shown:
@@ -138,14 +132,20 @@ class Reporter:
         return "\n".join(parts)[:20_000]
 
 
+def out_of_memory() -> dict[str, Any]:
+    """Report that the program asked for more memory than there is."""
+    message = "the program needs more memory than it may have"
+    return _failure("MemoryError", message, "", hint="keep less at one time")
+
+
 def out_of_time(text: str, line: int | None, waits: str) -> dict[str, Any]:
-    """Report the line that was running when time was up, or what the program waited for."""
+    """Report the line that ran when time was up, or the calls that the program waited for."""
     shown = f"it waited for {waits[:LONGEST_LINE]}" if waits else f"line {line} was running" if line else ""
     return _failure("TimeUp", shown, text, line=line)
 
 
 def _chain(error: BaseException) -> list[tuple[BaseException, str]]:
-    """Return the errors that led to this one, first to last, each with what connects it to the next."""
+    """Return the errors that led to this one, first to last, each with the sentence between it and the next."""
     chain: list[tuple[BaseException, str]] = [(error, "")]
     seen = {id(error)}
     while len(chain) < 4:
@@ -156,7 +156,7 @@ def _chain(error: BaseException) -> list[tuple[BaseException, str]]:
             earlier, remark = current.__context__, "While handling the above, another error came up:"
         else:
             break
-        if id(earlier) in seen or not program_lines(earlier.__traceback__):
+        if id(earlier) in seen or not program_traces(earlier.__traceback__):
             break
         seen.add(id(earlier))
         chain.insert(0, (earlier, remark))
@@ -164,7 +164,7 @@ def _chain(error: BaseException) -> list[tuple[BaseException, str]]:
 
 
 def message_of(error: BaseException, depth: int = DEEPEST_GROUP) -> str:
-    """Return `str(error)`, which is code of the program if its class is."""
+    """Return `str(error)`, which may run code of the program."""
     try:
         text = str.__str__(str(error))
     except BaseException as second:  # noqa: BLE001  # whatever that code does
@@ -218,13 +218,13 @@ def _excerpt(text: str, line: int | None, column: int | None) -> str:
 
 
 def _cut(line: str, begin: int) -> str:
-    """Return a part of a line, with a mark where something is left out."""
+    """Return a part of a line, with `…` for the rest."""
     part = line[begin : begin + LONGEST_LINE]
     return f"{'…' if begin else ''}{part[bool(begin) :]}{'…' if len(line) > begin + LONGEST_LINE else ''}"
 
 
 def _blank(text: str) -> str:
-    """Return what takes as many columns as a text; wide characters take two."""
+    """Return white space as wide as a text; wide characters take two columns."""
     return "".join(each if each == "\t" else " " * (1 + (east_asian_width(each) in "WF")) for each in text)
 
 

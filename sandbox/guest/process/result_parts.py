@@ -5,48 +5,46 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.process.plain_json import PlainEncoder
+from sandbox.guest.process.plain_json import dumps
 from sandbox.guest.process.values import encode_plain
-from sandbox.protocol.conversation import LEAST_PART
-from sandbox.protocol.parts import CLOSE, NO_PARTS, opening, part_of
+from sandbox.protocol.parts import CLOSE, LEAST_PART, NO_PARTS, opening, part_of
 from sandbox.protocol.strict_json import InvalidJson, check_depth, weight
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Items in the first part of a long list; how many are in the next one follows from how large it was.
+#: Items in the first part of a long list. The size of each part decides the number of items in the next one.
 PART_ITEMS = 250
-#: Items from which on a list or a dict inside of the result goes in parts.
+#: A list or a dict inside of the result is sent in parts if it has more items.
 LONG = 1_000
-#: JSON of one part, in bytes: about what a socket takes at once.
+#: The size of a part in bytes: about as much as a socket takes at once.
 _PART_BYTES = 160_000
-#: Long ones are looked for where few stand beside each other, and this many levels below.
+#: Long lists are searched in containers of at most `_FEW` items, and `_LEVELS` deep.
 _FEW, _LEVELS = 16, 2
 
 
 class _Indivisible(Exception):
-    """Not plain data, too much, or too deep: whoever encodes the value whole says which."""
+    """The value is not plain data, too large or too deep. The encoder of whole values reports which."""
 
 
 class PartSender:
-    """Sends a value in parts. `send` gets one, without its frame."""
+    """Sends a value in parts. `send` takes one part without a frame."""
 
     def __init__(self, send: Callable[[bytes], None], *, limit_bytes: int, part_bytes: int, limit_depth: int) -> None:
         self._send = send
-        self._encoder = PlainEncoder()
         self._left = limit_bytes
         self._part_bytes = part_bytes
         self._limit_depth = limit_depth
         self._has_sent = False
 
     def send_most(self, value: Any) -> bytes | None:
-        """Send all of a list or a dict but its last part, and return that as JSON.
+        """Send a list or a dict except for its last part, and return that part as JSON.
 
-        None where the value cannot go that way; what was sent by then is taken back.
+        Returns None if the value cannot be sent in parts, and takes back the parts that were sent.
         """
         try:
             return self._send_most(value, 0)
-        except (_Indivisible, InvalidJson, RuntimeError):  # the last: a dict that changed meanwhile
+        except (_Indivisible, InvalidJson, RuntimeError):  # RuntimeError: a dict that changed meanwhile
             if self._has_sent:
                 self._send(NO_PARTS)
             return None
@@ -93,20 +91,19 @@ class PartSender:
 
     def _encode(self, part: Any, level: int) -> bytes:
         depth = self._limit_depth - level
-        data = self._encoder.dumps(part, depth)
+        encoded = dumps(part, depth)
+        data = encode_plain(part) if encoded is None else encoded.data
         if data is None:
-            data = encode_plain(part)
-            self._encoder = PlainEncoder()  # that may run code of the program, which takes room
-            if data is None:
-                raise _Indivisible
+            raise _Indivisible
+        if encoded is None:
             check_depth(data, depth)
-        self._count(weight(data, self._encoder.brackets))
+        self._count(weight(data, encoded and encoded.brackets))
         if len(data) >= self._part_bytes:
             raise _Indivisible
         return data
 
     def _count(self, size: int) -> None:
-        """Count a part as the host does."""
+        """Count the size of a part as the host does."""
         self._left -= max(size, LEAST_PART)
         if self._left < 0:
             raise _Indivisible
@@ -125,7 +122,7 @@ def _is_long_list(value: Any) -> bool:
 
 
 def has_long(value: Any) -> bool:
-    """Tell whether a value is, or holds, a list or a dict that goes in parts."""
+    """Return whether a value is, or holds, a list or a dict that is sent in parts."""
     return _is_long_list(value) or _holds_long(value, _LEVELS + 1)
 
 

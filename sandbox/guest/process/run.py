@@ -1,12 +1,12 @@
-"""One execution: the names it sees, its scheduler, its variables, and what becomes of it."""
+"""One execution: its builtins, variables, scheduler and outcome."""
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import random
 import sys
 import warnings
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 from sandbox.guest.language import own
 from sandbox.guest.language.access import CLOCK, FORMAT
 from sandbox.guest.language.compilation import FILENAME
-from sandbox.guest.language.ending import VALUE, made_last
-from sandbox.guest.language.unused import UnusedFunctions
+from sandbox.guest.language.ending import VALUE
+from sandbox.guest.language.leftovers import Leftovers
 from sandbox.guest.library.builtin_names import static_builtins
-from sandbox.guest.library.facades.classes import format_of
 from sandbox.guest.library.facades.clocks import date_reader
 from sandbox.guest.library.facades.descriptions import make_help
+from sandbox.guest.library.facades.formats import format_of
 from sandbox.guest.library.modules import Modules
 from sandbox.guest.library.scene import Scene
 from sandbox.guest.process.channel import HostGone
 from sandbox.guest.process.identities import IDENTITIES
 from sandbox.guest.process.output import Errors, Output, Streams, make_print
-from sandbox.guest.process.report import Reporter, clean, out_of_time
+from sandbox.guest.process.report import Reporter, clean, out_of_memory, out_of_time
 from sandbox.guest.process.result_parts import PartSender, has_long
 from sandbox.guest.process.values import ValueInvalid, encode_result
 from sandbox.guest.scheduling.awaitables import awaitable
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from sandbox.guest.process.channel import Channel
 
 _WARN_UNAWAITED: Any = warnings._warn_unawaited_coroutine  # type: ignore[attr-defined]
-#: Remarks that an outcome carries at most.
+#: Notes of an outcome at most.
 MOST_NOTES = 20
 
-#: What the program of this process sees: one dict, to which its run binds its own. A copy would write to the reference
-#: count of every value, and so copy the pages of all of them in a worker that was just forked.
+#: The builtins of the program. A run adds its own to this dict. A copy would write to the reference
+#: count of each value, and so copy their pages in a worker that was just forked.
 _BUILTINS = static_builtins()
 
 
@@ -62,7 +62,7 @@ class Ended:
 
 
 class Run:
-    """Runs one compiled program. It is made before the program is known, so that the fork server can make it once."""
+    """Runs one compiled program. The fork server makes it once, before a program is known."""
 
     _program: Program
     _limits: dict[str, int]
@@ -95,7 +95,7 @@ class Run:
         _BUILTINS.update(self._bound())
 
     def begin(self, message: dict[str, Any], program: Program) -> None:
-        """Take the program, and what the host said with it."""
+        """Take the program and the message that started it."""
         self._program = program
         own.begin(self._variables)
         CLOCK[:], FORMAT[:] = [date_reader(self._clock)], [format_of]
@@ -110,14 +110,14 @@ class Run:
         self._variables.update(message["inputs"])
 
     def forget(self) -> None:
-        """Be as before the program: enough for one that only computes its value."""
+        """Remove the result and the namespaces: enough after a program that binds no names."""
         for name in (VALUE, *self._roots):
             self._variables.pop(name, None)
 
     # --- names -----------------------------------------------------------------------------------------------------
 
     def _bound(self) -> dict[str, Any]:
-        """Return the builtins that are of this run."""
+        """Return the builtins that belong to this run."""
         show = make_print(self._output, self._scene.streams.stdout)
         return {
             "print": show,
@@ -142,7 +142,7 @@ class Run:
             self.notes.append(clean(str.__str__(text)[:1_000]))
 
     def _unawaited(self, coroutine: Any) -> None:
-        """Say what CPython warns of on a standard error that nobody reads."""
+        """Note a coroutine that was not awaited; CPython warns on standard error."""
         name = str.__str__(coroutine.__qualname__)
         text = f"{name}() was not awaited, and did nothing: write await {name}(...)"
         if text not in self.notes:
@@ -151,13 +151,23 @@ class Run:
     # --- running -----------------------------------------------------------------------------------------------------
 
     def execute(self) -> Ended:
-        """Run to the end, whatever the end is."""
+        """Run the program and return its outcome."""
         if "__del__" in self._program.text:
-            gc.disable()  # what is freed, and when, then follows from the program alone
+            gc.disable()  # objects are then freed at the same moment in each run
         install(self._loop)
-        self._scene.streams.install()
-        sys.modules["__main__"] = self._main  # where the library looks for what annotations name
+        sys.modules["__main__"] = self._main  # where the library looks for the names in annotations
         warnings._warn_unawaited_coroutine = self._unawaited  # type: ignore[attr-defined]
+        streams = self._scene.streams
+        try:
+            with redirect_stdout(streams.stdout), redirect_stderr(streams.stderr):
+                return self._ended()
+        finally:
+            uninstall()
+            warnings._warn_unawaited_coroutine = _WARN_UNAWAITED  # type: ignore[attr-defined]
+            if self._errors.remark:
+                self._note(self._errors.remark)
+
+    def _ended(self) -> Ended:
         digits = sys.get_int_max_str_digits()
         try:
             try:
@@ -168,24 +178,16 @@ class Run:
         except HostGone:
             raise
         except MemoryError:
-            return Ended("out_of_memory", failure=self._reporter().out_of_memory())
+            return Ended("out_of_memory", failure=out_of_memory())
         except BaseException as error:  # noqa: BLE001  # all that a program raises is its outcome
-            return Ended("failed", failure=self._reporter().failure(error))
-        finally:
-            uninstall()
-            self._scene.streams.uninstall()
-            warnings._warn_unawaited_coroutine = _WARN_UNAWAITED  # type: ignore[attr-defined]
-            if self._errors.remark:
-                self._note(self._errors.remark)
+            reporter = Reporter(self._program, self._variables, self._roots)
+            return Ended("failed", failure=reporter.failure(error))
 
     def last_word(self, frame: FrameType | None) -> dict[str, Any]:
-        """Report what was running, or waiting, when the host ended the program."""
+        """Report the line or the wait at which the host ended the program."""
         while frame is not None and frame.f_code.co_filename != FILENAME:
             frame = frame.f_back
         return out_of_time(self._program.text, frame.f_lineno if frame is not None else None, self._hub.waits())
-
-    def _reporter(self) -> Reporter:
-        return Reporter(self._program, self._variables, self._roots)
 
     def _value(self) -> tuple[Any, bool]:
         try:
@@ -202,11 +204,13 @@ class Run:
         return value, self._program.returns and value is not None
 
     def _miss_an_ending(self) -> None:
-        """Say what is written at the end of a program that should have given something back."""
-        text = self._program.text
-        if missing := UnusedFunctions(text).last():
+        """Note how a program without a result could end."""
+        leftovers = Leftovers(self._program.text)
+        if missing := leftovers.last_call():
             self._note(f"nothing calls the function that the program ends with: write {missing} below it")
-        elif self._output.is_empty and (name := made_last(text)) in self._variables and name not in self._roots:
+        elif (
+            self._output.is_empty and (name := leftovers.last_variable()) in self._variables and name not in self._roots
+        ):
             self._note(f"nothing was given back or printed: write {name} alone in the last line to see what it holds")
 
     def _run_code(self) -> None:
@@ -219,7 +223,7 @@ class Run:
         self._hub.see_off()
 
     def _settled(self, value: Any) -> Any:
-        """Await what a program left un-awaited at its end: there is only one thing that it can mean."""
+        """Await an awaitable that is the result of a program."""
         for _ in range(3):
             if not hasattr(type(value), "__await__"):
                 break
@@ -227,7 +231,7 @@ class Run:
         return value
 
     def _encode(self, value: Any) -> bytes:
-        with contextlib.suppress(RecursionError):
+        with suppress(RecursionError):
             has_named_tuples = self._program.makes_named_tuples
             most, depth = self._limits["result_bytes"], self._limits["result_depth"]
             data = None

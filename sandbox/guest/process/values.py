@@ -1,4 +1,4 @@
-"""From values of Python to JSON: what a program returns, and the arguments of its calls."""
+"""From Python values to JSON: the result of a program, and the arguments of its calls."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import math
 import types
 import uuid
 from collections import deque
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
+from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.process.plain_json import PlainEncoder
+from sandbox.guest.process.plain_json import dumps
 from sandbox.protocol.strict_json import InvalidJson, check_depth, check_shape, encode, weight
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
-#: Items of an iterator that is returned; one that never ends is cut off with an error.
+#: Items taken from an iterator that is part of a result. An endless one is reported.
 MOST_ITEMS = 1_000_000
 #: Kinds of objects that are there to be called; `tools` adds its own.
 CALLED: set[type] = set()
@@ -30,11 +30,11 @@ ARGUMENT_DEPTH = 64
 
 
 class ValueInvalid(Exception):
-    """A value cannot be given back as JSON; the message names the place in it and what to do."""
+    """A value cannot be returned as JSON. The message names the place in it and what to do."""
 
 
 class ArgumentInvalid(Exception):
-    """An argument of a call is not JSON data; the message names it and what to write."""
+    """An argument of a call is not JSON data. The message names it and what to write."""
 
 
 # --- results -------------------------------------------------------------------------------------------------------
@@ -43,36 +43,30 @@ class ArgumentInvalid(Exception):
 def encode_result(value: Any, *, limit_bytes: int, limit_depth: int, has_named_tuples: bool) -> bytes:
     """Return the JSON of a program's value. Raises ValueInvalid.
 
-    JSON data goes through an encoder as it is. Only when that meets something else, or when the program may hold
-    named tuples (which the standard library's takes for lists), is the value walked.
+    Plain JSON data is encoded as it is. A value is walked only if it holds something else, or if it may hold named
+    tuples, which the standard library encodes as lists.
     """
-    encoder = PlainEncoder()
-    kind = type(value)
-    is_number = kind is int or kind is float  # which the first encoder leaves to the second
-    data = None if has_named_tuples or is_number else encoder.dumps(value, limit_depth)
-    if data is None:
-        data = None if has_named_tuples else encode_plain(value)
-        if data is None:
-            data = _dump(_Plain(limit_depth).of(value, "result"))
-        _check_depth(data, limit_depth)  # what was just encoded is sound in all else
-        encoder.brackets = None
-    size = weight(data, encoder.brackets)
+    may_be_plain = not has_named_tuples and type(value) not in (int, float)
+    encoded = dumps(value, limit_depth) if may_be_plain else None
+    if encoded is not None:
+        data, size = encoded.data, weight(*encoded)
+    else:
+        plain = None if has_named_tuples else encode_plain(value)
+        data = _dump(_Plain(limit_depth).of(value, "result")) if plain is None else plain
+        size = weight(data)
+        try:
+            check_depth(data, limit_depth)
+        except InvalidJson as error:
+            message = f"the result is {error}"
+            raise ValueInvalid(message) from None
     if size > limit_bytes:
         message = f"the result has {size:,} bytes as JSON, {limit_bytes:,} are allowed: return less of it"
         raise ValueInvalid(message)
     return data
 
 
-def _check_depth(data: bytes, limit_depth: int) -> None:
-    try:
-        check_depth(data, limit_depth)
-    except InvalidJson as error:
-        message = f"the result is {error}"
-        raise ValueInvalid(message) from None
-
-
 def encode_plain(value: Any) -> bytes | None:
-    """Return JSON data as JSON, None for what is something else."""
+    """Return JSON data as JSON, None for any other value."""
     try:
         return encode(value, held=True)
     except (TypeError, ValueError):
@@ -90,28 +84,19 @@ def _dump(value: Any) -> bytes:
 
 
 class _Plain:
-    """Turns a value into JSON data, knowing at each step where in the result it is."""
+    """Turns a value into JSON data, and knows at each step where in the result it is."""
 
     def __init__(self, limit_depth: int) -> None:
         self._limit = limit_depth
         self._open: set[int] = set()
 
     def of(self, value: Any, path: str) -> Any:
-        """Return the JSON data of a value at a path like `result.items[3]`."""
-        if value is None or value is True or value is False or type(value) is str or type(value) is int:
-            return value
+        """Return the JSON data of a value at a path like `result.items[3]`. Raises ValueInvalid."""
         if isinstance(value, enum.Enum):
             return self.of(value.value, path)
-        if isinstance(value, float):
-            return float(value) if math.isfinite(value) else repr(float(value))
-        if isinstance(value, str):
-            return str.__str__(value)
-        if isinstance(value, int):
-            return int(value)
-        text = _as_text(value)
-        return text if text is not None else self._container(value, path)
-
-    def _container(self, value: Any, path: str) -> Any:
+        plain = _scalar(value)
+        if plain is not _NO_SCALAR:
+            return plain
         if id(value) in self._open:
             message = f"{path} holds itself: a result must be a tree"
             raise ValueInvalid(message)
@@ -120,56 +105,32 @@ class _Plain:
             raise ValueInvalid(message)
         self._open.add(id(value))
         try:
-            return self._open_container(value, path)
+            return self._container(value, path)
         finally:
             self._open.discard(id(value))
 
-    def _open_container(self, value: Any, path: str) -> Any:
+    def _container(self, value: Any, path: str) -> Any:
         if isinstance(value, Mapping | types.MappingProxyType):
             return {_key(key, path): self.of(item, _inside(path, key)) for key, item in value.items()}
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            names = [field.name for field in dataclasses.fields(value)]
-            return {name: self.of(getattr(value, name), f"{path}.{name}") for name in names}
-        if isinstance(value, tuple) and hasattr(type(value), "_fields"):
-            return {
-                name: self.of(item, f"{path}.{name}") for name, item in zip(_field_names(value), value, strict=False)
-            }
-        if isinstance(value, types.SimpleNamespace):
-            return {name: self.of(item, f"{path}.{name}") for name, item in vars(value).items()}
+        fields = _fields(value)
+        if fields is not None:
+            return {name: self.of(item, f"{path}.{name}") for name, item in fields}
         if isinstance(value, Set) and not isinstance(value, KeysView | ItemsView):
             return sorted([self.of(item, f"{path}[…]") for item in value], key=_sort_key)
-        if isinstance(value, _SEQUENCES):
-            return [self.of(item, f"{path}[{index}]") for index, item in enumerate(cast("Any", value))]
-        if isinstance(value, Iterator | Sequence):
-            return self._iterated(value, path)
-        raise ValueInvalid(_not_data(value, path))
-
-    def _iterated(self, value: Iterable[Any], path: str) -> list[Any]:
+        if not isinstance(value, Iterator | Sequence | deque | KeysView | ValuesView | ItemsView):
+            raise ValueInvalid(_not_data(value, path))
         found = []
         for index, item in enumerate(value):
-            if index >= MOST_ITEMS:
+            if index >= MOST_ITEMS and isinstance(value, Iterator):
                 message = f"{path} is an iterator with more than {MOST_ITEMS:,} items: return a list of what is needed"
                 raise ValueInvalid(message)
             found.append(self.of(item, f"{path}[{index}]"))
         return found
 
 
-_SEQUENCES: tuple[type, ...] = (
-    list,
-    tuple,
-    deque,
-    range,
-    KeysView,
-    ValuesView,
-    ItemsView,
-    type({}.keys()),
-    type({}.values()),
-    type({}.items()),
-)
-
+_NO_SCALAR: Any = object()
 _TEXTS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
-    (datetime.date, lambda value: value.isoformat()),
-    (datetime.time, lambda value: value.isoformat()),
+    ((datetime.date, datetime.time), lambda value: value.isoformat()),
     (datetime.timedelta, lambda value: value.total_seconds()),
     ((decimal.Decimal, fractions.Fraction, uuid.UUID, datetime.tzinfo), str),
     ((ipaddress.IPv4Address, ipaddress.IPv6Address, ipaddress.IPv4Network, ipaddress.IPv6Network), str),
@@ -179,33 +140,38 @@ _TEXTS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
 )
 
 
-def _field_names(value: Any) -> tuple[str, ...]:
-    names: tuple[str, ...] = value._fields
-    return names
+def _scalar(value: Any) -> Any:
+    """Return the JSON data of a value that holds no others."""
+    if value is None or value is True or value is False:
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else repr(float(value))
+    return next((convert(value) for kinds, convert in _TEXTS if isinstance(value, kinds)), _NO_SCALAR)
 
 
-def _as_text(value: Any) -> Any:
-    for kinds, convert in _TEXTS:
-        if isinstance(value, kinds):
-            return convert(value)
-    return None
+def _fields(value: Any) -> Iterable[tuple[str, Any]] | None:
+    """Return names and values of a dataclass, a named tuple or a SimpleNamespace."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
+    if isinstance(value, tuple) and hasattr(type(value), "_fields"):
+        names: Any = getattr(value, "_fields", ())
+        return zip(names, value, strict=False)
+    return vars(value).items() if isinstance(value, types.SimpleNamespace) else None
 
 
 def _key(key: Any, path: str) -> str:
-    """Return the text of a dict's key, as `json.dumps` writes it."""
+    """Return the text of a dict key, as `json.dumps` writes it."""
     if isinstance(key, enum.Enum):
         return _key(key.value, path)
-    if isinstance(key, str):
-        return str.__str__(key)
-    if isinstance(key, bool) or key is None:
-        return json.dumps(key)
-    if isinstance(key, int):
-        return str(int(key))
-    if isinstance(key, float):
-        return repr(float(key))
-    text = _as_text(key)
-    if text is not None:
-        return str(text)
+    plain = _scalar(key)
+    if isinstance(plain, str):
+        return plain
+    if plain is not _NO_SCALAR:
+        return json.dumps(plain)
     if isinstance(key, tuple | frozenset):
         return json.dumps(_Plain(8).of(key, path))
     message = f"{path} has a key that is a {type(key).__name__}: use text as keys"
@@ -221,40 +187,30 @@ def _sort_key(value: Any) -> str:
 
 
 def _not_data(value: Any, path: str) -> str:
-    kind = type(value).__name__
     if isinstance(value, types.CoroutineType):
         return f"{path} is a coroutine that was not awaited: write `await` in front of the call"
     if hasattr(type(value), "__await__"):
         return f"{path} was not awaited: write `await` in front of it"
     if isinstance(value, type):
         return f"{path} is the class {value.__name__}, which is not data"
-    if type(value) not in CALLED and callable(value) and hasattr(value, "__name__"):
-        return f"{path} is the function {value.__name__}, which is not data: call it"
     if type(value) in CALLED:
         return f"{path} is {value!r}, which is not data: call it"
-    return f"{path} is a {kind}, which is not data: return a dict, a list, text or a number"
+    if callable(value) and hasattr(value, "__name__"):
+        return f"{path} is the function {value.__name__}, which is not data: call it"
+    return f"{path} is a {type(value).__name__}, which is not data: return a dict, a list, text or a number"
 
 
 # --- arguments -----------------------------------------------------------------------------------------------------
 
 
 def encode_arguments(arguments: dict[str, Any]) -> bytes:
-    """Return the JSON of a call's arguments, as they are at this moment. Raises ArgumentInvalid."""
-    try:
-        data = encode(arguments, held=True)
-        check_shape(data, depth=ARGUMENT_DEPTH, digits=100)
-    except (TypeError, InvalidJson):
-        for name, value in arguments.items():
-            _check_argument(name, value, name)
-        data = _encode_argument_again(arguments)
-    return data
-
-
-def _encode_argument_again(arguments: dict[str, Any]) -> bytes:
+    """Return the JSON of the current arguments of a call. Raises ArgumentInvalid."""
     try:
         data = encode(arguments, held=True)
         check_shape(data, depth=ARGUMENT_DEPTH, digits=100)
     except (TypeError, InvalidJson) as error:
+        for name, value in arguments.items():
+            _check_argument(name, value, name)
         message = f"the arguments cannot be sent: {error}"
         raise ArgumentInvalid(message) from None
     return data
@@ -265,38 +221,30 @@ def _check_argument(name: str, value: Any, path: str, depth: int = 0) -> None:
     if depth > ARGUMENT_DEPTH:
         message = f"{name} is nested more than {ARGUMENT_DEPTH} deep"
         raise ArgumentInvalid(message)
-    if isinstance(value, dict):
-        for key, item in value.items():
+    if isinstance(value, dict | list | tuple):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             _check_argument(name, item, f"{path}[{key!r}]", depth + 1)
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            _check_argument(name, item, f"{path}[{index}]", depth + 1)
     elif isinstance(value, float) and not math.isfinite(value):
         message = f"{path} is {value}, which JSON cannot carry"
         raise ArgumentInvalid(message)
     elif not (value is None or isinstance(value, str | int | float)):
-        kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.").removeprefix(
-            "__main__."
-        )
-        message = f"{path} must be JSON data (text, number, list, dict), given a {kind}{_instead(value)}"
+        kind = f"{type(value).__module__}.{type(value).__qualname__}"
+        kind = kind.removeprefix("builtins.").removeprefix("__main__.")
+        hint = next((f"; {hint}" for is_meant, hint in _INSTEAD if is_meant(value)), "")
+        message = f"{path} must be JSON data (text, number, list, dict), given a {kind}{hint}"
         raise ArgumentInvalid(message)
 
 
-def _instead(value: Any) -> str:
-    if isinstance(value, datetime.date | datetime.time):
-        return "; use .isoformat()"
-    if isinstance(value, datetime.timedelta):
-        return "; use .total_seconds()"
-    if isinstance(value, decimal.Decimal | fractions.Fraction):
-        return "; use str(...) or float(...)"
-    if isinstance(value, enum.Enum):
-        return "; use .value"
-    if isinstance(value, bytes | bytearray):
-        return "; use .decode() for text, base64.b64encode(...).decode() for other bytes"
-    if isinstance(value, set | frozenset | types.GeneratorType | Iterator) or hasattr(type(value), "__iter__"):
-        return "; use list(...)"
-    if dataclasses.is_dataclass(value):
-        return "; use dataclasses.asdict(...)"
-    if hasattr(type(value), "__await__"):
-        return "; it was not awaited"
-    return ""
+_INSTEAD: list[tuple[Callable[[Any], bool], str]] = [
+    (lambda value: isinstance(value, datetime.date | datetime.time), "use .isoformat()"),
+    (lambda value: isinstance(value, datetime.timedelta), "use .total_seconds()"),
+    (lambda value: isinstance(value, decimal.Decimal | fractions.Fraction), "use str(...) or float(...)"),
+    (lambda value: isinstance(value, enum.Enum), "use .value"),
+    (
+        lambda value: isinstance(value, bytes | bytearray),
+        "use .decode() for text, base64.b64encode(...).decode() for other bytes",
+    ),
+    (lambda value: hasattr(type(value), "__iter__"), "use list(...)"),
+    (dataclasses.is_dataclass, "use dataclasses.asdict(...)"),
+    (lambda value: hasattr(type(value), "__await__"), "it was not awaited"),
+]

@@ -1,4 +1,4 @@
-"""Values in the place of awaitables: awaiting a plain value gives the value."""
+"""Plain values as awaitables: `await value` returns the value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Ready:
-    """An awaitable that has its value already."""
+    """An awaitable with a known value."""
 
     __slots__ = ("_value",)
 
@@ -23,19 +23,19 @@ class Ready:
 
 
 def is_awaitable(value: object) -> bool:
-    """Tell whether `await value` is something else than the value."""
+    """Return whether a value can be awaited by itself."""
     if isinstance(value, types.CoroutineType) or hasattr(type(value), "__await__"):
         return True
     return isinstance(value, types.GeneratorType) and bool(value.gi_code.co_flags & _ITERABLE_COROUTINE)
 
 
 def awaitable(value: Any) -> Any:
-    """Return the value itself if it can be awaited, else an awaitable that gives it."""
+    """Return the value if it can be awaited, else an awaitable that returns it."""
     return value if is_awaitable(value) else Ready(value)
 
 
 async def wrapped(value: Any) -> Any:
-    """Await a value in a coroutine, which is what a task takes."""
+    """Await a value in a coroutine, as tasks require."""
     return await value
 
 

@@ -1,4 +1,4 @@
-"""The program's clock: it shows the time of the last frame."""
+"""The program's clock, which shows the time of the last frame."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Readings of the clock between two frames, after which the program is put to sleep for a millisecond.
+#: Readings between two frames until the program sleeps for a millisecond.
 READINGS = 1_000
 
 
 class Clock:
     """Microseconds since the epoch. Computing takes no time; waiting does.
 
-    Stopwatches move by a microsecond whenever they are read, so that no elapsed time is zero. A program that does
-    nothing but watch the clock is put to sleep for a moment now and then (`tired`), so that its loop ends.
+    Each reading advances stopwatches by a microsecond, so that no elapsed time is zero. A program that only watches
+    the clock sleeps now and then (`tired`), so that its loop ends.
     """
 
     __slots__ = ("_readings", "_readings_before", "now_us", "started_us", "tired")
@@ -46,12 +46,12 @@ class Clock:
         return (self.read_us() - self.started_us + self._readings) / 1e6
 
     def worked(self) -> float:
-        """Return the seconds that computing took: none but those that reading adds."""
+        """Return the seconds that computing took, which are only those that readings add."""
         self.read_us()
         return (self._readings_before + self._readings) / 1e6
 
     def advance(self, now_us: int) -> None:
-        """Take over the time of a frame. It never goes back."""
+        """Set the time to that of a frame. It never goes back."""
         if now_us > self.now_us:
             self.now_us = max(now_us, self.now_us + self._readings)
             self._readings_before += self._readings

@@ -1,4 +1,4 @@
-"""What ends a program from outside, whatever it catches: the host is gone, or nobody holds the code that is parked."""
+"""Exceptions that end a program from outside, and that no program catches: the host is gone, or parked code is."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ import greenlet
 from sandbox.guest.process.channel import HostGone
 
 ENDS: tuple[type[BaseException], ...] = (HostGone, greenlet.GreenletExit)
-#: What callbacks of asyncio do not swallow either.
-LEFT_ALONE: tuple[type[BaseException], ...] = (*ENDS, SystemExit, KeyboardInterrupt)
 
 
 class Nothing(Exception):
-    """Nobody raises this."""
+    """Never raised."""
 
 
 def catchable() -> type[BaseException]:
-    """Return what `except:` and `except BaseException:` catch of what is being handled."""
+    """Return the class that `except:` and `except BaseException:` catch for the error that is being handled."""
     return Nothing if isinstance(sys.exception(), ENDS) else BaseException

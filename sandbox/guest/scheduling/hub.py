@@ -1,78 +1,69 @@
-"""The scheduler. Everything that can run runs to rest; then one frame is read, and that is the only source of events.
+"""The scheduler: runs everything that can run, then reads one frame, which is the only source of events.
 
-Code that blocks (a plain tool call, `future.result()`, `time.sleep`, a lock) reads the next frame right there when
-nothing else is ready. Otherwise its greenlet is parked and another one, a runner out of a pool, carries on. A program
-that is only sequential, or only async, never switches inside a call.
+Code that blocks (a plain tool call, a lock, `time.sleep`) waits for a slot. If nothing else is ready, it reads the next
+frame itself. Otherwise its greenlet is parked, and a runner carries on with the others. Programs that are only
+sequential, or only async, never switch greenlets inside a call.
 """
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import heapq
 from collections import deque
 from contextlib import suppress
 from contextvars import Context, copy_context
+from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import greenlet
 
 from sandbox.guest.scheduling.ends import ENDS
-from sandbox.guest.scheduling.identity import PLACE, Place, Worker, here
-from sandbox.guest.scheduling.waits import place_of
+from sandbox.guest.scheduling.identity import PLACE, Place, here
+from sandbox.guest.scheduling.waits import waiting_code
 from sandbox.protocol.guest_messages import encode_live
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Callable
 
     from sandbox.guest.process.channel import Channel
     from sandbox.guest.scheduling.clock import Clock
 
 
-#: Thirty years: who waits for longer, or for `math.inf`, waits for ever.
+#: Thirty years in microseconds: the longest delay.
 LONGEST_US = 1e15
 
 
 class Deadlock(RuntimeError):
-    """Nothing can run, and nothing is under way that could change it."""
+    """Raised if nothing can run, and no frame or timer is expected."""
 
 
+@dataclass(eq=False, slots=True)
 class Slot:
-    """What a piece of blocking code waits for: done by a frame, a timer or other code of the program."""
+    """One wait. A frame, a timer or other code of the program finishes it. `what` describes it in a deadlock."""
 
-    __slots__ = ("abandon", "done", "error", "is_loop", "parked", "value", "waiter", "what")
-
-    def __init__(self, what: str, *, is_loop: bool = False) -> None:
-        self.done = False
-        self.value: Any = None
-        self.error: BaseException | None = None
-        self.parked: greenlet.greenlet | None = None
-        self.waiter: greenlet.greenlet | None = None
-        self.abandon: Callable[[], None] | None = None  # called when the task that waits is cancelled
-        self.what = what
-        self.is_loop = is_loop  # of the loop, which waits for its tasks
-
-    def result(self) -> Any:
-        """Return the value, or raise the error."""
-        if self.error is not None:
-            raise self.error
-        return self.value
+    what: str
+    is_loop: bool = False  # the wait of `asyncio.run` for its tasks
+    done: bool = False
+    value: Any = None
+    error: BaseException | None = None
+    parked: greenlet.greenlet | None = None
+    waiter: greenlet.greenlet | None = None
+    abandon: Callable[[], None] | None = None  # called if the waiting task is cancelled
 
 
+@dataclass(eq=False, slots=True)
 class Timer:
     """A callback at a moment of the program's clock."""
 
-    __slots__ = ("action", "cancelled", "delay_us", "when_us")
-
-    def __init__(self, delay_us: int, action: Callable[[], None]) -> None:
-        self.delay_us = delay_us
-        self.when_us = 0
-        self.action = action
-        self.cancelled = False
+    delay_us: int
+    when_us: int
+    action: Callable[[], None]
+    cancelled: bool = False
 
 
-#: Holds something while garbage is collected.
+#: Not empty while garbage is collected.
 _COLLECTIONS: list[str] = []
 
 
@@ -81,7 +72,7 @@ def _note_collection(phase: str, _: dict[str, int]) -> None:
 
 
 class Hub:
-    """Owns the ready queue, the timers, the calls under way, and who waits."""
+    """The ready queue, the timers and the waiting code of one program."""
 
     def __init__(self, channel: Channel, clock: Clock) -> None:
         if _note_collection not in gc.callbacks:
@@ -92,26 +83,27 @@ class Hub:
         self.ready: deque[Callable[[], None] | greenlet.greenlet] = deque()
         self.main = greenlet.getcurrent()
         self.waiting: dict[Slot, None] = {}
-        self.blocked_tasks: dict[asyncio.Task[Any], Slot] = {}
+        self.loop: Any = None
+        self._end: BaseException | None = None  # the host is gone, or this hub is
+        self._blocked_tasks: dict[asyncio.Task[Any], Slot] = {}
         self._timers: list[tuple[int, int, Timer]] = []
         self._new_timers: list[Timer] = []
         self._unplaced: deque[list[Timer]] = deque()
         self._order = count()
         self._idle: list[greenlet.greenlet] = []
-        self._kept: list[greenlet.greenlet] = []  # a parked greenlet that nobody holds would be ended
+        self._kept: list[greenlet.greenlet] = []  # parked greenlets end if nothing refers to them
         self._factory: greenlet.greenlet | None = None
-        #: Each waits for what is left of a kind, and tells whether anything was.
+        #: Functions that wait for threads or jobs that are left, and return whether there were any.
         self.endings: list[Callable[[], bool]] = []
-        #: Tells what the tasks await.
+        #: Returns descriptions of what the tasks await.
         self.waiting_tasks: Callable[[], list[str]] = list
-        self.leave_task: Callable[[], asyncio.Task[Any] | None] = lambda: None
-        self.enter_task: Callable[[asyncio.Task[Any]], None] = lambda task: None
 
     # --- waiting -------------------------------------------------------------------------------------------------
 
     def wait(self, slot: Slot) -> Any:
-        """Block this code until the slot is done, and return its value or raise its error."""
+        """Block until the slot is done, and return its value or raise its error."""
         self.check_calm()
+        self._check_end()
         slot.waiter = greenlet.getcurrent()
         self.waiting[slot] = None
         try:
@@ -120,15 +112,18 @@ class Hub:
                     self._park(slot)
                 else:
                     self.receive(slot)
+        except ENDS as end:
+            self._end = end
+            raise
         finally:
             del self.waiting[slot]
-        return slot.result()
+        if slot.error is not None:
+            raise slot.error
+        return slot.value
 
-    def wait_at_most(
-        self, slot: Slot, seconds: float | None, value: Any = None, error: BaseException | None = None
-    ) -> Any:
-        """Do the same for so long; then the slot is done with this value or error."""
-        timer = None if seconds is None else self.call_in(seconds, lambda: self.finish(slot, value, error))
+    def wait_at_most(self, slot: Slot, seconds: float | None, value: Any = None) -> Any:
+        """Wait for a slot. When the time is up, it is finished with `value`."""
+        timer = None if seconds is None else self.call_in(seconds, lambda: self.finish(slot, value))
         try:
             return self.wait(slot)
         finally:
@@ -136,12 +131,17 @@ class Hub:
                 timer.cancelled = True
 
     def check_calm(self) -> None:
-        """Raise RuntimeError in the midst of a collection of garbage, which keeps its lists on this very stack."""
+        """Raise RuntimeError during a garbage collection, whose lists live on the stack of this greenlet."""
         if _COLLECTIONS:
             raise RuntimeError("what runs while garbage is collected can neither wait nor call")
 
+    def _check_end(self) -> None:
+        """Raise the end again, which executors and other code of the library may have caught."""
+        if self._end is not None:
+            raise self._end
+
     def finish(self, slot: Slot, value: Any = None, error: BaseException | None = None) -> None:
-        """Mark a slot as done, and let its code go on."""
+        """Finish a slot, and resume the code that waits for it."""
         if slot.done:
             return
         slot.done, slot.value, slot.error = True, value, error
@@ -150,26 +150,45 @@ class Hub:
             slot.parked = None
 
     def sleep(self, seconds: float, what: str = "time.sleep") -> None:
-        """Block this code for a time."""
-        slot = Slot(what)
-        self.call_in(seconds, lambda: self.finish(slot))
-        self.wait(slot)
+        """Block for a time."""
+        self.wait_at_most(Slot(what), seconds)
 
-    def _park(self, slot: Slot) -> None:
-        slot.parked = greenlet.getcurrent()
-        task = self.leave_task()
-        if task is not None:
-            self.blocked_tasks[task] = slot
-        self._runner().switch()
-        if task is not None:
-            del self.blocked_tasks[task]
-            self.enter_task(task)
+    def cancel_blocked(self, task: asyncio.Task[Any], error: BaseException) -> bool:
+        """Raise an error in a task that waits in a plain call. Return whether it did."""
+        slot = self._blocked_tasks.get(task)
+        if slot is None or slot.done:
+            return False
+        if slot.abandon is not None:
+            slot.abandon()
+        self.finish(slot, error=error)
+        return True
+
+    def see_off(self) -> None:
+        """Wait for threads and jobs that are left, as an interpreter does, but not for those that wait for ever."""
+        was_left = bool(self.endings)
+        with suppress(Deadlock):
+            while was_left:
+                was_left = sum(wait() for wait in self.endings) > 0
+
+    # --- greenlets -----------------------------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Get ready to park code: called where the stack is still flat."""
+        """Prepare for parking. Call it where the stack is flat: runners inherit this recursion depth."""
         if self._factory is None:
             self._factory = greenlet.greenlet(self._make_runners, self.main)
             self._factory.switch(greenlet.getcurrent())
+
+    def _park(self, slot: Slot) -> None:
+        slot.parked = greenlet.getcurrent()
+        task = None if self.loop is None else asyncio.current_task(self.loop)
+        if task is None:
+            self._runner().switch()
+            return
+        asyncio.tasks._leave_task(self.loop, task)
+        self._blocked_tasks[task] = slot
+        self._runner().switch()
+        del self._blocked_tasks[task]
+        asyncio.tasks._enter_task(self.loop, task)
 
     def _runner(self) -> greenlet.greenlet:
         if self._idle:
@@ -181,7 +200,7 @@ class Hub:
         return runner
 
     def _make_runners(self, asker: greenlet.greenlet) -> None:
-        """Start runners from here: a greenlet begins with the recursion depth of the one that starts it."""
+        """Start runners. A greenlet begins with the recursion depth of the one that starts it."""
         made: greenlet.greenlet | None = None
         while True:
             asker = asker.switch(made)
@@ -191,8 +210,9 @@ class Hub:
 
     def _run(self, maker: greenlet.greenlet) -> None:
         me = greenlet.getcurrent()
-        maker.switch()  # go back until there is something to do
+        maker.switch()  # until there is something to do
         while True:
+            self._check_end()
             if not self.ready:
                 self.receive(None)
                 continue
@@ -205,29 +225,15 @@ class Hub:
                     item()
                 except ENDS:
                     raise
-                except BaseException as error:  # noqa: BLE001  # an exit, an interrupt, and what went wrong here
-                    self._raise_in_main(error)
-
-    def _raise_in_main(self, error: BaseException) -> None:
-        slot = self._main_slot()
-        if slot is None:
-            raise error
-        self.finish(slot)
-        slot.error = error
-
-    def see_off(self) -> None:
-        """Let what a program leaves running come to its end, as an interpreter does; not what waits for ever."""
-        was_left = bool(self.endings)
-        with suppress(Deadlock):
-            while was_left:
-                was_left = sum(wait() for wait in self.endings) > 0
+                except BaseException as error:  # noqa: BLE001  # an exit, an interrupt, or an error of our own
+                    self._finish_main(error)
 
     # --- frames --------------------------------------------------------------------------------------------------
 
     def receive(self, slot: Slot | None) -> None:
-        """Send what has collected, read one frame, and apply it. With nothing to hope for, say so."""
+        """Send the collected calls, read one frame, and apply it. Report a deadlock if no frame is expected."""
         collects = gc.isenabled()
-        gc.disable()  # what goes may call and start things
+        gc.disable()  # finalizers may call and start things
         try:
             self._receive(slot)
         finally:
@@ -241,29 +247,33 @@ class Hub:
         if self._new_timers:
             self._new_timers = [timer for timer in self._new_timers if not timer.cancelled]
         if not self.channel.in_flight and not self._timers and not self._new_timers and not self._unplaced:
-            self._give_up(slot)
+            told = self.waits() or "the program waits for nothing"
+            error = Deadlock(f"nothing can run any more, all of it waits: {told}")
+            self._finish_main(error, slot if greenlet.getcurrent() is self.main else None)
             return
         if self._timers or self._new_timers or self._unplaced or self.channel.wake_told is not None:
-            self._tell_wishes()
+            self._send_wishes()
         elif self.channel.has_calls:
             self.channel.send_calls(None, None)
         self.channel.flush()
-        message = self.channel.read()
+        self._apply(self.channel.read())
+
+    def _apply(self, message: dict[str, Any]) -> None:
         self.clock.advance(message["now"])
         for moment in message.get("marks", ()):
             self._place(moment)
         if message["t"] == "reply":
             self.channel.answer(message)
-            if not self.ready:
-                self._fire_due()
-        else:
-            if message["t"] == "live":
-                self.channel.send(encode_live())
-            else:  # the host keeps one timer, and it has rung
-                self.channel.wake_told = None
-            self._fire_due()
+            if self.ready:
+                return
+        elif message["t"] == "live":
+            self.channel.send(encode_live())
+        else:  # the host keeps one timer, and it has rung
+            self.channel.wake_told = None
+        self._fire_due()
 
-    def _tell_wishes(self) -> None:
+    def _send_wishes(self) -> None:
+        """Send the calls, with the moment and the delay after which the host wakes this program."""
         moments = [timer.when_us for group in self._unplaced for timer in group if not timer.cancelled]
         if self._timers:
             moments.append(self._timers[0][0])
@@ -275,22 +285,35 @@ class Hub:
         if delay is not None or wake != self.channel.wake_told or self.channel.has_calls:
             self.channel.send_calls(wake, delay)
 
+    def _finish_main(self, error: BaseException, slot: Slot | None = None) -> None:
+        """Raise an error where the main program waits."""
+        target = slot or next((each for each in reversed(self.waiting) if each.waiter is self.main), None)
+        target = target or next(iter(self.waiting), None)
+        if target is None:
+            raise error
+        self.finish(target)
+        target.error = error
+
+    def waits(self) -> str:
+        """Return descriptions of all waiting code, with its lines."""
+        tasks = self.waiting_tasks()
+        waiting = [waiting_code(each.what, each.waiter) for each in self.waiting if not (tasks and each.is_loop)]
+        return "; ".join([*waiting, *tasks])
+
     # --- timers --------------------------------------------------------------------------------------------------
 
     def call_in(self, seconds: float, action: Callable[[], None]) -> Timer:
-        """Run an action after a delay, counted from when the host reads of it."""
-        delay_us = min(max(0.0, float(seconds * 1e6)), LONGEST_US)  # the program's number may be of any kind
-        timer = Timer(round(delay_us), action)
+        """Run an action after a delay. It counts from the moment at which the host reads of it."""
+        delay_us = min(max(0.0, float(seconds * 1e6)), LONGEST_US)  # the program's number may be of any type
+        timer = Timer(round(delay_us), self.clock.now_us + round(delay_us), action)
         if timer.delay_us == 0:
-            timer.when_us = self.clock.now_us
             self.ready.append(lambda: None if timer.cancelled else action())
         else:
-            timer.when_us = self.clock.now_us + timer.delay_us
             self._new_timers.append(timer)
         return timer
 
     def _place(self, moment: int) -> None:
-        """The host has read of these timers at this moment: they count from there."""
+        """Let the oldest timers that were sent count from this moment, at which the host read of them."""
         if not self._unplaced:
             return
         for timer in self._unplaced.popleft():
@@ -303,57 +326,16 @@ class Hub:
             if not timer.cancelled:
                 self.ready.append(timer.action)
 
-    # --- the end of hope -------------------------------------------------------------------------------------------
-
-    def _give_up(self, slot: Slot | None) -> None:
-        told = self.waits() or "the program waits for nothing"
-        error = Deadlock(f"nothing can run any more, all of it waits: {told}")
-        target = slot if slot is not None and greenlet.getcurrent() is self.main else self._main_slot()
-        if target is None:
-            raise error
-        self.finish(target, error=error)
-
-    def waits(self) -> str:
-        """Tell what all code that waits is waiting for, and in which lines."""
-        tasks = self.waiting_tasks()
-        waiting = [each.what + place_of(each.waiter) for each in self.waiting if not (tasks and each.is_loop)]
-        return "; ".join([*waiting, *tasks])
-
-    def _main_slot(self) -> Slot | None:
-        for slot in reversed(self.waiting):
-            if slot.waiter is self.main:
-                return slot
-        return next(iter(self.waiting), None)
-
-    # --- jobs ------------------------------------------------------------------------------------------------------
-
-    def cancel_blocked(self, task: asyncio.Task[Any], error: BaseException) -> bool:
-        """Raise in a task that waits in sync code. Returns whether it did."""
-        slot = self.blocked_tasks.get(task)
-        if slot is None or slot.done:
-            return False
-        if slot.abandon is not None:
-            slot.abandon()
-        self.finish(slot, error=error)
-        return True
-
 
 def child_context() -> Context:
-    """Return a copy of the current context with a place of its own: for a task or a job that starts here."""
+    """Return a copy of the current context with a place of its own, for a task or a job that starts here."""
     context = copy_context()
     context.run(PLACE.set, here().child())
     return context
 
 
-def thread_context(thread: Worker) -> Context:
-    """Do the same for what the program takes for another thread."""
-    context = child_context()
-    context.run(here).thread = thread
-    return context
-
-
 def fresh_context() -> Context:
-    """Return a context for an execution: nothing of the host's, and the place of the main program."""
+    """Return an empty context with the place of the main program."""
     context = Context()
     context.run(PLACE.set, Place())
     return context

@@ -1,38 +1,26 @@
-"""Places: each call of a program is named by where it stands in the tree of the program's tasks.
+"""Places: the paths that name the calls of a program by their position in its tree of tasks.
 
-The main program, each task and each job counts its own events (calls made, children started). `"4"` is event 4 of the
-main program, `"3.1"` the first call of the child that was started as event 3. Timing does not change these names.
+The main program, each task and each job count their own events: calls made and children started. `"4"` is event 4 of
+the main program; `"3.1"` is the first call of the child that was started as event 3. Timing does not change a path.
 """
 
 from __future__ import annotations
 
 import hashlib
 from contextvars import ContextVar
-from typing import Any
 
-#: A path longer than this is replaced by a digest.
+#: Longer paths are replaced by a digest.
 LONGEST = 160
-
-
-class Worker:
-    """What a program takes for a thread: one that it has started, or one of an executor's, which may be asked for."""
-
-    __slots__ = ("is_ready", "name", "thread")
-
-    def __init__(self, name: str, thread: Any = None) -> None:
-        self.name = name
-        self.thread = thread
-        self.is_ready = False
+#: The number of the main thread.
+MAIN_THREAD = 1
 
 
 class Place:
-    """One task, job or main program, and how many events it has had. `thread` is what the program takes for the thread
-    that runs it, None for the main one.
-    """
+    """The position of one task, job or main program, and the number of its thread (`threading.get_ident`)."""
 
     __slots__ = ("_events", "_prefix", "thread")
 
-    def __init__(self, prefix: str = "", thread: Worker | None = None) -> None:
+    def __init__(self, prefix: str = "", thread: int = MAIN_THREAD) -> None:
         self._prefix = prefix
         self._events = 0
         self.thread = thread
@@ -51,10 +39,8 @@ class Place:
 
 
 PLACE: ContextVar[Place | None] = ContextVar("place", default=None)
-#: The innermost `asyncio.run` that a task was started in. Jobs may be in several of them at a time.
+#: The innermost `asyncio.run` that a task was started in. Several can run at a time, in different jobs.
 RUN: ContextVar[int] = ContextVar("run", default=0)
-#: What the scheduler keeps among the variables of a context.
-OURS = frozenset({PLACE, RUN})
 
 
 def here() -> Place:

@@ -1,4 +1,4 @@
-"""An event loop for the interpreter's own tasks: no selector, no sockets, no signals. The hub is its engine."""
+"""The event loop of `asyncio`: no selector, no sockets, no signals. The hub runs its callbacks."""
 
 from __future__ import annotations
 
@@ -6,80 +6,29 @@ import asyncio
 import reprlib
 from asyncio import events
 from contextlib import suppress
-from contextvars import Context, copy_context
 from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 
 from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.scheduling.awaitables import is_awaitable, wrapped
-from sandbox.guest.scheduling.ends import ENDS, LEFT_ALONE
-from sandbox.guest.scheduling.executor import Future, ThreadPoolExecutor
+from sandbox.guest.scheduling.ends import ENDS
 from sandbox.guest.scheduling.hub import Deadlock, Hub, Slot, child_context
 from sandbox.guest.scheduling.identity import RUN
-from sandbox.guest.scheduling.locks import bound
 from sandbox.guest.scheduling.waits import waiting_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
+    from contextvars import Context
 
-    from sandbox.guest.scheduling.hub import Timer
 
-
-#: Jobs of asyncio's own executor that run at one time.
-_ANY_NUMBER = 1 << 30
-#: Until a context is tried again that somebody is in.
+#: Delay until a context is tried again that another task is in.
 _AGAIN_S = 0.001
-#: Tasks that a deadlock tells of.
+#: Tasks that a deadlock message describes.
 _MOST_WAITS = 10
 
 
-class Handle:
-    """A callback that will run once, unless it is cancelled."""
-
-    __slots__ = ("_arguments", "_callback", "_cancelled", "_context", "_loop", "_timer", "_when")
-
-    def __init__(
-        self, loop: Loop, callback: Callable[..., Any], arguments: tuple[Any, ...], context: Context | None
-    ) -> None:
-        self._loop = loop
-        self._callback = callback
-        self._arguments = arguments
-        self._context = copy_context() if context is None else context
-        self._cancelled = False
-        self._timer: Timer | None = None
-        self._when = 0.0
-
-    def __call__(self) -> None:
-        """Run it."""
-        if self._cancelled:
-            return
-        try:
-            self._context.run(self._callback, *self._arguments)
-        except LEFT_ALONE:
-            raise
-        except BaseException as error:  # noqa: BLE001  # a callback's error is a remark, as in asyncio
-            if _is_entered(error):  # by a task that waits in a plain call, and shares its context with this one
-                self._loop._hub.call_in(_AGAIN_S, self)
-            else:
-                self._loop.call_exception_handler({"message": "error in a callback", "exception": error})
-
-    def cancel(self) -> None:
-        """Do not run."""
-        self._cancelled = True
-        if self._timer is not None:
-            self._timer.cancelled = True
-
-    def cancelled(self) -> bool:
-        """Tell whether it was cancelled."""
-        return self._cancelled
-
-    def when(self) -> float:
-        """Return the moment at which a timer is due, by the loop's clock."""
-        return self._when
-
-
-def _is_entered(error: BaseException) -> bool:
-    """Tell whether a context could not be entered, before any code of the program ran."""
+def _is_entered(error: object) -> bool:
+    """Return whether a context could not be entered, before any code of the program ran."""
     if type(error) is not RuntimeError or not str(error).startswith("cannot enter context"):
         return False
     trace = error.__traceback__
@@ -89,13 +38,13 @@ def _is_entered(error: BaseException) -> bool:
 
 
 class Task(asyncio.Task[Any]):
-    """The interpreter's task, numbered, and cancelled at once where it waits in sync code."""
+    """The library's task, with a hash by order of creation. If it waits in a plain call, `cancel` raises there."""
 
     def __init__(
         self, coroutine: Coroutine[Any, Any, Any], *, loop: Loop, number: int, name: str, context: Context
     ) -> None:
         self._number = number
-        self._cancelled_calls = 0  # of which the library's task does not know
+        self._cancelled_calls = 0  # requests to cancel that the library's task does not count
         super().__init__(coroutine, loop=cast("Any", loop), name=name, context=context)
 
     def __hash__(self) -> int:
@@ -105,7 +54,7 @@ class Task(asyncio.Task[Any]):
         return _shown(self, f"Task {self.get_name()!r}")
 
     def cancel(self, msg: Any | None = None) -> bool:
-        """Ask the task to end: where it waits in a plain call, that call raises."""
+        """Request the end of the task."""
         loop: Any = self.get_loop()
         if loop._hub.cancel_blocked(self, asyncio.CancelledError(*(() if msg is None else (msg,)))):
             self._cancelled_calls += 1
@@ -113,11 +62,11 @@ class Task(asyncio.Task[Any]):
         return super().cancel(msg)
 
     def cancelling(self) -> int:
-        """Tell how often it was asked to end."""
+        """Return the number of requests to cancel."""
         return super().cancelling() + self._cancelled_calls
 
     def uncancel(self) -> int:
-        """Take back that it was asked to."""
+        """Take back one request to cancel."""
         if self._cancelled_calls:
             self._cancelled_calls -= 1
         else:
@@ -126,7 +75,7 @@ class Task(asyncio.Task[Any]):
 
 
 class NumberedFuture(asyncio.Future[Any]):
-    """The interpreter's future, with a hash by order of creation."""
+    """The library's future, with a hash by order of creation."""
 
     def __init__(self, *, loop: Loop) -> None:
         self._number = next(loop._numbers)
@@ -140,7 +89,7 @@ class NumberedFuture(asyncio.Future[Any]):
 
 
 def _shown(future: Any, kind: str) -> str:
-    """Say what a task or a future is. The library also says which callbacks wait, and in which of our files."""
+    """Return the text of a future. The library's text also names callbacks, and the files that they are in."""
     state = future._state.lower()
     if state != "finished":
         return f"<{kind} {state}>"
@@ -150,7 +99,10 @@ def _shown(future: Any, kind: str) -> str:
 
 
 class Loop:
-    """What asyncio asks of a loop, and no more."""
+    """The methods of a loop that asyncio and programs use."""
+
+    #: Makes the executor of `to_thread` and `run_in_executor(None, ...)`, one for each `asyncio.run`.
+    new_executor: Callable[[], Any]
 
     def __init__(self, hub: Hub, note: Callable[[str], None]) -> None:
         self._hub = hub
@@ -160,39 +112,36 @@ class Loop:
         self._runs = count(1)
         self._waiting_runs = 0
         self._tasks: dict[int, tuple[Task, int]] = {}
-        self._pools: dict[int, ThreadPoolExecutor] = {}
+        self._executors: dict[int, Any] = {}
         self._for_ever: list[Slot] = []
         self._handler: Callable[[Any, dict[str, Any]], Any] | None = None
-        hub.leave_task = self._leave
-        hub.waiting_tasks = self._what_tasks_await
-        hub.enter_task = lambda task: asyncio.tasks._enter_task(cast("Any", self), task)
-
-    def _leave(self) -> asyncio.Task[Any] | None:
-        task = asyncio.tasks.current_task(cast("Any", self))
-        if task is not None:
-            asyncio.tasks._leave_task(cast("Any", self), task)
-        return task
+        hub.loop = self
+        hub.waiting_tasks = self._waiting_tasks
 
     # --- callbacks and time --------------------------------------------------------------------------------------
 
-    def call_soon(self, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> Handle:
-        """Run a callback when everything before it has run."""
-        handle = Handle(self, callback, args, context)
-        self._hub.ready.append(handle)
+    def call_soon(self, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> asyncio.Handle:
+        """Run a callback after everything that is ready now."""
+        handle = asyncio.Handle(callback, args, cast("Any", self), context)
+        self._hub.ready.append(lambda: None if handle._cancelled else handle._run())
         return handle
 
     call_soon_threadsafe = call_soon
 
     def call_later(
         self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> Handle:
+    ) -> asyncio.TimerHandle:
         """Run a callback after a delay in seconds."""
-        handle = Handle(self, callback, args, context)
-        handle._when = self.time() + delay
-        handle._timer = self._hub.call_in(delay, handle)
-        return handle
+        handle: Any = asyncio.TimerHandle(self.time() + delay, callback, args, cast("Any", self), context)
+        handle._scheduled = self._hub.call_in(delay, handle._run)
+        return cast("asyncio.TimerHandle", handle)
 
-    def call_at(self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None) -> Handle:
+    def _timer_handle_cancelled(self, handle: Any) -> None:
+        handle._scheduled.cancelled = True
+
+    def call_at(
+        self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> asyncio.TimerHandle:
         """Run a callback at a moment of the loop's clock."""
         return self.call_later(when - self.time(), callback, *args, context=context)
 
@@ -203,11 +152,11 @@ class Loop:
     # --- futures and tasks -----------------------------------------------------------------------------------------
 
     def create_future(self) -> asyncio.Future[Any]:
-        """Make a future."""
+        """Return a new future."""
         return NumberedFuture(loop=self)
 
     def create_task(self, coro: Any, *, name: str | None = None, context: Context | None = None, **_: Any) -> Task:
-        """Start a coroutine, or anything that can be awaited, as a task."""
+        """Start a coroutine, or any other awaitable, as a task."""
         if not asyncio.iscoroutine(coro):
             if not is_awaitable(coro):
                 message = f"a coroutine was expected, got {coro!r}"
@@ -221,9 +170,18 @@ class Loop:
         task.add_done_callback(lambda done: tasks.pop(done._number, None))
         return task
 
-    def _what_tasks_await(self) -> list[str]:
+    def _waiting_tasks(self) -> list[str]:
         waits = (waiting_task(task) for _, (task, _) in sorted(self._tasks.items()))
         return list(dict.fromkeys(filter(None, waits)))[:_MOST_WAITS]
+
+    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
+        """Run a function as a job, and return a future for it."""
+        if executor is None:
+            run = RUN.get()
+            executor = self._executors.get(run) or self._executors.setdefault(run, self.new_executor())
+        return asyncio.wrap_future(executor.submit(func, *args), loop=cast("Any", self))
+
+    # --- running -----------------------------------------------------------------------------------------------------
 
     def run_until_complete(self, future: Any) -> Any:
         """Block until an awaitable is done, and return its result."""
@@ -238,83 +196,24 @@ class Loop:
         return done.result()
 
     def run_main(self, coroutine: Any) -> Any:
-        """Do what `asyncio.run` does: run to the end, then cancel the tasks that are left."""
+        """Run a coroutine as `asyncio.run` does: cancel its tasks at the end, and wait for its jobs."""
         number = next(self._runs)
         outer = RUN.set(number)
         try:
             return self.run_until_complete(coroutine)
         finally:
             self._cancel_tasks(number)
-            self._finish_jobs(number)
+            with suppress(Deadlock):  # of jobs that wait for ever
+                if number in self._executors:
+                    self._executors.pop(number).shutdown()
             RUN.reset(outer)
 
     def _cancel_tasks(self, run: int) -> None:
-        """Cancel the tasks of a run that are left, and wait for them."""
         left = [task for _, (task, its_run) in sorted(self._tasks.items()) if its_run == run]
         for task in left:
             task.cancel()
         if left:
             self.run_until_complete(asyncio.gather(*left, return_exceptions=True))
-
-    def _finish_jobs(self, run: int) -> None:
-        """Wait for the jobs of a run that are left, but not for ever."""
-        pool = self._pools.pop(run, None)
-        if pool is not None:
-            with suppress(Deadlock):
-                pool.shutdown()
-
-    def _default_executor(self) -> ThreadPoolExecutor:
-        run = RUN.get()
-        if run not in self._pools:
-            numbers = count(1)
-
-            def future() -> Future:
-                return Future(self._hub, next(numbers))
-
-            made = {"_hub": self._hub, "_new_future": staticmethod(future), "_pools": count()}
-            kind = bound(ThreadPoolExecutor, "asyncio", **made)
-            self._pools[run] = kind(_ANY_NUMBER, "asyncio")
-        return self._pools[run]
-
-    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
-        """Run a function as a job, and give a future for it."""
-        future = self.create_future()
-        executor = self._default_executor() if executor is None else executor
-
-        def job() -> None:
-            try:
-                result = func(*args)
-            except ENDS:
-                raise
-            except BaseException as error:  # noqa: BLE001  # whatever it raises is the job's outcome
-                if not future.done():
-                    future.set_exception(error)
-            else:
-                if not future.done():
-                    future.set_result(result)
-
-        executor.submit(job)
-        return future
-
-    # --- what is the same for every loop ---------------------------------------------------------------------------
-
-    def get_debug(self) -> bool:
-        """Tell that there is no debug mode."""
-        return False
-
-    def set_debug(self, enabled: bool) -> None:  # noqa: FBT001  # asyncio's signature
-        """Do nothing: there is no debug mode."""
-
-    def is_running(self) -> bool:
-        """Tell whether something is run to its end, as `asyncio.run` does."""
-        return self._waiting_runs > 0
-
-    def is_closed(self) -> bool:
-        """Tell that the loop is open, as long as the program runs."""
-        return False
-
-    def close(self) -> None:
-        """Do nothing: the loop ends with the program."""
 
     def run_forever(self) -> None:
         """Block until `stop()`."""
@@ -323,30 +222,56 @@ class Loop:
         self._hub.wait(slot)
 
     def stop(self) -> None:
-        """Let `run_forever()` end."""
+        """End `run_forever()`."""
         if self._for_ever:
             self._hub.finish(self._for_ever.pop())
 
-    async def shutdown_asyncgens(self) -> None:
-        """Do nothing: generators end with the program."""
+    def is_running(self) -> bool:
+        """Return whether an awaitable is run to its end."""
+        return self._waiting_runs > 0
 
-    async def shutdown_default_executor(self, timeout: float | None = None) -> None:  # noqa: ASYNC109  # asyncio's signature
-        """Do nothing: jobs end with the program."""
+    # --- there is one loop, which ends with the program --------------------------------------------------------------
+
+    def get_debug(self) -> bool:
+        """Return False: there is no debug mode."""
+        return False
+
+    def is_closed(self) -> bool:
+        """Return False: the loop is open as long as the program runs."""
+        return False
+
+    def close(self, *_: Any) -> None:
+        """Do nothing."""
+
+    set_debug = close
+
+    async def shutdown_asyncgens(self, *_: Any) -> None:
+        """Do nothing."""
+
+    shutdown_default_executor = shutdown_asyncgens
+
+    # --- errors that nobody waits for --------------------------------------------------------------------------------
 
     def set_exception_handler(self, handler: Callable[[Any, dict[str, Any]], Any] | None) -> None:
-        """Have errors that nobody waits for told to a function."""
+        """Call a function with errors, instead of noting them."""
         self._handler = handler
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
-        """Note an error that nobody waits for."""
+        """Report an error."""
+        error = context.get("exception")
+        if isinstance(error, ENDS):
+            raise error
+        if _is_entered(error):  # by a task that waits in a plain call, and shares its context with this callback
+            self._hub.call_in(_AGAIN_S, context["handle"]._run)
+            return
         handler, self._handler = self._handler, None
-        if handler is not None:
-            try:
-                handler(self, context)
-            finally:
-                self._handler = handler
-        else:
+        if handler is None:
             self.default_exception_handler(context)
+            return
+        try:
+            handler(self, context)
+        finally:
+            self._handler = handler
 
     def default_exception_handler(self, context: dict[str, Any]) -> None:
         """Note an error."""
@@ -356,7 +281,7 @@ class Loop:
 
 
 def _text_of(error: BaseException) -> str:
-    """Return `str(error)`, which is code of the program if its class is."""
+    """Return `str(error)`, which may run code of the program."""
     try:
         return f"{error}"
     except ENDS:
@@ -366,10 +291,10 @@ def _text_of(error: BaseException) -> str:
 
 
 def install(loop: Loop) -> None:
-    """Make the loop the library's running one: what needs one works anywhere in a program."""
+    """Make the loop the library's running one, everywhere in a program."""
     events._set_running_loop(cast("Any", loop))
 
 
 def uninstall() -> None:
-    """Take the loop away again."""
+    """Remove the running loop."""
     events._set_running_loop(None)

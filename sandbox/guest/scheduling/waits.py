@@ -1,4 +1,4 @@
-"""Where code of a program waits, and for which of its variables: what a deadlock is told by."""
+"""Descriptions of waiting code: what it waits for, in which variable and line. Deadlock messages are made of them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from types import FrameType
 
 
-def place_of(waiter: greenlet.greenlet | None) -> str:
-    """Return ` (lock, line 4)` for code that blocks: the variable that it waits for, and the line; "" if unknown."""
+def waiting_code(what: str, waiter: greenlet.greenlet | None) -> str:
+    """Return `Queue (rows, line 4)` for code that blocks in a method of an object, else `what (line 4)`."""
     frame = sys._getframe() if waiter is greenlet.getcurrent() else getattr(waiter, "gr_frame", None)
-    return _place(_frames(frame))
+    owner, place = _place(_frames(frame))
+    return (what or type(owner).__name__) + place
 
 
 def waiting_task(task: Task[Any]) -> str:
@@ -30,7 +31,7 @@ def waiting_task(task: Task[Any]) -> str:
         step = step.cr_await
     owners = (frame.f_locals["self"] for frame in frames if "self" in frame.f_locals and not _is_own(frame))
     what = next((type(owner).__name__ for owner in owners), "")
-    place = _place(frames)
+    place = _place(frames)[1]
     return f"{what or 'await'}{place}" if place else what
 
 
@@ -44,15 +45,15 @@ def _is_own(frame: FrameType) -> bool:
     return frame.f_code.co_filename == FILENAME
 
 
-def _place(frames: Iterable[FrameType]) -> str:
-    """Find the innermost frame of the program, and its name for the object whose method it called last."""
+def _place(frames: Iterable[FrameType]) -> tuple[Any, str]:
+    """Return the object whose method the program called last, and ` (lock, line 4)`: its variable and the line."""
     owner: Any = None
     for frame in frames:
         if _is_own(frame):
             name = None if owner is None else next((name for name, value in _names(frame) if value is owner), None)
-            return f" ({name}, line {frame.f_lineno})" if name else f" (line {frame.f_lineno})"
+            return owner, f" ({name}, line {frame.f_lineno})" if name else f" (line {frame.f_lineno})"
         owner = frame.f_locals.get("self", owner)
-    return ""
+    return owner, ""
 
 
 def _names(frame: FrameType) -> Iterator[tuple[str, Any]]:

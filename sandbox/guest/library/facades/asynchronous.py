@@ -1,4 +1,4 @@
-"""`asyncio`: the library's own primitives on our loop, and ours where the library takes only coroutines."""
+"""`asyncio`: the library's primitives on our loop. Where the library takes only coroutines, tool calls work, too."""
 
 from __future__ import annotations
 
@@ -6,29 +6,26 @@ import asyncio
 import contextvars
 from collections.abc import Iterator
 from functools import partial
-from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 
-from sandbox.guest.scheduling.awaitables import Ready, awaitable, is_awaitable
-from sandbox.guest.scheduling.executor import Future
+from sandbox.guest.library.facades.threads import futures_names
+from sandbox.guest.scheduling.awaitables import awaitable, is_awaitable
 from sandbox.guest.scheduling.identity import PLACE
 from sandbox.guest.tools import PendingCall, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from sandbox.guest.library.scene import Scene
     from sandbox.guest.scheduling.loop import Loop
 
-
-def asyncio_names(scene: Scene) -> dict[str, Any]:
-    """Return what starts and runs things."""
-    scene.hub.prepare()
-    return {**_starting(scene, scene.loop), **_running(scene, scene.loop)}
+#: Threads of the default executor: any number, so that calls in `asyncio.to_thread` run in parallel.
+_ANY_NUMBER = 1 << 30
+_chain: Any = asyncio.futures._chain_future  # type: ignore[attr-defined]
 
 
 def context_names(scene: Scene) -> dict[str, Any]:
-    """A new context keeps the place of the program, by which its calls are named."""
+    """Return the names of `contextvars`. A new context keeps the place of the program, by which calls are named."""
 
     def new() -> contextvars.Context:
         context = contextvars.Context()
@@ -36,6 +33,14 @@ def context_names(scene: Scene) -> dict[str, Any]:
         return context
 
     return {"Context": new}
+
+
+def asyncio_names(scene: Scene) -> dict[str, Any]:
+    """Return the functions of `asyncio` that start and run things."""
+    scene.hub.prepare()
+    loop = scene.loop
+    loop.new_executor = lambda: futures_names(scene)["ThreadPoolExecutor"](_ANY_NUMBER, "asyncio")
+    return {**_starting(scene, loop), **_running(scene, loop)}
 
 
 def as_future(loop: Loop, value: Any) -> asyncio.Future[Any]:
@@ -51,8 +56,33 @@ def as_future(loop: Loop, value: Any) -> asyncio.Future[Any]:
     return future
 
 
-def _count_plain(scene: Scene, values: tuple[Any, ...]) -> None:
-    """Say so when what should run in parallel has run already: calls that nobody followed to where they are awaited."""
+def _starting(scene: Scene, loop: Loop) -> dict[str, Any]:
+    start = partial(as_future, loop)
+
+    def gather(*awaitables: Any, return_exceptions: bool = False) -> Any:
+        if len(awaitables) == 1 and isinstance(awaitables[0], list | tuple | set | Iterator):
+            kind = type(awaitables[0]).__name__
+            message = f"gather() takes the awaitables themselves, not a {kind} of them: write asyncio.gather(*calls)"
+            raise TypeError(message)
+        if not awaitables:
+            return start([])
+        _note_plain(scene, awaitables)
+        known = {id(value): start(value) for value in {id(value): value for value in awaitables}.values()}
+        return asyncio.gather(*[known[id(value)] for value in awaitables], return_exceptions=return_exceptions)
+
+    return {
+        "gather": gather,
+        "create_task": lambda coro, **options: loop.create_task(awaitable(coro), **options),
+        "ensure_future": lambda value, *, loop=None: start(value),
+        "shield": lambda value: asyncio.shield(start(value)),
+        "as_completed": lambda fs, *, timeout=None: asyncio.as_completed(map(start, fs), timeout=timeout),
+        "wait": lambda fs, **options: asyncio.wait([start(value) for value in fs], **options),
+        "wait_for": lambda fut, timeout: asyncio.wait_for(awaitable(fut), timeout),
+    }
+
+
+def _note_plain(scene: Scene, values: tuple[Any, ...]) -> None:
+    """Note that calls which should run in parallel have run before `gather`, because nothing deferred them."""
     plain = sum(type(value) is Record or type(value) is list for value in values)
     if plain > 1:
         scene.note(
@@ -61,55 +91,11 @@ def _count_plain(scene: Scene, values: tuple[Any, ...]) -> None:
         )
 
 
-def _starting(scene: Scene, loop: Loop) -> dict[str, Any]:
-    start = partial(as_future, loop)
-
-    def gather(*awaitables: Any, return_exceptions: bool = False) -> Any:
-        known: dict[int, asyncio.Future[Any]] = {}
-        futures = []
-        if len(awaitables) == 1 and isinstance(awaitables[0], list | tuple | set | Iterator):
-            kind = type(awaitables[0]).__name__
-            message = f"gather() takes the awaitables themselves, not a {kind} of them: write asyncio.gather(*calls)"
-            raise TypeError(message)
-        _count_plain(scene, awaitables)
-        for value in awaitables:
-            if id(value) not in known:
-                known[id(value)] = start(value)
-            futures.append(known[id(value)] if is_awaitable(value) else start(value))
-        if not futures:
-            done = loop.create_future()
-            done.set_result([])
-            return done
-        return asyncio.gather(*futures, return_exceptions=return_exceptions)
-
-    def create_task(coro: Any, *, name: str | None = None, context: Any = None, **_: Any) -> Any:
-        return loop.create_task(coro if is_awaitable(coro) else Ready(coro), name=name, context=context)
-
-    def as_completed(fs: Iterable[Any], *, timeout: float | None = None) -> Any:  # the library's signature
-        return asyncio.as_completed([start(value) for value in fs], timeout=timeout)
-
-    def wait(
-        fs: Iterable[Any], *, timeout: float | None = None, return_when: str = asyncio.ALL_COMPLETED
-    ) -> Any:  # the library's signature
-        return asyncio.wait([start(value) for value in fs], timeout=timeout, return_when=return_when)
-
-    def wait_for(fut: Any, timeout: float | None) -> Any:  # the library's signature
-        return asyncio.wait_for(awaitable(fut), timeout)
-
-    return {
-        "gather": gather,
-        "create_task": create_task,
-        "ensure_future": lambda value, *, loop=None: start(value),
-        "shield": lambda value: asyncio.shield(start(value)),
-        "as_completed": as_completed,
-        "wait": wait,
-        "wait_for": wait_for,
-    }
-
-
 def _running(scene: Scene, loop: Loop) -> dict[str, Any]:
+    its_loop = cast("Any", loop)
+
     def run(main: Any, *, debug: Any = None, loop_factory: Any = None) -> Any:
-        if scene.is_async or asyncio.current_task(cast("Any", loop)) is not None:
+        if scene.is_async or asyncio.current_task(its_loop) is not None:
             if asyncio.iscoroutine(main):
                 main.close()
             raise RuntimeError("asyncio.run() cannot be called from a running event loop: write `await` instead")
@@ -118,13 +104,9 @@ def _running(scene: Scene, loop: Loop) -> dict[str, Any]:
     async def to_thread(func: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         return await loop.run_in_executor(None, partial(func, *args, **kwargs))
 
-    numbers = count(1)
-
     def run_coroutine_threadsafe(coro: Any, loop: Any) -> Any:
-        future = Future(scene.hub, next(numbers))
-        task = scene.loop.create_task(coro)
-        task.add_done_callback(lambda done: _copy_end(done, future))
-        future.add_done_callback(lambda ended: task.cancel() if ended.cancelled() else None)
+        future = scene.copies["concurrent.futures._base"].Future()
+        _chain(scene.loop.create_task(coro), future)
         return future
 
     def get_running_loop() -> Loop:
@@ -132,63 +114,40 @@ def _running(scene: Scene, loop: Loop) -> dict[str, Any]:
             raise RuntimeError("no running event loop")
         return loop
 
-    get_loop = lambda: loop  # noqa: E731  # under three names
     return {
         "run": run,
-        "Runner": _runner_class(run, loop),
+        "Runner": type("Runner", (Runner,), {"__module__": "asyncio", "_run": staticmethod(run), "_loop": loop}),
         "to_thread": to_thread,
         "run_coroutine_threadsafe": run_coroutine_threadsafe,
-        "get_event_loop": get_loop,
+        **dict.fromkeys(("get_event_loop", "new_event_loop"), lambda: loop),
         "get_running_loop": get_running_loop,
-        "new_event_loop": get_loop,
         "set_event_loop": lambda loop: None,
-        "wrap_future": lambda future, *, loop=None: _wrap(scene.loop, future),
+        "wrap_future": lambda future, *, loop=None: asyncio.wrap_future(future, loop=its_loop),
     }
 
 
-def _runner_class(run: Callable[..., Any], loop: Loop) -> type:
-    class Runner:
-        """`asyncio.Runner`: runs coroutines one after another."""
+class Runner:
+    """`asyncio.Runner`: runs coroutines one after another on the one loop, which ends with the program."""
 
-        def __init__(self, *, debug: Any = None, loop_factory: Any = None) -> None:
-            """Take what the library's takes."""
+    _run: Callable[[Any], Any]
+    _loop: Loop
 
-        def __enter__(self) -> Runner:
-            return self
+    def __init__(self, **_: Any) -> None:
+        """Take the library's options, none of which matters here."""
 
-        def __exit__(self, *_: object) -> None:
-            """Leave nothing behind."""
+    def __enter__(self) -> Runner:
+        return self
 
-        def run(self, coro: Any, *, context: Any = None) -> Any:
-            return run(coro)
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
-        def get_loop(self) -> Loop:
-            return loop
+    def run(self, coro: Any, *, context: Any = None) -> Any:
+        """Run a coroutine to its end."""
+        return self._run(coro)
 
-        def close(self) -> None:
-            """Leave nothing behind."""
+    def get_loop(self) -> Loop:
+        """Return the loop."""
+        return self._loop
 
-    Runner.__module__, Runner.__qualname__ = "asyncio", "Runner"
-    return Runner
-
-
-def _wrap(loop: Loop, future: Any) -> asyncio.Future[Any]:
-    """Return an asyncio future that ends as an executor's future does."""
-    if asyncio.isfuture(future):
-        return future
-    wrapped = loop.create_future()
-
-    future.add_done_callback(lambda done: _copy_end(done, wrapped))
-    return wrapped
-
-
-def _copy_end(done: Any, future: Any) -> None:
-    """Let a future end as another did."""
-    if future.done():
-        return
-    if done.cancelled():
-        future.cancel()
-    elif done.exception() is not None:
-        future.set_exception(done.exception())
-    else:
-        future.set_result(done.result())
+    def close(self) -> None:
+        """Do nothing."""

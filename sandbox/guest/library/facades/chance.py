@@ -1,18 +1,21 @@
-"""`random`, `secrets` and `uuid`: all draw from the seed of the execution, so that a run can be repeated."""
+"""`random`, `secrets` and `uuid`. All draw from the seed of the execution, so that runs are repeatable."""
 
 from __future__ import annotations
 
-import base64
 import random
 import uuid
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+
+from sandbox.guest.library.allowlist import MODULES
+from sandbox.guest.library.facades.threads import listed
 
 if TYPE_CHECKING:
     from sandbox.guest.library.scene import Scene
 
 
 def random_names(scene: Scene) -> dict[str, Any]:
-    """`Random` takes its seed from the execution where the program gives none; the functions are the library's."""
+    """Return the names of `random`. `Random()` takes its seed from the execution."""
     source = scene.random
 
     class Random(random.Random):
@@ -23,7 +26,7 @@ def random_names(scene: Scene) -> dict[str, Any]:
             super().seed(source.getrandbits(128) if a is None else a, version)
 
     class SystemRandom(Random):
-        """No seed changes it."""
+        """A generator that ignores seeds."""
 
         def seed(self, *args: Any) -> None:
             super().seed()
@@ -31,45 +34,18 @@ def random_names(scene: Scene) -> dict[str, Any]:
     for kind in (Random, SystemRandom):
         kind.__module__, kind.__qualname__ = "random", kind.__name__
     shared = Random()
-    functions = {name: getattr(shared, name) for name in _FUNCTIONS.split() if hasattr(shared, name)}
+    functions = {name: getattr(shared, name) for name in MODULES["random"].facade if hasattr(shared, name)}
     return {**functions, "Random": Random, "SystemRandom": SystemRandom}
 
 
-_FUNCTIONS = """
-    random uniform triangular randint choice randrange sample shuffle choices normalvariate lognormvariate expovariate
-    vonmisesvariate gammavariate gauss binomialvariate betavariate paretovariate weibullvariate getstate setstate
-    getrandbits randbytes seed
-"""
-
-
 def secrets_names(scene: Scene) -> dict[str, Any]:
-    """Nothing here is secret from the host, which gave the seed."""
-    source = scene.random
-
-    def token_bytes(nbytes: int | None = None) -> bytes:
-        return source.randbytes(32 if nbytes is None else nbytes)
-
-    def token_urlsafe(nbytes: int | None = None) -> str:
-        return base64.urlsafe_b64encode(token_bytes(nbytes)).rstrip(b"=").decode()
-
-    def randbelow(exclusive_upper_bound: int) -> int:
-        if exclusive_upper_bound <= 0:
-            raise ValueError("Upper bound must be positive.")
-        return source.randrange(exclusive_upper_bound)
-
-    return {
-        "token_bytes": token_bytes,
-        "token_hex": lambda nbytes=None: token_bytes(nbytes).hex(),
-        "token_urlsafe": token_urlsafe,
-        "randbelow": randbelow,
-        "randbits": source.getrandbits,
-        "choice": source.choice,
-        "SystemRandom": random_names(scene)["SystemRandom"],
-    }
+    """Return the names of `secrets`. The host knows the seed, and so every value."""
+    scene.copies["random"] = SimpleNamespace(**random_names(scene))
+    return listed("secrets", scene.copies["secrets"])
 
 
 def uuid_names(scene: Scene) -> dict[str, Any]:
-    """Versions 1 and 4 have the time and the seed of the execution; the others are computed from text."""
+    """Return `uuid1` and `uuid4`, with the time and the seed of the execution."""
     source = scene.random
 
     def uuid1(node: int | None = None, clock_seq: int | None = None) -> uuid.UUID:

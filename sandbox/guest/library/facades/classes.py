@@ -1,6 +1,6 @@
-"""Facades for what makes or describes classes and functions: `abc`, `dataclasses`, `enum`, `functools`, `inspect` …
+"""Facades for classes and functions: `abc`, `dataclasses`, `enum`, `functools`, `inspect`, `operator`.
 
-Each stands where the library would read any attribute by a name that the program gives, or run text.
+The library's functions would read any attribute by a name that the program gives, or run text.
 """
 
 from __future__ import annotations
@@ -9,28 +9,25 @@ import dataclasses
 import functools
 import keyword
 import operator
-import string
-import types
 import typing
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.access import getattr_
 from sandbox.guest.language.attributes import Decision, decide
 from sandbox.guest.language.kinds import ABC_META, ENUM_META, Code, Function, Type, stand_in
 from sandbox.guest.language.own import is_own, is_own_class, own_class, show_addresses
-from sandbox.guest.library.builtin_names import seen_names
-from sandbox.guest.library.facades.descriptions import signature
+from sandbox.guest.library.facades.descriptions import INSPECT
+from sandbox.guest.library.facades.formats import Formatter
 from sandbox.guest.library.facades.type_hints import get_type_hints, read_hint
 from sandbox.guest.library.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-# --- functools, operator ------------------------------------------------------------------------------------------
+    from collections.abc import Callable
 
 
 def update_wrapper(wrapper: Any, wrapped: Any, assigned: Any = None, updated: Any = None) -> Any:
-    """Copy name, text and attributes, by names that the program may read."""
+    """Copy attributes of a function. Raise AttributeError for names that the program may not read."""
     names = functools.WRAPPER_ASSIGNMENTS if assigned is None else tuple(map(str, assigned))
     if any(decide(name) is not Decision.PLAIN for name in names):
         raise AttributeError("update_wrapper() copies plain attributes here")
@@ -39,12 +36,12 @@ def update_wrapper(wrapper: Any, wrapped: Any, assigned: Any = None, updated: An
 
 
 def wraps(wrapped: Any, assigned: Any = None, updated: Any = None) -> Callable[[Any], Any]:
-    """Return a decorator that does it."""
+    """Return a decorator that calls `update_wrapper`."""
     return lambda wrapper: update_wrapper(wrapper, wrapped, assigned)
 
 
 def singledispatch(function: Any) -> Any:
-    """Do what the library does; an annotation that is text is read as the program could write it."""
+    """Return the library's dispatcher. Annotations that are text are compiled by the language policy."""
     dispatch: Any = functools.singledispatch(function)
     register = dispatch.register
 
@@ -60,7 +57,7 @@ def singledispatch(function: Any) -> Any:
 
 
 class singledispatchmethod(functools.singledispatchmethod):  # type: ignore[type-arg]  # noqa: N801  # the library's name
-    """The same for methods."""
+    """`singledispatch` for methods."""
 
     def __init__(self, func: Any) -> None:
         super().__init__(func)
@@ -68,7 +65,7 @@ class singledispatchmethod(functools.singledispatchmethod):  # type: ignore[type
 
 
 def attrgetter(*names: str) -> Any:
-    """Read attributes as `getattr` does."""
+    """Return a function that reads attributes as `getattr` does."""
     if all(type(name) is str and all(decide(part) is Decision.PLAIN for part in name.split(".")) for name in names):
         return operator.attrgetter(*names)
     texts = [str.__str__(name) for name in names]
@@ -81,47 +78,32 @@ def attrgetter(*names: str) -> Any:
 
 
 def methodcaller(name: str, /, *args: Any, **kwargs: Any) -> Any:
-    """Call a method that `getattr` reads."""
+    """Return a function that calls a method, read as `getattr` does."""
     return lambda value: getattr_(value, name)(*args, **kwargs)
 
 
-# --- classes ------------------------------------------------------------------------------------------------------
-
-
 def dataclass(target: Any = None, /, **options: Any) -> Any:
-    """Make a dataclass of a class of the program whose fields are plain names: the library writes them into source."""
+    """Make a dataclass. Fields must have plain names: the library writes them into source text."""
     if target is None:
         return lambda later: dataclass(later, **options)
     if not is_own_class(target):
         message = f"dataclass() takes classes of the program, not {getattr(target, '__name__', type(target).__name__)}"
         raise TypeError(message)
-    for name in getattr(target, "__annotations__", {}) if _has_annotations(target) else ():
-        _check_field(name)
+    with suppress(AttributeError, NameError):  # from Python 3.14 on annotations may name what is defined later
+        for name in target.__annotations__:
+            _check_field(name)
     show_addresses(target)
     return own_class(dataclasses.dataclass(target, **options))
 
 
-def _has_annotations(kind: type) -> bool:
-    """Tell whether a class has annotations that can be read now; from Python 3.14 on they may name what comes later."""
-    try:
-        return bool(kind.__annotations__)
-    except (AttributeError, NameError):
-        return False
-
-
 def make_dataclass(cls_name: str, fields: Any, **options: Any) -> Any:
-    """Make one from a list of fields."""
-    for name in options.get("namespace") or {}:
-        _check_field(name)  # methods between two underscores are written in a class statement
-    made = dataclasses.make_dataclass(cls_name, [_field(each) for each in fields], **options)
+    """Make a dataclass from a list of fields. Methods such as `__add__` need a class statement."""
+    fields = list(fields)
+    for field in (*fields, *(options.get("namespace") or {})):
+        _check_field(field if isinstance(field, str) else field[0])
+    made = dataclasses.make_dataclass(cls_name, fields, **options)
     made.__module__ = "__main__"
     return own_class(made)
-
-
-def _field(field: Any) -> Any:
-    name = field if isinstance(field, str) else field[0]
-    _check_field(name)
-    return field
 
 
 def _check_field(name: Any) -> None:
@@ -129,67 +111,6 @@ def _check_field(name: Any) -> None:
     if not is_plain or name.startswith("__") or decide(name) is Decision.REFUSED:
         message = f"field names must be plain identifiers, not {name!r}"
         raise TypeError(message)
-
-
-class Formatter:
-    """`string.Formatter` whose fields are read as `getattr` reads: a copy, since a base class would be in reach."""
-
-    _library: Any = string.Formatter
-    format, vformat, _vformat, get_value = _library.format, _library.vformat, _library._vformat, _library.get_value
-    parse, convert_field = _library.parse, _library.convert_field
-    format_field, check_unused_args = _library.format_field, _library.check_unused_args
-    del _library
-
-    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Return the value of a field, and the name or number it begins with."""
-        import _string  # type: ignore[import-not-found]  # noqa: PLC0415  # the parser that str.format itself uses
-
-        first, rest = _string.formatter_field_name_split(field_name)
-        value = self.get_value(first, args, kwargs)
-        for is_attribute, key in rest:
-            value = getattr_(value, key) if is_attribute else value[key]
-        return value, first
-
-
-Formatter.__module__, Formatter.__qualname__ = "string", "Formatter"
-
-
-def format_of(text: str | None, name: str) -> Any:
-    """Return `format` or `format_map` of a text, or of any text, whose fields are read as `getattr` reads."""
-
-    def formatted(text: str, /, *args: Any, **kwargs: Any) -> Any:
-        if name == "format_map":
-            return Formatter().vformat(str.__str__(text), (), *args)
-        return Formatter().vformat(str.__str__(text), args, kwargs)
-
-    return formatted if text is None else functools.partial(formatted, text)
-
-
-# --- inspect ------------------------------------------------------------------------------------------------------
-
-
-def getmembers(value: Any, predicate: Any = None) -> list[tuple[str, Any]]:
-    """Return names and values of what the program may read."""
-    found = []
-    for name in seen_names(value):
-        item = getattr_(value, name, _MISSING)
-        is_ours = isinstance(item, (types.FunctionType, types.MethodType)) and not is_own(item)
-        if item is not _MISSING and not is_ours and (predicate is None or predicate(item)):
-            found.append((name, item))
-    return found
-
-
-_MISSING: Any = object()
-
-
-def getsource(value: Any) -> str:
-    """Refuse as where the file is gone."""
-    raise OSError("could not get source code")
-
-
-def get_annotations(value: Any, **_: Any) -> dict[str, Any]:
-    """Return the annotations as they stand."""
-    return dict(getattr_(value, "__annotations__", {}))
 
 
 FACADES: dict[str, dict[str, Any]] = {
@@ -202,13 +123,7 @@ FACADES: dict[str, dict[str, Any]] = {
         "update_wrapper": update_wrapper,
         "wraps": wraps,
     },
-    "inspect": {
-        "get_annotations": get_annotations,
-        "getmembers": getmembers,
-        "getsource": getsource,
-        "ismodule": lambda value: isinstance(value, Table),
-        "signature": signature,
-    },
+    "inspect": INSPECT,
     "operator": {"attrgetter": attrgetter, "methodcaller": methodcaller},
     "string": {"Formatter": Formatter},
     "types": {

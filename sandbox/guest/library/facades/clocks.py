@@ -1,10 +1,9 @@
-"""What reads a clock, all at the time of the execution: `time`, `timeit`, dates, and the dates of mails."""
+"""Facades that read the clock of the execution: `time`, `timeit`, dates, and the dates of mails."""
 
 from __future__ import annotations
 
 import calendar
 import datetime
-import email.utils
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
 def date_reader(clock: Clock) -> Callable[[Any, str], Any]:
-    """Return what gives `now`, `today` and `utcnow` of a class of dates. The zone without a zone is UTC."""
+    """Return the reader of `now`, `today` and `utcnow` for classes of dates. Local time is UTC."""
 
     def moment() -> datetime.datetime:
         return _EPOCH + datetime.timedelta(microseconds=clock.read_us())
@@ -42,7 +41,7 @@ def date_reader(clock: Clock) -> Callable[[Any, str], Any]:
 
 
 def time_names(scene: Scene) -> dict[str, Any]:
-    """The names of `time`. Computing takes no time; sleeping does."""
+    """Return the names of `time`. Computing takes no time; sleeping does."""
     clock = scene.clock
 
     def sleep(seconds: float, /) -> None:
@@ -77,7 +76,7 @@ def time_names(scene: Scene) -> dict[str, Any]:
 
 
 def timeit_names(scene: Scene) -> dict[str, Any]:
-    """Measures functions; text is never run."""
+    """Return the names of `timeit`, for functions only: text is never run."""
     clock = scene.clock
 
     def timeit(stmt: Any, setup: Any = None, timer: Any = None, number: int = 1_000_000, globals: Any = None) -> float:  # noqa: A002  # the library's signature
@@ -99,7 +98,8 @@ def timeit_names(scene: Scene) -> dict[str, Any]:
 
 
 def email_names(scene: Scene) -> dict[str, Any]:
-    """The date of a mail that is written now."""
+    """Return the names of `email.utils` that read the clock."""
+    import email.utils  # noqa: PLC0415  # few programs need it
 
     def formatdate(timeval: float | None = None, localtime: bool = False, usegmt: bool = False) -> str:  # noqa: FBT001, FBT002  # the library's signature
         return email.utils.formatdate(scene.clock.read() if timeval is None else timeval, localtime, usegmt)

@@ -1,12 +1,16 @@
-"""What tools say of themselves: `help`, and signatures, out of the description that the host gives when it is asked."""
+"""Descriptions of tools and values: `help` and `inspect`. The host describes tools when it is asked."""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import types
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.access import getattr_
+from sandbox.guest.language.own import is_own
+from sandbox.guest.library.builtin_names import seen_names
+from sandbox.guest.library.tables import Table
 from sandbox.guest.tools import Tool, tool_path
 
 if TYPE_CHECKING:
@@ -16,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def make_help(calls: ToolCalls, show: Callable[[str], None]) -> Callable[..., None]:
-    """Return the `help` of a program. It prints the description of a tool, or what a value says of itself."""
+    """Return the `help` of a program. It prints the description of a tool, or the docstring of a value."""
 
     def help(value: Any = "", /) -> None:  # noqa: A001 - its name is what it is
         if isinstance(value, (Tool, str)):
@@ -34,7 +38,7 @@ def make_help(calls: ToolCalls, show: Callable[[str], None]) -> Callable[..., No
 
 
 def signature(obj: Any, **_: Any) -> inspect.Signature:
-    """Return a signature; annotations that are text stay text. Raises ValueError for a tool that nobody describes."""
+    """Return a signature. Annotations that are text stay text. Raise ValueError for tools without a description."""
     return _described(obj) if isinstance(obj, Tool) else inspect.signature(obj)
 
 
@@ -46,7 +50,7 @@ def _signature_text(value: Any) -> str:
 
 
 def _described(tool: Tool) -> inspect.Signature:
-    """Read the first line of a description, `ns.op(*, id: int, page: int = 1) -> Item`."""
+    """Parse the first line of a description, `ns.op(*, id: int, page: int = 1) -> Item`."""
     head = (tool.__doc__ or "").partition("\n")[0].removeprefix(tool_path(tool))
     try:
         tree: Any = ast.parse(f"def f{head}: ...")
@@ -73,3 +77,36 @@ def _value(node: ast.expr) -> Any:
         return ast.literal_eval(node)
     except ValueError:
         return ...
+
+
+def getmembers(value: Any, predicate: Any = None) -> list[tuple[str, Any]]:
+    """Return names and values of the attributes that the program may read."""
+    found = []
+    for name in seen_names(value):
+        item = getattr_(value, name, _MISSING)
+        is_ours = isinstance(item, (types.FunctionType, types.MethodType)) and not is_own(item)
+        if item is not _MISSING and not is_ours and (predicate is None or predicate(item)):
+            found.append((name, item))
+    return found
+
+
+_MISSING: Any = object()
+
+
+def getsource(value: Any) -> str:
+    """Raise OSError, as if the file were gone."""
+    raise OSError("could not get source code")
+
+
+def get_annotations(value: Any, **_: Any) -> dict[str, Any]:
+    """Return the annotations of a class or a function."""
+    return dict(getattr_(value, "__annotations__", {}))
+
+
+INSPECT: dict[str, Any] = {
+    "get_annotations": get_annotations,
+    "getmembers": getmembers,
+    "getsource": getsource,
+    "ismodule": lambda value: isinstance(value, Table),
+    "signature": signature,
+}

@@ -1,4 +1,4 @@
-"""`sys`: what it tells of the program itself, and nothing of the process."""
+"""`sys`: the names that describe the program. None describes the process."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from sandbox.guest.library.tables import TABLE, Table
 if TYPE_CHECKING:
     from sandbox.guest.library.scene import Scene
 
-#: Highest recursion limit that a program may ask for: what the C stack of 8 MiB carries.
+#: The highest recursion limit, which the C stack of 8 MiB carries.
 DEEPEST = 5_000
 
 
 class SystemTable(Table):
-    """The names of `sys`. A program may put streams of its own in the places of the standard streams."""
+    """The names of `sys`. A program may replace the standard streams."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ("stdout", "stderr"):
@@ -34,7 +34,7 @@ class SystemTable(Table):
 
     @property
     def stderr(self) -> Any:
-        """The stream whose beginning becomes a note."""
+        """The stream whose first lines become a note."""
         return sys.stderr
 
 
@@ -48,21 +48,21 @@ def leave(status: Any = None, /) -> None:
 
 
 def setrecursionlimit(limit: int, /) -> None:
-    """Let calls nest deeper, within what the stack of the process carries; never less deep than at the beginning."""
-    limit = operator.index(limit)  # a subclass may lie about its size
+    """Raise the recursion limit, to `DEEPEST` at most. It is never lowered."""
+    limit = operator.index(limit)  # no methods of a subclass
     if limit <= 0:
         raise ValueError("recursion limit must be greater or equal than 1")
     sys.setrecursionlimit(max(sys.getrecursionlimit(), min(limit, DEEPEST)))
 
 
 def exc_info() -> tuple[Any, Any, Any]:
-    """Return class, error and traceback of what is being handled."""
+    """Return class, error and traceback of the error that is being handled."""
     error = sys.exception()
     return (None, None, None) if error is None else (type(error), error, error.__traceback__)
 
 
 def sys_names(scene: Scene) -> dict[str, Any]:
-    """Return what the facade has besides the library's numbers."""
+    """Return the names of `sys` that are not raw."""
     return {
         TABLE: SystemTable,
         "platform": "linux",

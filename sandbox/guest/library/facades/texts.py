@@ -1,4 +1,4 @@
-"""Facades for text: XML without entities, plain parsers of configuration, and what would take a file."""
+"""Facades for text: XML without entities, and parsers that open no files."""
 
 from __future__ import annotations
 
@@ -13,19 +13,17 @@ if TYPE_CHECKING:
 
     from sandbox.guest.library.scene import Scene
 
-# --- xml ----------------------------------------------------------------------------------------------------------
-
 
 def fromstring(text: str | bytes, parser: None = None) -> Any:
-    """Parse XML that has no document type: its entities can grow a small text to any size. UTF-16 is looked at, too."""
-    text = str.__str__(text) if isinstance(text, str) else bytes(memoryview(text))  # what a subclass cannot deny
+    """Parse XML, in UTF-16 too. Document types are rejected: their entities can grow a small text to any size."""
+    text = str.__str__(text) if isinstance(text, str) else bytes(memoryview(text))  # no methods of a subclass
     if "<!DOCTYPE" in text if isinstance(text, str) else b"<!DOCTYPE" in text.replace(b"\0", b""):
         raise ValueError("XML with a document type is not read here: remove <!DOCTYPE ...> from the text")
     return ElementTree.fromstring(text)  # noqa: S314  # entities are refused above
 
 
 class Document(ElementTree.ElementTree):
-    """`ElementTree`, read from streams and written to streams alone."""
+    """`ElementTree` that reads and writes only streams."""
 
     def __init__(self, element: Any = None, file: Any = None) -> None:
         super().__init__(element)
@@ -33,7 +31,7 @@ class Document(ElementTree.ElementTree):
             self.parse(file)
 
     def parse(self, source: Any, parser: Any = None) -> Any:
-        """Read a stream."""
+        """Parse a stream."""
         root = fromstring(_stream(source, "read").read())
         super().__init__(root)
         return root
@@ -62,17 +60,17 @@ ELEMENT_TREE: dict[str, Any] = {
 
 
 def escape(data: str, entities: Mapping[str, str] | None = None) -> str:
-    """Write text for XML. The library's module imports an HTTP client."""
+    """Escape text for XML. The library's module would import an HTTP client."""
     return _replaced(data, {"&": "&amp;", ">": "&gt;", "<": "&lt;", **(entities or {})})
 
 
 def unescape(data: str, entities: Mapping[str, str] | None = None) -> str:
-    """Read text of XML."""
+    """Unescape text of XML."""
     return _replaced(data, {"&lt;": "<", "&gt;": ">", **(entities or {}), "&amp;": "&"})
 
 
 def quoteattr(data: str, entities: Mapping[str, str] | None = None) -> str:
-    """Write the value of an attribute with its quotes."""
+    """Return an attribute value in quotes."""
     data = escape(data, {**(entities or {}), "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
     if '"' not in data:
         return f'"{data}"'
@@ -85,14 +83,11 @@ def _replaced(text: str, replacements: Mapping[str, str]) -> str:
     return text
 
 
-# --- others -------------------------------------------------------------------------------------------------------
-
-
 class ConfigParser(configparser.ConfigParser):
-    """Reads text alone."""
+    """A parser without files."""
 
     def read(self, filenames: Any, encoding: Any = None) -> Any:
-        """Refuse: there are no files."""
+        """Raise OSError."""
         raise OSError("there are no files here: use read_string(text) or read_dict(data)")
 
 
@@ -100,14 +95,14 @@ ConfigParser.__module__ = "configparser"
 
 
 def split(s: str, comments: bool = False, posix: bool = True) -> list[str]:  # noqa: FBT001, FBT002  # the library's signature
-    """Do what `shlex.split` does with text; its class would open a file for anything else."""
+    """Split text. The library would open a file for anything else."""
     if not isinstance(s, str):
         raise TypeError("split() takes text")
     return shlex.split(str.__str__(s), comments, posix)
 
 
 def gzip_names(scene: Scene) -> dict[str, Any]:
-    """What is compressed carries the time of the execution."""
+    """Return the names of `gzip`. Headers carry the time of the execution."""
 
     def compress(data: Any, compresslevel: int = 9, *, mtime: float | None = None) -> bytes:
         return gzip.compress(data, compresslevel, mtime=scene.clock.read() if mtime is None else mtime)

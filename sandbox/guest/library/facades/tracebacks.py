@@ -1,4 +1,4 @@
-"""`traceback` and `warnings`: what the library says of an error, told of the program's own frames."""
+"""`traceback` and `warnings`. Tracebacks show only frames of the program."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from sandbox.guest.language.compilation import FILENAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from sandbox.guest.library.scene import Scene
 
 
 def extract_tb(tb: Any, limit: int | None = None) -> traceback.StackSummary:
-    """Return each frame of the program, outermost first. The source is not kept."""
+    """Return the frames of the program, outermost first, without source lines."""
     walked = traceback.walk_tb(tb) if tb is not None else ()
     frames = [
         traceback.FrameSummary(FILENAME, line, frame.f_code.co_name, lookup_line=False, line="")
@@ -32,28 +32,24 @@ def format_tb(tb: Any, limit: int | None = None) -> list[str]:
 
 
 def format_exception(*arguments: Any, limit: int | None = None, chain: bool = True, **_: Any) -> list[str]:
-    """Return the lines that a program sees of an error: its own frames only."""
-    error = _error_of(arguments)
+    """Return the lines of an error: `(error)`, or `(type, error, traceback)`."""
+    error = next((value for value in arguments if isinstance(value, BaseException)), None)
     return ["NoneType: None\n"] if error is None else list(_summary(error, limit).format(chain=bool(chain)))
 
 
 def format_exception_only(*arguments: Any, **_: Any) -> list[str]:
-    """Return the last line, type and message, and the notes."""
-    error = _error_of(arguments)
+    """Return type and message, and the notes."""
+    error = next((value for value in arguments if isinstance(value, BaseException)), None)
     return ["NoneType: None\n"] if error is None else list(_summary(error, 0).format_exception_only())
 
 
 def format_exc(limit: int | None = None, chain: bool = True) -> str:  # noqa: FBT001, FBT002  # the library's signature
     """Return the text of the error that is being handled."""
-    return "".join(format_exception(sys.exc_info()[1], limit=limit, chain=chain))
-
-
-def _error_of(arguments: tuple[Any, ...]) -> BaseException | None:
-    return next((value for value in arguments if isinstance(value, BaseException)), None)
+    return "".join(format_exception(sys.exception(), limit=limit, chain=chain))
 
 
 def _summary(error: BaseException, limit: int | None) -> traceback.TracebackException:
-    """Return the library's account of an error, of what caused it and of what it holds, with the program's frames."""
+    """Return the library's summary of an error, its causes and its group, with only frames of the program."""
     found = traceback.TracebackException(type(error), error, None, lookup_lines=False)
     pending: list[tuple[Any, Any]] = [(found, error)]
     while pending:
@@ -66,36 +62,24 @@ def _summary(error: BaseException, limit: int | None) -> traceback.TracebackExce
     return found
 
 
-def _print(lines: Iterable[str], file: Any) -> None:
-    (sys.stderr if file is None else file).write("".join(lines))
+def _printed(lines_of: Callable[..., Iterable[str]]) -> Callable[..., None]:
+    def write(*arguments: Any, file: Any = None, **options: Any) -> None:
+        stream = next((each for each in (file, *arguments) if hasattr(each, "write")), sys.stderr)
+        stream.write("".join(lines_of(*(each for each in arguments if each is not stream), **options)))
 
-
-def print_exc(limit: int | None = None, file: Any = None, chain: bool = True) -> None:  # noqa: FBT001, FBT002  # as above
-    """Write the error that is being handled."""
-    _print(format_exc(limit, chain), file)
-
-
-def print_exception(*arguments: Any, file: Any = None, **options: Any) -> None:
-    """Write an error."""
-    _print(format_exception(*arguments, **options), file)
-
-
-def print_tb(tb: Any, limit: int | None = None, file: Any = None) -> None:
-    """Write a traceback."""
-    _print(format_tb(tb, limit), file)
+    return write
 
 
 TRACEBACK = {
-    each.__name__: each
-    for each in (
-        *(extract_tb, format_exc, format_exception, format_exception_only, format_tb),
-        *(print_exc, print_exception, print_tb),
-    )
+    **{each.__name__: each for each in (extract_tb, format_exc, format_exception, format_exception_only, format_tb)},
+    "print_exc": _printed(format_exc),
+    "print_exception": _printed(format_exception),
+    "print_tb": _printed(format_tb),
 }
 
 
 def warnings_names(scene: Scene) -> dict[str, Any]:
-    """A warning is written to standard error. Filters are taken, and filter nothing."""
+    """Return the names of `warnings`. Warnings are written to standard error; filters have no effect."""
 
     def warn(message: Any, category: Any = None, *_: Any, **__: Any) -> None:
         kind = type(message) if isinstance(message, Warning) else category or UserWarning
@@ -109,7 +93,7 @@ def warnings_names(scene: Scene) -> dict[str, Any]:
             return [] if self._record else None
 
         def __exit__(self, *_: object) -> None:
-            """Nothing was changed."""
+            """Do nothing."""
 
     catch_warnings.__module__, catch_warnings.__qualname__ = "warnings", "catch_warnings"
     ignore = ("filterwarnings", "simplefilter", "resetwarnings")

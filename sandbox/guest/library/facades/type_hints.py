@@ -1,4 +1,4 @@
-"""`typing.get_type_hints`: text in annotations is compiled by the language policy, where the library would run it."""
+"""`typing.get_type_hints`. The language policy compiles text in annotations; the library would run it unchecked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _QUALIFIERS = (typing.Required, typing.NotRequired, getattr(typing, "ReadOnly", 
 
 
 def get_type_hints(obj: Any, globalns: Any = None, localns: Any = None, include_extras: bool = False) -> dict[str, Any]:  # noqa: FBT001, FBT002  # the library's signature
-    """Return the types that the annotations of a class or a function of the program mean."""
+    """Return the types in the annotations of a class or a function of the program."""
     hints: dict[str, Any] = {}
     for kind in reversed(obj.__mro__) if isinstance(obj, type) else (obj,):
         if is_own(kind):
@@ -26,7 +26,7 @@ def get_type_hints(obj: Any, globalns: Any = None, localns: Any = None, include_
 
 
 def read_hint(text: str) -> Any:
-    """Return the type that a text means, the text itself where it means none that is known."""
+    """Return the type that a text names, or the text if the name is unknown."""
     text = str.__str__(text)
     try:
         return eval(compile_annotation(text), variables())  # noqa: S307  # after the policy
@@ -35,7 +35,7 @@ def read_hint(text: str) -> Any:
 
 
 def _read(hint: Any) -> Any:
-    """Return a type in whose parts text is read as well: `Optional["Row"]`."""
+    """Return a type whose text, and text in its parts (`Optional["Row"]`), is read."""
     if hint is None:
         return types.NoneType
     if isinstance(hint, str):
@@ -48,7 +48,7 @@ def _read(hint: Any) -> Any:
 
 
 def _plain(hint: Any) -> Any:
-    """Return `int` for `Annotated[int, …]`, and for fields that are marked as required or not."""
+    """Return `int` for `Annotated[int, ...]`, `Required[int]` and `NotRequired[int]`."""
     if typing.get_origin(hint) is typing.Annotated:
         return _plain(hint.__origin__)
     if typing.get_origin(hint) in _QUALIFIERS:
@@ -57,7 +57,7 @@ def _plain(hint: Any) -> Any:
 
 
 def _with_parts(hint: Any, change: Any) -> Any:
-    """Return a type whose parts were changed."""
+    """Return a type with each part changed."""
     put_together = _MADE_OF_PARTS.get(type(hint))
     if put_together is None:
         return hint
@@ -65,7 +65,7 @@ def _with_parts(hint: Any, change: Any) -> Any:
     return hint if all(map(operator.is_, parts, hint.__args__)) else put_together(hint, parts)
 
 
-#: What a type of several parts is put together again with. Not the words of a Literal.
+#: Functions that rebuild a type of several parts. `Literal` is absent: its parts are values.
 _MADE_OF_PARTS: dict[Any, Any] = {
     **{
         type(each): lambda hint, parts: hint.copy_with(parts)

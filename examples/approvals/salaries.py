@@ -1,0 +1,1 @@
+gym.salary.get_pending_salaries()["total"]

@@ -1,0 +1,1 @@
+[sky.forecast(city=city) for city in ("Oslo", "Rome")]

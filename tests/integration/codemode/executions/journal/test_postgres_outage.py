@@ -1,0 +1,137 @@
+"""A PostgreSQL that dies or restarts while servers write to it."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import asyncpg
+import pytest
+
+from codemode.errors import JournalUnavailable, LeaseLost
+from codemode.executions.journal import postgres
+from codemode.executions.journal.base import JournalEntry
+from codemode.executions.journal.postgres import PostgresJournal
+from tests.integration.codemode.executions.journal.conftest import KEY, new
+from tests.postgres import Cluster, programs, restartable_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    if programs() is None:
+        pytest.skip("initdb and pg_ctl are not here: install the distribution's package postgresql")
+    with restartable_cluster() as made:
+        yield made
+
+
+@pytest.fixture
+async def journal(cluster: Cluster) -> AsyncIterator[PostgresJournal]:
+    """A journal whose database writes nothing to its disk by itself for ten seconds."""
+    control = await asyncpg.connect(cluster.url)
+    await control.execute("ALTER SYSTEM SET wal_writer_delay = '10s'")
+    await control.execute("SELECT pg_reload_conf()")
+    await control.close()
+    journal = PostgresJournal(cluster.url, KEY, lease_s=600.0)
+    await journal.open()
+    yield journal
+    await journal.aclose()
+
+
+def started(path: str, effect: str = "write", key: str = "") -> JournalEntry:
+    return JournalEntry("started", path, {"effect": effect, "key": key})
+
+
+async def restart(cluster: Cluster, mode: str) -> None:
+    await asyncio.to_thread(cluster.stop, mode)
+    await asyncio.to_thread(cluster.start)
+
+
+async def test_the_start_of_an_unkeyed_write_survives_the_death_of_the_database(
+    cluster: Cluster, journal: PostgresJournal
+) -> None:
+    confirmed: dict[str, int] = {}
+
+    async def write(name: str) -> None:
+        lease = await journal.create(new(name))
+        with suppress(LeaseLost, JournalUnavailable):
+            while True:
+                number = confirmed.get(name, 0) + 1
+                await journal.append(lease, [started(str(number))])
+                confirmed[name] = number
+
+    writers = [asyncio.create_task(write(f"ex_{number}")) for number in range(8)]
+    while len(confirmed) < len(writers) or min(confirmed.values()) < 20:  # noqa: ASYNC110 -- it has no event
+        await asyncio.sleep(0)
+    await asyncio.to_thread(cluster.stop, "immediate")
+    sent = dict(confirmed)
+    await asyncio.to_thread(cluster.start)
+    async with asyncio.timeout(60):
+        while any(confirmed[name] == sent[name] for name in sent):  # noqa: ASYNC110 -- each goes on after the outage
+            await asyncio.sleep(0.01)
+    for writer in writers:
+        writer.cancel()
+    await asyncio.gather(*writers, return_exceptions=True)
+    for name, count in confirmed.items():
+        paths = [entry.path for entry in await journal.read(name)]
+        assert paths[:count] == [str(number) for number in range(1, count + 1)]
+        assert len(paths) <= count + 1  # the one that was cancelled may have been written
+
+
+async def test_what_the_database_lost_is_no_ground_to_go_on(cluster: Cluster, journal: PostgresJournal) -> None:
+    lease = await journal.create(new("ex_1"))
+    await journal.append(lease, [started("1")])
+    await journal.append(lease, [started("2", effect="read")])
+    await restart(cluster, "immediate")
+    with pytest.raises(LeaseLost, match="has lost entries of ex_1 that it had confirmed"):
+        await journal.append(lease, [started("3")])
+    assert [entry.path for entry in await journal.read("ex_1")] == ["1"]
+
+
+async def test_what_the_database_lost_is_noticed_by_an_append_under_way(
+    cluster: Cluster, journal: PostgresJournal
+) -> None:
+    lease = await journal.create(new("ex_1"))
+    await journal.append(lease, [started("1")])
+    await journal.append(lease, [started("2", effect="read")])
+    holder = await asyncpg.connect(cluster.url)
+    await holder.execute("BEGIN")
+    await holder.execute("SELECT 1 FROM executions FOR UPDATE")
+    writing = asyncio.create_task(journal.append(lease, [started("3")]))
+    while not await holder.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):  # noqa: ASYNC110 -- it has no event
+        await asyncio.sleep(0)
+    await restart(cluster, "immediate")
+    with pytest.raises(LeaseLost, match="has lost entries of ex_1"):
+        await writing
+    assert [entry.path for entry in await journal.read("ex_1")] == ["1"]
+
+
+async def test_a_restart_is_waited_for(cluster: Cluster, journal: PostgresJournal) -> None:
+    lease = await journal.create(new("ex_1"))
+    await journal.append(lease, [started("1", effect="read")])
+    await asyncio.to_thread(cluster.stop, "fast")
+    writing = asyncio.create_task(journal.append(lease, [started("2")]))
+    reading = asyncio.create_task(journal.get("ex_1"))
+    creating = asyncio.create_task(journal.create(new("ex_2")))
+    done, _ = await asyncio.wait((writing, reading, creating), timeout=0.5)
+    assert not done
+    await asyncio.to_thread(cluster.start)
+    assert await writing == 2
+    assert (await reading).status == "running"
+    assert (await creating).execution == "ex_2"
+
+
+async def test_a_database_that_stays_away_is_not_waited_for_again_and_again(
+    cluster: Cluster, journal: PostgresJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "OUTAGE_S", 0.3)
+    lease = await journal.create(new("ex_1"))
+    await asyncio.to_thread(cluster.stop, "fast")
+    for _ in range(3):
+        with pytest.raises(JournalUnavailable, match="cannot be used"):
+            await journal.append(lease, [started("1")])
+    await asyncio.to_thread(cluster.start)
+    assert await journal.append(lease, [started("1")]) == 1

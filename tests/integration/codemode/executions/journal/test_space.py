@@ -1,0 +1,53 @@
+"""The space of executions that an earlier version recorded."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import asyncpg
+
+from codemode.executions.journal.postgres import PostgresJournal
+from codemode.executions.journal.space import Bounds
+from codemode.executions.journal.sqlite import SqliteJournal
+from tests.integration.codemode.executions.journal.conftest import new
+from tests.integration.codemode.executions.journal.test_contract import ended, kept, waiting
+
+if TYPE_CHECKING:
+    from codemode.executions.journal.base import Journal
+    from tests.integration.codemode.executions.journal.conftest import Store
+
+
+UNDO = (
+    "DROP INDEX executions_by_end",
+    "DROP INDEX executions_by_owner_and_end",
+    "ALTER TABLE executions DROP COLUMN bytes",
+    "DROP TABLE space",
+)
+
+
+async def taken_back(journal: Journal) -> None:
+    """Make a store what it was before executions were measured."""
+    if isinstance(journal, SqliteJournal):
+        with closing(sqlite3.connect(journal._file, timeout=60)) as file:
+            file.executescript(";".join((*UNDO, "PRAGMA user_version = 2")))
+        return
+    assert isinstance(journal, PostgresJournal)
+    connection = await asyncpg.connect(journal._url)
+    try:
+        await connection.execute(";".join((*UNDO, "DELETE FROM codemode_migrations WHERE version = 3")))
+    finally:
+        await connection.close()
+
+
+async def test_what_an_earlier_version_recorded_is_measured(store: Store) -> None:
+    earlier = await store.server()
+    for n in range(3):
+        await ended(earlier, f"ex_{n}")
+    await waiting(earlier, "ex_paused")
+    await taken_back(earlier)
+    journal = await store.server(bounds=Bounds(all=450_000))
+    await journal.create(new("ex_running"))
+    await ended(journal, "ex_new")
+    assert await kept(journal) == ["ex_new", "ex_running", "ex_paused", "ex_2", "ex_1"]

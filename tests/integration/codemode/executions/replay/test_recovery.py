@@ -1,0 +1,91 @@
+"""What dead servers have left: how much of it is taken up at one time, and what waits for a person."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from codemode.serving.http.admission import Admission, turn_of_orphan
+from codemode.settings.server import LoadSettings
+from tests.integration.codemode.executions.upstream import OWNER, Place, place
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from codemode.service import CodeMode
+
+
+@pytest.fixture
+async def here(tmp_path: Path) -> AsyncIterator[Place]:
+    async with place(tmp_path) as found:
+        yield found
+
+
+async def left(here: Place, count: int) -> list[str]:
+    """Ids of executions that a server has left, each in the middle of a read."""
+    async with here.service() as service:
+        running = [asyncio.create_task(service.execute(f"up.x.get(n={n})", caller=OWNER)) for n in range(count)]
+        await here.upstream.wait_for(count)
+        ids = [stored.given.id for stored in await service.executions.list(OWNER)]
+        await service.executions.aclose()
+        await asyncio.gather(*running, return_exceptions=True)
+    return ids
+
+
+def limited(service: CodeMode, running: int) -> Admission:
+    admission = Admission(LoadSettings(running=running, wait_s=0), processors=8)
+    service.executions.recovery.turn = partial(turn_of_orphan, admission)
+    return admission
+
+
+async def test_no_more_are_taken_up_than_may_run(here: Place) -> None:
+    hold = here.upstream.hold("/get")
+    ids = await left(here, 5)
+    async with here.service() as service:
+        admission = limited(service, 2)
+        assert len(await service.executions.recover()) == 2
+        assert (admission.running, await service.executions.recover()) == (2, ())
+        await here.upstream.wait_for(7)
+        hold.set()
+        await service.executions.serve()  # as soon as one has ended the next one is taken up
+        ends = [await service.executions.wait(execution, OWNER, 60) for execution in ids]
+    assert {stored.status for stored in ends} == {"completed"}
+    assert (len(here.upstream.seen), admission.running) == (10, 0)
+
+
+async def test_a_request_that_runs_takes_its_place_from_what_was_left(here: Place) -> None:
+    here.upstream.hold("/get")
+    await left(here, 1)
+    async with here.service() as service:
+        admission = limited(service, 1)
+        async with admission.turn("somebody"):
+            assert await service.executions.recover() == ()
+        assert len(await service.executions.recover()) == 1
+
+
+async def test_what_three_servers_died_with_waits_for_a_person_who_lets_it_go_on(here: Place) -> None:
+    hold = here.upstream.hold("/get")
+    (execution,) = await left(here, 1)
+    for requests in (2, 3):
+        async with here.service() as service:
+            assert await service.executions.recover() == (execution,)
+            await here.upstream.wait_for(requests)
+    async with here.service() as service:
+        await service.executions.recover()
+        stored = await service.executions.get(execution, OWNER)
+        assert stored.status == "paused"
+        assert stored.outcome["notes"] == [
+            "its server ended while it ran, and it cannot go on by itself: 3 servers have ended while it ran, and it "
+            "may be what ended them; look at its program, then let it go on by `codemode executions resume "
+            f"{execution}`, or end it by `codemode executions cancel {execution}`"
+        ]
+        await service.executions.resume(execution, OWNER)
+        await here.upstream.wait_for(4)
+    hold.set()
+    async with here.service() as service:  # it is counted anew
+        await service.executions.recover()
+        assert (await service.executions.wait(execution, OWNER, 60)).status == "completed"

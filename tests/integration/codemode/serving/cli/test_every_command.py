@@ -1,0 +1,113 @@
+"""What holds for every command of `codemode`."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from rich.console import Console
+from typer.testing import CliRunner
+
+from codemode.serving.cli import main as cli
+from codemode.serving.cli import terminal as console
+from codemode.serving.cli.main import app
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+#: Commands that run until they are told to stop; the output of `mcp` is the protocol.
+SERVERS = {"serve", "mcp"}
+
+
+def commands(group: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    for name, command in group.items():
+        if hasattr(command, "commands"):
+            yield from commands(command.commands, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+COMMANDS = dict(commands({name: cli.imported(name) for name in cli.COMMANDS}))
+
+
+@pytest.mark.parametrize("name", sorted(cli.COMMANDS))
+def test_the_table_of_commands_says_what_they_say_themselves(name: str) -> None:
+    assert cli.COMMANDS[name][1] == " ".join(cli.imported(name).help.split("\n\n")[0].split())
+
+
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - SERVERS))
+def test_it_prints_json_when_it_is_asked_to(name: str) -> None:
+    options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
+    assert "--json" in options
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_it_says_what_it_is_for(name: str) -> None:
+    ended = CliRunner().invoke(app, [*name.split(), "--help"])
+    assert ended.exit_code == 0, ended.output
+    assert COMMANDS[name].help
+
+
+def test_sources_come_and_go_as_json(gym: Any, tmp_path: Path) -> None:
+    config = ["--config", str(tmp_path / "codemode.yaml"), "--json"]
+    added = CliRunner().invoke(app, ["sources", "add", "gym", str(gym.document), *config])
+    assert json.loads(added.stdout)["gym"]["operations"] == 137
+    removed = CliRunner().invoke(app, ["sources", "remove", "gym", *config])
+    assert json.loads(removed.stdout) == {"removed": "gym"}
+
+
+REGION = {"url": "https://{region}.example/v1", "variables": {"region": {"default": "eu"}}}
+
+
+@pytest.mark.parametrize(
+    ("servers", "base", "said"),
+    [
+        (
+            ["https://a.example", "https://b.example"],
+            "https://a.example",
+            "servers (other servers: https://b.example). Calls",
+        ),
+        (["/v1", "https://a.example"], "https://a.example", "https://a.example, taken from the document's servers"),
+        (
+            [REGION],
+            "https://eu.example/v1",
+            "https://eu.example/v1, taken from the document's servers (with region=eu)",
+        ),
+        (
+            ["https://{region}.example"],
+            None,
+            "is not an absolute URL (https://{region}.example): set sources.x.base_url",
+        ),
+        ([], None, "the document names no server: set sources.x.base_url in"),
+    ],
+)
+def test_whose_word_it_is_where_calls_go_is_said(
+    servers: list[Any], base: str | None, said: str, tmp_path: Path
+) -> None:
+    named = [one if isinstance(one, dict) else {"url": one} for one in servers]
+    paths = {"/x": {"get": {"operationId": "x", "responses": {}}}}
+    document = {"openapi": "3.1.0", "info": {"title": "X", "version": "1"}, "servers": named, "paths": paths}
+    (tmp_path / "x.json").write_text(json.dumps(document))
+    config = ["--config", str(tmp_path / "codemode.yaml")]
+    added = CliRunner().invoke(app, ["sources", "add", "x", str(tmp_path / "x.json"), *config])
+    assert said in added.stderr
+    assert "sources.x.base_url in" in added.stderr
+    assert yaml.safe_load((tmp_path / "codemode.yaml").read_text())["sources"]["x"].get("base_url") == base
+    given = ["--base-url", "https://given.example", "--json"]
+    added = CliRunner().invoke(app, ["sources", "add", "y", str(tmp_path / "x.json"), *config, *given])
+    assert "base_url" not in added.stderr
+
+
+def test_who_waits_on_a_terminal_is_told_what_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    for is_terminal in (True, False):
+        shown = io.StringIO()
+        monkeypatch.setattr(console, "errors", Console(file=shown, force_terminal=is_terminal, width=80))
+        monkeypatch.setattr(console, "WAIT_S", 0)
+        with console.waiting("reading the sources"):
+            while is_terminal and "reading the sources …" not in shown.getvalue():
+                pass
+        assert ("reading the sources …" in shown.getvalue()) is is_terminal

@@ -1,0 +1,188 @@
+"""Labelled queries are read, measured, mistyped and tuned with."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from codemode.catalog.catalog import Catalog
+from codemode.errors import ConfigurationError
+from codemode.search.index.index import Index
+from codemode.search.query import Query
+from codemode.search.ranking.evaluation import LabelledQuery, evaluate, measure, read_labelled, with_typos
+from codemode.search.ranking.tuning import propose
+from codemode.search.ranking.weights import RANKING, Weights
+from codemode.search.usage import UsageLog
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.unit.codemode.search.conftest import ToolFactory
+
+ONE, TWO = frozenset(("a.one",)), frozenset(("a.two", "a.zwei"))
+
+
+@pytest.fixture
+def catalog(tool: ToolFactory) -> Catalog:
+    return Catalog(
+        [
+            tool("shop.orders.list_orders", "Lists orders.", aliases=("orders/list",)),
+            tool("shop.orders.cancel_order", "Cancels an order."),
+            tool("shop.products.list_products", "Lists products."),
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("ids", "gold", "recall", "ndcg", "complete"),
+    [
+        (["a.one"], (ONE,), 1.0, 1.0, 1.0),
+        (["b", "a.one"], (ONE,), 1.0, 0.6309, 1.0),
+        (["a.one", "b"], (ONE, TWO), 0.5, 0.6131, 0.0),
+        (["a.zwei", "a.one"], (ONE, TWO), 1.0, 1.0, 1.0),
+        (["a.zwei", "a.two"], (ONE, TWO), 0.5, 0.6131, 0.0),
+        ([], (ONE,), 0.0, 0.0, 0.0),
+    ],
+)
+def test_measures_of_one_query(
+    ids: list[str], gold: tuple[frozenset[str], ...], recall: float, ndcg: float, complete: float
+) -> None:
+    found = measure(ids, gold)
+    assert found.recall_10 == recall
+    assert found.ndcg_10 == pytest.approx(ndcg, abs=1e-4)
+    assert found.all_gold == complete
+
+
+def test_labels_name_tools_by_id_alias_or_last_part(catalog: Catalog, tmp_path: Path) -> None:
+    path = tmp_path / "queries.yaml"
+    path.write_text(
+        "queries:\n"
+        "  - {query: orders, gold: [orders/list], alternatives: {orders/list: [list_products]}}\n"
+        "  - {query: cancel, gold: [shop.orders.cancel_order], tag: keywords}\n"
+    )
+    first, second = read_labelled(path, catalog)
+    assert first.gold == (frozenset({"shop.orders.list_orders", "shop.products.list_products"}),)
+    assert (second.query, second.tag) == ("cancel", "keywords")
+
+
+def test_a_label_that_names_no_tool_is_an_error_that_says_where(catalog: Catalog, tmp_path: Path) -> None:
+    path = tmp_path / "queries.jsonl"
+    path.write_text(json.dumps({"query": "x", "gold": ["nothing"]}))
+    with pytest.raises(ConfigurationError, match=r"queries.jsonl, entry 1: no tool is called 'nothing'"):
+        read_labelled(path, catalog)
+
+
+def test_typos_change_words_and_are_the_same_each_time() -> None:
+    query = "list repositories organization members pagination workflow"
+    assert with_typos(query, 1.0) != query
+    assert with_typos(query, 1.0) == with_typos(query, 1.0)
+    assert with_typos(query, 0.0) == query
+
+
+def test_tuning_proposes_what_holds_on_queries_left_out(catalog: Catalog) -> None:
+    index = Index.build(catalog)
+    queries = [
+        LabelledQuery(f"{text} {number}", (frozenset((id_,)),))
+        for text, id_ in (("list orders", "shop.orders.list_orders"), ("cancel", "shop.orders.cancel_order"))
+        for number in range(10)
+    ]
+    proposal = propose(index, queries)
+    assert proposal.before.ndcg_10 == 1.0
+    assert not proposal.worthwhile
+    assert proposal.changed == {}
+
+
+def test_tuning_refuses_queries_that_are_too_few_or_the_same(catalog: Catalog) -> None:
+    labelled = LabelledQuery("list  Orders", (frozenset(("shop.orders.list_orders",)),))
+    with pytest.raises(ValueError, match="1 different labelled queries are too few to tune with: at least 20"):
+        propose(Index.build(catalog), [labelled, replace(labelled, query="LIST orders")] * 20)
+
+
+def test_tuning_learns_what_holds_and_proposes_only_what_changes(tool: ToolFactory) -> None:
+    names = [
+        "order",
+        "customer",
+        "invoice",
+        "refund",
+        "product",
+        "coupon",
+        "basket",
+        "parcel",
+        "voucher",
+        "address",
+        "review",
+        "ticket",
+    ]
+    tools = [tool(f"shop.{name}.{verb}", f"{verb} a {name}") for name in names for verb in ("remove", "show")]
+    weights = replace(Weights(), ranking={**RANKING, "action_differs": 0.6, "query_covered": 0.0, "name_verbatim": 0.0})
+    queries = [
+        LabelledQuery(f"{verb} the {name}", (frozenset((f"shop.{name}.{verb}",)),))
+        for name in names
+        for verb in ("remove", "show")
+    ]
+    proposal = propose(Index.build(tools, weights=weights), queries)
+    assert proposal.after.ndcg_10 >= proposal.before.ndcg_10
+    assert all(
+        proposal.weights.ranking[name] == value != weights.ranking[name] for name, value in proposal.changed.items()
+    )
+    assert proposal.worthwhile is (proposal.after.ndcg_10 > proposal.before.ndcg_10)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("gone.yaml", None, r"gone.yaml cannot be read: No such file"),
+        ("queries.jsonl", b'{"query": "x"\n', r"queries.jsonl, line 1: not JSON"),
+        ("queries.yaml", b"queries: [", r"queries.yaml: not YAML"),
+        ("queries.yaml", b"queries: {}", r"expected a list of labelled queries under `queries`"),
+        ("queries.yaml", b"\xff", r"it is not UTF-8 text"),
+        (
+            "queries.yaml",
+            b"[{query: x, gold: list_ordres}]",
+            r"no tool is called 'list_ordres', .*nearest: list_orders",
+        ),
+    ],
+)
+def test_a_file_that_is_none_says_what_is_wrong(
+    catalog: Catalog, tmp_path: Path, name: str, content: bytes | None, expected: str
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(ConfigurationError, match=expected):
+        read_labelled(tmp_path / name, catalog)
+
+
+def test_used_hits_become_labelled_queries(catalog: Catalog, tmp_path: Path) -> None:
+    index = Index.build(catalog)
+    log = UsageLog(tmp_path / "usage.jsonl")
+    log.searched(index.search(Query(("cancel an order", "list products"))))
+    for id_ in ("shop.orders.cancel_order", "shop.orders.cancel_order", "never.found"):
+        log.called(id_)
+    (used, *_) = read_labelled(tmp_path / "usage.jsonl", catalog)
+    assert used.query == "cancel an order"
+
+    def search(query: str) -> list[str]:
+        return [hit.tool.id for hit in index.search(query).hits]
+
+    assert evaluate(search, [used]).recall_1 == 1.0
+
+
+def test_usage_is_told_apart_by_caller_private_and_bounded(catalog: Catalog, tmp_path: Path) -> None:
+    path = tmp_path / "state" / "usage.jsonl"
+    log = UsageLog(path, largest_bytes=2_000)
+    hits = Index.build(catalog).search("cancel an order")
+    log.searched(hits, who="anna")
+    log.called("shop.orders.cancel_order", who="ben")
+    assert not path.exists()
+    for number in range(100):
+        log.searched(replace(hits, query=Query((f"cancel an order {number}" + "x" * 1_000,))), who="anna")
+        log.called("shop.orders.cancel_order", who="anna")
+        assert path.stat().st_size < 3_000
+    assert path.stat().st_mode & 0o777 == 0o600
+    queries = [each.query for each in read_labelled(path, catalog)]
+    assert queries[-1].startswith("cancel an order 99x")
+    assert max(map(len, queries)) == 500
+    assert read_labelled(path, Catalog([catalog.get("shop.products.list_products")])) == []

@@ -1,0 +1,87 @@
+"""Search as a configuration asks for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from codemode.catalog.catalog import Catalog
+from codemode.errors import ConfigurationError
+from codemode.search.finder import Finder
+from codemode.search.query import Query
+from codemode.settings import Settings, load_settings
+from tests.unit.codemode.search.embeddings_service import EmbeddingsService
+from tests.unit.codemode.search.semantic.test_encoder import write_model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.unit.codemode.search.conftest import ToolFactory
+
+WAIT_S = 20
+
+
+@pytest.fixture
+def service() -> Iterator[EmbeddingsService]:
+    running = EmbeddingsService()
+    yield running
+    running.close()
+
+
+def _finder(folder: Path, **search: object) -> Finder:
+    return Finder(Settings.model_validate({"search": search}).search, folder)
+
+
+def _catalog(tool: ToolFactory, *more: str) -> Catalog:
+    ids = ("garage.repair", "shop.peel", *more)
+    return Catalog([tool(id_, f"Does {id_} with a car." if "garage" in id_ else f"{id_} a banana.") for id_ in ids])
+
+
+def test_a_catalog_that_changes_is_embedded_where_it_changed(
+    tool: ToolFactory, tmp_path: Path, service: EmbeddingsService
+) -> None:
+    embeddings = {"kind": "openai", "model": "topics", "base_url": service.base_url, "query_wait_ms": 10_000}
+    finder = _finder(tmp_path, embeddings=embeddings)
+    assert finder.embedded is None
+    finder.open(_catalog(tool), ["one"])
+    finder.settle(["limousine"], WAIT_S)
+    assert finder.embedded is not None
+    assert finder.embedded.is_ready
+    assert finder.search(Query(("limousine",))).hits[0].tool.id == "garage.repair"
+    finder.open(_catalog(tool, "garage.wash"), ["two"])
+    finder.settle((), WAIT_S)
+    assert [len(texts) for texts in service.asked] == [1, 2, 1, 1, 1]  # probe, tools, query; probe, the new tool
+    assert "garage.wash" in service.asked[-1][0]
+    assert finder.search(Query(("limousine",))).total == 3
+    finder.close()
+
+
+def test_a_local_model_needs_no_service(tool: ToolFactory, tmp_path: Path) -> None:
+    write_model(tmp_path / "model")
+    finder = _finder(tmp_path, embeddings={"kind": "local", "folder": tmp_path / "model", "query_wait_ms": 10_000})
+    finder.open(_catalog(tool), ["one"])
+    finder.settle((), WAIT_S)
+    hits = finder.search(Query(("no word of it is known",)))
+    assert hits.note == ""
+    assert hits.total == 2
+    finder.close()
+
+
+@pytest.mark.parametrize(
+    ("search", "expected"),
+    [
+        ("ranking: {name_coverd: 1}", "search.ranking: there is no feature 'name_coverd'"),
+        ("embeddings: {kind: local, folder: /nonexistent}", "/nonexistent holds no model"),
+        ("embeddings: {kind: openai}", "line 2: search.embeddings.openai.model: is missing"),
+        ("embeddings: {kind: openai, modle: m, model: m}", "no such key; did you mean 'model'?"),
+        ("embeddings: {kind: openai, model: m, base_url: localhost}", "give an address that begins with http"),
+    ],
+)
+def test_settings_that_cannot_be_met_say_so(tmp_path: Path, search: str, expected: str) -> None:
+    path = tmp_path / "codemode.yaml"
+    path.write_text(f"sources: {{gym: {{location: gym.yaml}}}}\nsearch: {{{search}}}\n", encoding="utf-8")
+    with pytest.raises(ConfigurationError) as caught:
+        Finder(load_settings(path).search, tmp_path)
+    assert expected in str(caught.value)

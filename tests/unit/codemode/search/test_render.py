@@ -1,0 +1,216 @@
+"""What a model reads as the answer to a search: callable signatures within a budget."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from codemode.catalog import tokens
+from codemode.catalog.catalog import Catalog
+from codemode.catalog.schema import Graph, Schema
+from codemode.catalog.tool import Effect, Location, Parameter, Tool
+from codemode.search.index.index import Index
+from codemode.search.query import Query
+from codemode.search.render import render
+from codemode.testing import make_tool
+
+if TYPE_CHECKING:
+    from codemode.search.request import Detail
+    from tests.unit.codemode.search.conftest import ToolFactory
+
+
+@pytest.fixture
+def index(tool: ToolFactory) -> Index:
+    member = {"member_id": {"type": "integer", "description": "Which member is meant."}}
+    return Index.build(
+        Catalog(
+            [
+                tool(f"gym.members.{verb}", f"{verb.title()} a member.", parameters=member, required=("member_id",))
+                for verb in ("freeze", "unfreeze", "delete", "get", "update")
+            ]
+            + [tool(f"gym.classes.{verb}", f"{verb.title()} a class of the timetable.") for verb in ("list", "create")]
+            + [tool(f"gym.report_{n}.get", f"Report on member and class number {n}.") for n in range(60)]
+        )
+    )
+
+
+def test_the_first_hit_of_each_search_leads_and_signatures_can_be_called(index: Index) -> None:
+    lines = render(index.search(Query(("freeze member", "create class")))).splitlines()
+    assert lines[0] == "# 'freeze member'"
+    assert lines[1].startswith("gym.members.freeze(*, member_id: int)")
+    assert lines[2] == "# 'create class'"
+    assert lines[3].startswith("gym.classes.create()")
+
+
+CLIENTS = [
+    make_tool(f"gym.clients.{name}", effect=Effect.DESTRUCTIVE, summary=f"{name.capitalize()}.".replace("_", " "))
+    for name in ("delete_client", "bulk_delete_clients", "delete_client_note")
+]
+
+
+@pytest.mark.parametrize(
+    ("query", "guarded", "listed"),
+    [
+        ("delete client", True, False),
+        ("delete client", False, True),
+        ("bulk delete clients", True, True),
+        ("delete all clients", True, True),
+    ],
+)
+def test_no_tool_that_destroys_more_is_suggested_under_one_that_needs_a_person(
+    query: str, guarded: bool, listed: bool
+) -> None:
+    answer = render(Index.build(Catalog(CLIENTS)).search(query), guarded=lambda tool: guarded)
+
+    assert ("bulk_delete_clients" in answer) is listed
+    assert ("# not listed: 1 tool that destroys more" in answer) is not listed
+    assert "delete_client_note" in answer
+    assert "next: offset" not in answer
+
+
+def _cycle(length: int) -> Schema:
+    """A schema of objects that refer to each other in a circle."""
+    schemas = {
+        f"Part{place}": {
+            "type": "object",
+            "description": "long " * 200,
+            "properties": {f"next_{n}": {"$ref": f"#/Part{(place + n) % length}"} for n in (1, 7, 11)},
+        }
+        for place in range(length)
+    }
+    return Schema({"$ref": "#/Part0"}, Graph.of(schemas))
+
+
+WORDS = st.sampled_from(
+    ["member", "freeze", "会員を凍結する", "заморозить членство", "x" * 400, "a b " * 500, "\n\n# \t"]
+)
+SCHEMAS = st.sampled_from(
+    [
+        {"type": "string"},
+        {"enum": [f"a value that is long {number}" for number in range(400)]},
+        {"type": "string", "enum": ["会員" * 20, "x" * 900]},
+        {"type": "object", "properties": {f"field_{number}": {"type": "object"} for number in range(300)}},
+        {"type": "array", "items": {"anyOf": [{"type": kind} for kind in ("string", "integer", "boolean", "null")]}},
+    ]
+)
+
+
+@st.composite
+def _tools(draw: st.DrawFn) -> Tool:
+    place = draw(st.integers(0, 10**6))
+    count = draw(st.sampled_from([0, 1, 5, 300]))
+    schema = draw(SCHEMAS)
+    parameters = tuple(
+        Parameter(f"parameter_{n}", "p", Location.QUERY, required=n % 2 == 0, schema=Schema.of(schema))
+        for n in range(count)
+    )
+    return Tool(
+        f"api.member_{draw(st.sampled_from(['get', 'list', 'x' * 150]))}_{place}",
+        source="api",
+        description=draw(WORDS),
+        parameters=parameters,
+        effect=draw(st.sampled_from(list(Effect))),
+        returns=draw(st.sampled_from([None, _cycle(71), Schema.of({"type": "string"})])),
+        examples=draw(st.sampled_from([(), ("call " * 300,)])),
+    )
+
+
+@settings(max_examples=40, deadline=None, derandomize=True, phases=[Phase.generate])
+@given(
+    tools=st.lists(_tools(), min_size=1, max_size=12, unique_by=lambda tool: tool.id),
+    queries=st.lists(WORDS, min_size=1, max_size=6),
+    budget=st.sampled_from([100, 300, 1200]),
+    detail=st.sampled_from(["auto", "full"]),
+)
+def test_an_answer_keeps_within_its_budget_whatever_the_catalog(
+    tools: list[Tool], queries: list[str], budget: int, detail: Detail
+) -> None:
+    hits = Index.build(Catalog(tools)).search(Query(tuple(queries), limit=100))
+    answer = render(hits, budget_tokens=budget, detail=detail)
+    assert tokens.count(answer) <= budget
+    if hits.hits and budget > 100:
+        assert hits.hits[0].tool.id in answer
+
+
+def test_every_query_of_many_has_its_best_hit(index: Index) -> None:
+    queries = tuple(f"report on member and class number {number}" for number in range(20))
+    hits = index.search(Query(queries))
+    answer = render(hits)
+    leads = {hit.query: hit.tool.id for hit in reversed(hits.hits)}
+    assert len(leads) == 20
+    assert all(f"{id_}(" in answer for id_ in leads.values())
+
+
+def test_a_query_whose_best_hit_another_found_names_it_and_leads_nothing_worse(index: Index) -> None:
+    hits = index.search(Query(("freeze a member", "gym.members.freeze", "create a class")))
+    assert hits.best == ("gym.members.freeze", "gym.members.freeze", "gym.classes.create")
+    lines = render(hits).splitlines()
+    assert [line for line in lines if line.startswith("# '")] == [
+        "# 'freeze a member'",
+        "# 'create a class'",
+        "# 'gym.members.freeze': gym.members.freeze, above",
+    ]
+    second = render(index.search(Query(("freeze a member", "gym.members.freeze"), offset=2, limit=4)))
+    assert "above" not in second
+
+
+def test_room_that_is_left_goes_to_the_whole_signatures_of_the_next_best(tool: ToolFactory) -> None:
+    parameters = {f"parameter_number_{number}": {"type": "integer"} for number in range(15)}
+    hits = Index.build([tool(f"gym.member_{name}.get", "A member.", parameters=parameters) for name in "abc"]).search(
+        "member"
+    )
+    assert render(hits).count("parameter_number_14: int | None = None") == 3
+    assert render(hits, budget_tokens=500).count("parameter_number_14: int | None = None") < 3
+
+
+def test_what_is_needed_first_is_told_with_the_tool_that_gives_it_once(index: Index) -> None:
+    hits = index.search(Query(("freeze a member", "delete a member")))
+    assert "member_id from:" not in render(index.with_look_ups(hits))
+    with_list = Index.build(
+        Catalog([*index.tools, make_tool("gym.members.list", summary="List members.", source="gym")])
+    )
+    hits = with_list.search(Query(("freeze a member", "delete a member")))
+    assert "member_id from:" not in render(hits)  # rendering searches for nothing
+    lines = render(with_list.with_look_ups(hits)).splitlines()
+    told = [line for line in lines if "member_id from:" in line]
+    assert told == [
+        "#   member_id from: gym.members.list() -> Any  # List members",
+        "#   member_id from: gym.members.list",
+    ]
+
+
+def test_full_detail_on_an_exact_name_documents_the_parameters(index: Index) -> None:
+    answer = render(index.search("gym.members.freeze"), detail="full")
+    assert "Which member is meant." in answer
+    assert "Which member is meant." not in render(index.search("gym.members.freeze"))
+
+
+def test_the_answer_says_how_many_hits_there_are(index: Index) -> None:
+    hits = index.search(Query(("report",), limit=5))
+    assert render(hits).splitlines()[-1].startswith(f"# 5 of {hits.total} hits; next: offset=5")
+
+
+def test_no_match_says_so_and_names_the_nearest(index: Index) -> None:
+    assert render(index.search("xxqqyyww")).startswith("# no tool matches 'xxqqyyww'")
+    destructive = Query(("xxqqyyww",), namespace="gym.members", effect=Effect.READ)
+    assert "in namespace 'gym.members' in effect 'read'" in render(index.search(destructive))
+
+
+def test_where_there_are_no_tools_no_other_words_are_asked_for() -> None:
+    for query in (Query(("freeze",)), Query(("freeze", "thaw"), namespace="gym"), Query(())):
+        answer = render(Index.build(()).search(query))
+        assert "there are no tools here at all: the operator names a source" in answer
+        assert "other words" not in answer
+
+
+def test_a_search_without_a_match_is_named_beside_the_others(index: Index) -> None:
+    answer = render(index.search(Query(("freeze member", "xxqqyyww"))))
+    assert "# 'xxqqyyww': no tool matches" in answer.splitlines()
+
+
+def test_a_page_after_the_last_says_so(index: Index) -> None:
+    hits = index.search(Query(("freeze",), offset=500))
+    assert render(hits) == f"# no more hits: {hits.total} in all, asked from 500"

@@ -1,0 +1,85 @@
+"""Walks over syntax trees leave out no node, and what counts as nested is looked at however little of it there is."""
+
+from __future__ import annotations
+
+import ast
+import time
+from pathlib import Path
+
+import pytest
+
+from sandbox.guest.language.source import MOST_ELIFS, SourceRefused, check_nesting, children
+
+TREES = [ast.parse(path.read_text()) for path in Path(__file__).parents[5].glob("sandbox/**/*.py")]
+GRAMMAR = """
+match point:
+    case {"x": x, **rest} | [*rest] | Point(x, y=0) as whole if x: pass
+@decorator
+async def f(a, /, b: int = 1, *args, c=2, **more) -> str:
+    async with a as b, c: await d
+    async for x in y: yield x
+    return [x async for x in y if x], {**a, b: c}, f"{a!r:>{b}}", (n := 1), lambda x=1: x
+class A(B, metaclass=C):
+    x: int
+    global y
+try: pass
+except* (E, F) as e: raise e from None
+else: del a.b, a[1:2:3]
+finally: import a.b as c; from d import e as f
+"""
+
+
+#: Of which all trees share one each.
+MARKS = (ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop)
+
+
+@pytest.mark.parametrize("tree", [*TREES, ast.parse(GRAMMAR)])
+def test_all_children_are_seen(tree):
+    for node in ast.walk(tree):
+        assert children([node]) == [child for child in ast.iter_child_nodes(node) if not isinstance(child, MARKS)]
+
+
+def test_no_field_that_is_passed_over_may_hold_nodes():
+    for kind in vars(ast).values():
+        for name, held in getattr(kind, "_field_types", {}).items():  # from Python 3.13 on
+            each = getattr(held, "__args__", (held,))[0]
+            is_mark = isinstance(each, type) and issubclass(each, MARKS)
+            if "ast." in repr(held) and not is_mark and isinstance(kind, type) and kind._fields:
+                node = ast.Pass()
+                of_kind = kind.__new__(kind)
+                setattr(of_kind, name, [node] if repr(held).startswith("list") else node)
+                assert node in children([of_kind]), f"{kind.__name__}.{name}"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x = " + "(" * 81 + ")" * 81,
+        "x = " + "not " * 60 + "y",
+        "x = " + "-+~" * 20 + "y",
+        "x = " + "await " * 60 + "y",
+        "x = " + "lambda: " * 60 + "y",
+        "x = 1" + " ** 2" * 60,
+        "x" + " .y" * 200,
+        "if x: pass\n" + "elif x: pass\n" * (MOST_ELIFS + 1),
+    ],
+)
+def test_what_nests_too_deeply_is_refused(code):
+    with pytest.raises(SourceRefused):
+        check_nesting(code, 100)
+
+
+@pytest.mark.parametrize(
+    "code", ["x = '" + "(" * 100 + "'", "# " + "not " * 80, "x = [" + "(1), " * 200 + "]", "x = 1 - 1\n" * 90]
+)
+def test_what_only_looks_so_is_not(code):
+    check_nesting(code, 100)
+
+
+def test_what_may_be_an_operator_is_looked_through_once():
+    text = "x = lambda" + " " * 80_000 + "\n" + "-1\n" * 60
+    started = time.process_time()
+
+    check_nesting(text, 100)
+
+    assert time.process_time() - started < 1

@@ -1,0 +1,93 @@
+"""One feature each, under CPython and in a guest: a difference that the page of differences lacks fails here."""
+
+from __future__ import annotations
+
+import gc
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.unit.sandbox.guest.host_double import run_guest
+
+PROGRAMS = Path(__file__).parents[1] / "programs"
+PAGE = (Path(__file__).parents[4] / "docs" / "limitations" / "language.md").read_text()
+_ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+
+#: Probes that differ, with the words of the page that say so. One that no longer differs must go from here.
+DIFFERENT = {
+    "class assign": "`x.__class__ = …`",
+    "types.new_class": "`types`",
+    "memoryview": "`memoryview`",
+    "gi_frame": "`g.gi_frame`",
+    "closure": "`f.__closure__`",
+    "func globals": "`f.__globals__`",
+    "annotations": "`__annotations__` of the program itself",
+    "inspect stack": "`inspect.currentframe`",
+    "module type": "are good for `isinstance` only",
+    "pickle": "`pickle`",
+    "reduce": "`__reduce__`",
+    "globals locals": "`locals()`, `globals()`, `vars(cls)`, `f.__dict__` of a function | live in part | copies",
+    "sys modules": "no `modules`",
+    "os path": "files and the system (`os`",
+    "pathlib pure": "`pathlib`",
+    "os getenv": "files and the system (`os`",
+    "os linesep": "files and the system (`os`",
+    "collections": "`collections.UserString`",
+    "multiprocessing": "`multiprocessing`",
+    "tempfile": "`tempfile`",
+    "unittest": "`unittest`",
+    "unittest mock": "`unittest`",
+    "argparse": "`argparse`",
+    "sched": "`sched`",
+    "getopt shlex": "`glob`",
+    "sqlite": "`sqlite3`",
+    "platform locale": "`platform`",
+    "compile": "`eval`, `exec`, `compile`",
+    "open": "`open`, `input`",
+    "input": "`open`, `input`",
+    "dunder file": "`__file__`",
+}
+
+
+def probes() -> dict[str, str]:
+    """Return the programs by name."""
+    parts = re.split(r"^# (.*)\n", (PROGRAMS / "probes.txt").read_text(), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], (part.strip("\n") + "\n" for part in parts[2::2]), strict=True))
+
+
+PROBES = probes()
+
+
+@pytest.fixture(scope="module")
+def under_cpython() -> dict[str, list[str]]:
+    ran = subprocess.run(
+        [sys.executable, PROGRAMS / "under_cpython.py"],
+        input=json.dumps(list(PROBES.values())),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return dict(zip(PROBES, json.loads(ran.stdout), strict=True))
+
+
+@pytest.mark.parametrize("name", PROBES)
+def test_a_feature_works_as_under_cpython_or_the_page_says_how_it_differs(
+    name: str, under_cpython: dict[str, list[str]]
+) -> None:
+    output, failed = under_cpython[name]
+    if failed == "SyntaxError":
+        pytest.skip("newer than this Python")
+    gc.collect()  # what other programs left says its last words now
+    ended = run_guest(PROBES[name])
+    here = [ended.output, ended.failure["type"] if ended.failure else ""]
+    is_same = [_ADDRESS.sub("0x", each) for each in here] == [_ADDRESS.sub("0x", each) for each in (output, failed)]
+
+    if name in DIFFERENT:
+        assert DIFFERENT[name] in PAGE
+        assert not is_same, "it differs no longer: take it out of the list, and out of the page"
+    else:
+        assert is_same, f"under CPython {(output, failed)}, here {here}: {ended.message}"
