@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
-from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,7 +13,7 @@ from codemode.catalog.cost import CostReport, measure
 from codemode.catalog.definitions import native, pinned, two_tools
 from codemode.catalog.observed import ObservedShapes
 from codemode.catalog.tokens import local_tokenizer
-from codemode.errors import CallError, ConfigurationError
+from codemode.errors import CallError, ConfigurationError, WrongArgument
 from codemode.executions.executions import Executions
 from codemode.executions.executor import Executor, nothing
 from codemode.executions.journal.configured import journal_of
@@ -25,7 +23,7 @@ from codemode.executions.programs import Request
 from codemode.executions.repetition import Repetition
 from codemode.executions.runner import Runner
 from codemode.gateway.call import CallState
-from codemode.gateway.caller import CALLER, LOCAL, Caller
+from codemode.gateway.caller import LOCAL, Caller
 from codemode.gateway.caller_view import View, Views
 from codemode.gateway.lint import require_known_tools
 from codemode.gateway.policy import AccessPolicy
@@ -33,18 +31,6 @@ from codemode.menus.menus import Menus, require_known_names
 from codemode.menus.session import MenuSession
 from codemode.menus.usage import MenuProposal, MenuUsage, propose_menu
 from codemode.observing.configured import observers_of
-from codemode.parameters import (
-    FLAG,
-    FUNCTION,
-    MESSAGES,
-    PATH,
-    SECRETS,
-    TEXT,
-    Kind,
-    are_named,
-    instance,
-    takes,
-)
 from codemode.search.answer import answer_search
 from codemode.search.describe import describe
 from codemode.search.finder import Finder
@@ -68,7 +54,7 @@ from codemode.sources.loader import catalog_of
 from codemode.transports.content import ContentStore
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -86,14 +72,6 @@ if TYPE_CHECKING:
     from codemode.sources.destination import Place
     from codemode.sources.factory import LoadedSource
 
-_HOW_SETTINGS: Mapping[type, str] = {
-    Mapping: "Settings.model_validate(…) makes one of it",
-    str: "CodeMode.from_config(…) reads a file",
-    PurePath: "CodeMode.from_config(…) reads a file",
-}
-_SETTINGS = instance(Settings, _HOW_SETTINGS)
-_FUNCTIONS = Kind("a dict of functions by namespace", are_named, lambda _: "such as {'shop': [find_order]}")
-
 
 class CodeMode:
     """A catalog, an index over it, and a sandbox to run programs against it.
@@ -107,10 +85,11 @@ class CodeMode:
     raised (SourceError). Raises ConfigurationError.
     """
 
-    @takes(settings=_SETTINGS, functions=_FUNCTIONS, strict=FLAG)
     def __init__(
         self, settings: Settings, functions: Mapping[str, object] | None = None, *, strict: bool = False
     ) -> None:
+        how = "read a file with CodeMode.from_config(…), or use Settings.model_validate(…) for a dict"
+        WrongArgument.unless(settings, Settings, "settings", how)
         self.settings = settings
         self.strict = strict
         #: Seconds that entering waits for sources: None for as long as each may take.
@@ -145,13 +124,11 @@ class CodeMode:
         self._is_open = False
 
     @classmethod
-    @takes(path=PATH, strict=FLAG)
     def from_config(cls, path: str | Path = DEFAULT_FILE, *, strict: bool = False) -> Self:
         """From a configuration file. Raises ConfigurationError with every mistake in it."""
         return cls(load_settings(path), strict=strict)
 
     @classmethod
-    @takes(settings=_SETTINGS, functions=_FUNCTIONS, strict=FLAG)
     def from_settings(
         cls, settings: Settings, *, functions: Mapping[str, object] | None = None, strict: bool = False
     ) -> Self:
@@ -231,7 +208,6 @@ class CodeMode:
         await self._live.aclose()
         self.observers.close()
 
-    @takes(caller=CALLER)
     async def search(
         self,
         queries: str | Sequence[str],
@@ -273,7 +249,6 @@ class CodeMode:
             searched=partial(self._usage.searched, who=caller.id) if self._usage is not None else lambda _: None,
         )
 
-    @takes(name=TEXT, caller=CALLER)
     async def describe(self, name: str = "", *, caller: Caller = LOCAL) -> str:
         """A namespace (with the operator's instructions), a group or a tool, as text within the configured budget.
 
@@ -287,7 +262,6 @@ class CodeMode:
             observed=partial(self._shapes.schema, caller.id),
         )
 
-    @takes(message=TEXT, history=MESSAGES, summary=TEXT, caller=CALLER)
     async def select_menu(
         self, message: str, history: Iterable[Any] = (), *, summary: str = "", caller: Caller = LOCAL
     ) -> Menu:
@@ -322,15 +296,6 @@ class CodeMode:
         """Defaults and core tools from what was called so far; None for too few calls."""
         return propose_menu(self._menu_usage.read(), await self._selector(LOCAL))
 
-    @takes(
-        code=TEXT,
-        caller=CALLER,
-        credentials=SECRETS,
-        resume_from=TEXT,
-        fresh_reads=FLAG,
-        begun=FUNCTION,
-        watch=FUNCTION,
-    )
     async def execute(
         self,
         code: str,
@@ -354,6 +319,7 @@ class CodeMode:
         Never raises for what the program or a tool did. Raises `sandbox.SandboxError` where no program can run,
         ExecutionNotFound for a `resume_from` of nobody or of another, JournalUnavailable.
         """
+        WrongArgument.unless(code, str, "code")
         await self.view(caller)
         await self.start_sandbox()
         if resume_from or self._executions is not None:
@@ -416,6 +382,7 @@ class CodeMode:
 
     async def view(self, caller: Caller = LOCAL) -> View:
         """What there is for a caller. Raises RuntimeError where the service was not entered, or was left."""
+        WrongArgument.unless(caller, Caller, "caller", "Caller(id, role) creates one")
         if not self.sources and self._is_open:
             await self._load()
         if not self.sources:

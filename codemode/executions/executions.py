@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from codemode.errors import (
     ExecutionEnded,
@@ -44,8 +44,7 @@ from codemode.executions.rollback import Rollback, begin_rollback, plan
 from codemode.executions.upkeep import Upkeep
 from codemode.executions.visible import VisibleExecutions, refuse_changed
 from codemode.executions.watching import Watching
-from codemode.gateway.caller import CALLER, Caller
-from codemode.parameters import COUNT, MESSAGES, SECONDS, SECRETS, TEXT, instance, one_of, takes
+from codemode.gateway.caller import Caller
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -68,8 +67,6 @@ if TYPE_CHECKING:
     )
     from codemode.executions.programs import Programs
     from codemode.settings import JournalSettings
-
-_REQUEST = instance(Request, {str: "Request(code) makes one of a program"})
 
 
 class Executions:
@@ -135,7 +132,6 @@ class Executions:
 
     # --- run -----------------------------------------------------------------------------------------------------
 
-    @takes(request=_REQUEST, caller=CALLER)
     async def execute(self, request: Request, caller: Caller) -> ExecutionOutcome:
         """Run a program to its end or its first pause. Whoever gives up on it cancels it.
 
@@ -161,7 +157,6 @@ class Executions:
             )
             raise
 
-    @takes(request=_REQUEST, caller=CALLER)
     async def start(self, request: Request, caller: Caller) -> str:
         """Begin to run a program, and return the id of its execution.
 
@@ -200,7 +195,6 @@ class Executions:
 
     # --- take up again -------------------------------------------------------------------------------------------
 
-    @takes(execution=TEXT, caller=CALLER, credentials=SECRETS)
     async def resume(
         self, execution: str, caller: Caller, credentials: Mapping[str, str] = MappingProxyType({})
     ) -> None:
@@ -279,7 +273,6 @@ class Executions:
 
     # --- people --------------------------------------------------------------------------------------------------
 
-    @takes(caller=CALLER, execution=TEXT)
     async def approvals(self, caller: Caller, execution: str = "") -> tuple[PendingCall, ...]:
         """Calls that wait for a person, the oldest first: all of them for approvers, else those of the caller.
 
@@ -288,7 +281,6 @@ class Executions:
         await (self._visible.seen(execution, caller) if execution else self.open())
         return await self._approvals.waiting(caller, execution)
 
-    @takes(decisions=MESSAGES, caller=CALLER)
     async def decide(self, decisions: Sequence[Decision], caller: Caller) -> tuple[PendingCall, ...]:
         """Answer what is asked, all or none, in the name of `caller`; `resume` lets the executions go on.
 
@@ -300,7 +292,6 @@ class Executions:
 
     # --- look ----------------------------------------------------------------------------------------------------
 
-    @takes(caller=CALLER, status=one_of(*get_args(ExecutionStatus), None), limit=COUNT, before=TEXT)
     async def list(
         self, caller: Caller, *, status: ExecutionStatus | None = None, limit: int = 50, before: str = ""
     ) -> tuple[StoredExecution, ...]:
@@ -309,17 +300,14 @@ class Executions:
         owner = None if self._approvals.are_up_to(caller) else caller.id
         return await self._journal.list(owner=owner, status=status, limit=limit, before=before)
 
-    @takes(execution=TEXT, caller=CALLER)
     async def get(self, execution: str, caller: Caller) -> StoredExecution:
         """One execution with its outcome. Raises ExecutionNotFound, also for one of another key."""
         return await self._visible.seen(execution, caller)
 
-    @takes(execution=TEXT, caller=CALLER)
     async def record(self, execution: str, caller: Caller) -> Record:
         """Everything that was recorded of it. Raises ExecutionNotFound, JournalDamaged."""
         return await self._visible.record(await self._visible.seen(execution, caller))
 
-    @takes(execution=TEXT, caller=CALLER, timeout_s=SECONDS)
     async def wait(self, execution: str, caller: Caller, timeout_s: float) -> StoredExecution:
         """The execution once it has ended or paused, or as it is when the time is over.
 
@@ -327,7 +315,6 @@ class Executions:
         """
         return await self._watching.wait(execution, caller, timeout_s)
 
-    @takes(execution=TEXT, caller=CALLER, after=COUNT)
     def events(self, execution: str, caller: Caller, after: int = 0) -> AsyncIterator[ExecutionEvent]:
         """What happens to it, from the entry with the number `after` on, until it ends or pauses.
 
@@ -335,12 +322,10 @@ class Executions:
         """
         return self._watching.events(execution, caller, after)
 
-    @takes(execution=TEXT, caller=CALLER, after=COUNT)
     def batches(self, execution: str, caller: Caller, after: int = 0) -> AsyncGenerator[tuple[ExecutionEvent, ...]]:
         """The same events, as many at a time as are there and fit into one piece of an answer."""
         return self._watching.batches(execution, caller, after)
 
-    @takes(execution=TEXT, caller=CALLER)
     async def cancel(self, execution: str, caller: Caller) -> StoredExecution:
         """End an execution; what was under way is told apart in its outcome. For its owner, and for approvers.
 
@@ -361,7 +346,6 @@ class Executions:
         outcome = {**(stored.outcome or {"id": execution}), "status": "cancelled"}
         await self._journal.finish(lease, "cancelled", outcome)
 
-    @takes(execution=TEXT, caller=CALLER, credentials=SECRETS)
     async def rollback(
         self, execution: str, caller: Caller, credentials: Mapping[str, str] = MappingProxyType({})
     ) -> Rollback:

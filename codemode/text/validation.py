@@ -29,7 +29,7 @@ def _described(error: Any, known: tuple[str, ...]) -> str:
     place = ".".join(map(str, error["loc"]))
     match error["type"]:
         case "extra_forbidden":
-            text = f"there is no such argument{did_you_mean(place, known)}"
+            text = f"unknown argument{did_you_mean(place, known)}"
         case "literal_error" | "enum":
             given = repr(error["input"])[:_SHOWN]
             valid = re.findall(r"'([^']*)'", str(error["ctx"]["expected"]))
