@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         ExecutionFailed,
         SourceError,
         ToolNotFound,
+        UpstreamError,
     )
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal.base import Decision
@@ -35,10 +36,12 @@ if TYPE_CHECKING:
     from codemode.sources.custom import CustomSource
     from codemode.sources.functions.callables import tool
     from codemode.sources.toolkits.source import bind
+    from codemode.transports.base import CallContext
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "CallContext",
     "CallError",
     "Caller",
     "CodeMode",
@@ -57,6 +60,7 @@ __all__ = [
     "SyncCodeMode",
     "Tool",
     "ToolNotFound",
+    "UpstreamError",
     "__version__",
     "app",
     "bind",
@@ -64,6 +68,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "CallContext": "codemode.transports.base",
     "Caller": "codemode.gateway.caller",
     "CodeMode": "codemode.service",
     "CustomSource": "codemode.sources.custom",

@@ -139,7 +139,6 @@ class CodeMode:
         return cls(settings, functions, strict=strict)
 
     @classmethod
-    @takes(location=PATH, base_url=TEXT, name=TEXT)
     def from_openapi(
         cls, location: str | Path, *, base_url: str = "", name: str = "", bearer: SecretReference | None = None
     ) -> Self:

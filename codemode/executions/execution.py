@@ -56,7 +56,7 @@ class ExecutionOutcome:
         if self.ok:
             return self
         if self.pending:
-            why = f"{len(self.pending)} calls wait for a person: {', '.join(call.question for call in self.pending)}"
+            why = f"{len(self.pending)} calls wait for a person: {', '.join(call.id for call in self.pending)}"
         else:
             why = self.failure.message if self.failure is not None else "see the outcome"
         message = f"the program did not complete ({self.status}): {why}"

@@ -90,7 +90,7 @@ class SyncCodeMode:
             raise RuntimeError("the service was closed while the call was running") from None
 
     def _stop(self) -> None:
+        self._run(self._loop.shutdown_default_executor())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-        self._loop.run_until_complete(self._loop.shutdown_default_executor())
         self._loop.close()

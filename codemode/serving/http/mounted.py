@@ -31,7 +31,7 @@ def app(settings: Settings | str | Path = DEFAULT_FILE, *, allow_anybody: bool =
 
     A mounted application receives no lifespan events, so the outer one must use `server.lifespan`, or enter it in its
     own. Raises ConfigurationError for an invalid configuration, and for one without keys unless
-    `allow_anybody`, because nothing here limits who can reach the application.
+    `allow_anybody`. Without keys only requests to a loopback host are answered, because nothing else limits who calls.
     """
     loaded = settings if isinstance(settings, Settings) else load_settings(settings)
     callers = Callers.of(loaded)
@@ -76,7 +76,9 @@ class MountedApp:
         if scope["type"] == "lifespan":
             await self._own(scope, receive, send)
         elif self._inner is not None:
-            await self._inner(scope, receive, send)
+            # The middleware decides by the path, which begins with the prefix of the mount here.
+            path = scope["path"].removeprefix(scope.get("root_path", ""))
+            await self._inner({**scope, "path": path or "/", "root_path": ""}, receive, send)
         elif scope["type"] == "http":
             hint = "codemode has not started: pass `lifespan=server.lifespan` to the outer application"
             await problem(503, "not_ready", hint)(scope, receive, send)
