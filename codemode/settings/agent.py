@@ -32,7 +32,10 @@ class PriceSettings(Section):
     input: float = Field(ge=0, description="Price of a million input tokens.", examples=[1.25])
     output: float = Field(ge=0, description="Price of a million output tokens.", examples=[10])
     cached_input: float | None = Field(
-        default=None, ge=0, description="Price of a million cached input tokens. null: the price of `input`."
+        default=None,
+        ge=0,
+        description="Price of a million cached input tokens. null: the price of `input`.",
+        examples=[0.125],
     )
 
 
@@ -83,6 +86,7 @@ class AgentSettings(Section):
         ge=1,
         le=1_000,
         description="Maximum number of model requests for one message. null: 20, or 5 with `mode: menu`.",
+        examples=[20],
     )
     tokens: int | None = Field(
         default=None,
@@ -99,7 +103,10 @@ class AgentSettings(Section):
         examples=[{"input": 1.25, "output": 10, "cached_input": 0.125}],
     )
     answer_tokens: int | None = Field(
-        default=None, ge=1, description="Maximum length of one model answer, in tokens. null: the service's own limit."
+        default=None,
+        ge=1,
+        description="Maximum length of one model answer, in tokens. null: the service's own limit.",
+        examples=[4000],
     )
     repairs: int = Field(
         default=1, ge=0, le=10, description="Malformed answers in a row that the model may correct before it ends."
@@ -108,7 +115,7 @@ class AgentSettings(Section):
         default=3, ge=1, le=100, description="Number of times that the same call may get the same answer."
     )
     temperature: float | None = Field(
-        default=None, ge=0, le=2, description="Sampling temperature. null: the service's default."
+        default=None, ge=0, le=2, description="Sampling temperature. null: the service's default.", examples=[0.2]
     )
     timeout_s: float = Field(default=120.0, gt=0, le=3600, description="Time limit of one model request, in seconds.")
     instructions: str = Field(

@@ -112,7 +112,11 @@ class OAuth2Credential(Credential):
         default=None, description="Refresh token that you already have.", examples=[{"env": "REFRESH_TOKEN"}]
     )
     scopes: tuple[str, ...] = Field(default=(), description="Scopes to request.", examples=[["calendar.read"]])
-    audience: str = Field(default="", description="Parameter `audience` of token requests. Empty: none is sent.")
+    audience: str = Field(
+        default="",
+        description="Parameter `audience` of token requests. Empty: none is sent.",
+        examples=["https://api.example.com"],
+    )
     secret_in_body: bool = Field(
         default=False, description="Send the client secret in the request body instead of the `Authorization` header."
     )
@@ -121,8 +125,16 @@ class OAuth2Credential(Credential):
         description="Issuer that publishes its endpoints as metadata (RFC 8414). It replaces the endpoint URLs.",
         examples=["https://login.example.com"],
     )
-    authorization_url: str = Field(default="", description="Authorization endpoint, for `flow: authorization_code`.")
-    device_url: str = Field(default="", description="Device authorization endpoint, for `flow: device_code`.")
+    authorization_url: str = Field(
+        default="",
+        description="Authorization endpoint, for `flow: authorization_code`.",
+        examples=["https://login.example.com/authorize"],
+    )
+    device_url: str = Field(
+        default="",
+        description="Device authorization endpoint, for `flow: device_code`.",
+        examples=["https://login.example.com/device"],
+    )
     redirect_port: int = Field(
         default=0,
         ge=0,

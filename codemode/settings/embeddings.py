@@ -35,7 +35,11 @@ class ServiceEmbeddings(Section):
         default=None, description="API key of the service. null: none is sent.", examples=[{"env": "OPENAI_API_KEY"}]
     )
     dimensions: int | None = Field(
-        default=None, ge=1, le=65_536, description="Vector dimensions to request. null: the model's own."
+        default=None,
+        ge=1,
+        le=65_536,
+        description="Vector dimensions to request. null: the model's own.",
+        examples=[512],
     )
     batch: int = Field(default=64, ge=1, le=2048, description=_BATCH)
     timeout_s: float = Field(default=30.0, gt=0, le=600, description="Time limit of one request, in seconds.")

@@ -33,6 +33,7 @@ class JournalSettings(Section):
         default=None,
         description="Record executions. null: record if there is a configuration file, a `state_folder` or a "
         "`journal.url`.",
+        examples=[True],
     )
     url: Annotated[str, AfterValidator(_without_password)] | SecretReference | None = Field(
         default=None,

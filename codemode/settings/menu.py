@@ -36,16 +36,14 @@ Label = Annotated[str, Field(min_length=1, max_length=100)]
 Labels = tuple[Label, ...]
 Keyword = Annotated[str, Field(min_length=1, max_length=200)]
 Weights = dict[Keyword, Annotated[float, Field(gt=0)]]
-Keywords = Annotated[
-    Weights, BeforeValidator(_weighted, json_schema_input_type=Weights | tuple[Keyword | int | float, ...])
-]
+Keywords = Annotated[Weights, BeforeValidator(_weighted, json_schema_input_type=Weights | tuple[Keyword | float, ...])]
 
 
 class CategorySettings(Section):
     """Tools that are offered together."""
 
     keywords: Keywords = Field(
-        default_factory=dict,
+        default={},
         description="Words that activate the category: a list, or a mapping to weights.",
         examples=[["letter", "inbox"], {"mail": 2, "letter": 1}],
     )
@@ -59,13 +57,21 @@ class CategorySettings(Section):
         examples=[["outbox.messages.*"]],
     )
     description: str = Field(
-        default="", max_length=2_000, description="What the category is for. Routers and models read it."
+        default="",
+        max_length=2_000,
+        description="What the category is for. Routers and models read it.",
+        examples=["Sending and reading mail"],
     )
     instructions: str = Field(
-        default="", max_length=20_000, description="Text for the model while the category is offered."
+        default="",
+        max_length=20_000,
+        description="Text for the model while the category is offered.",
+        examples=["Ask before sending."],
     )
     examples: tuple[str, ...] = Field(
-        default=(), description="Example calls, shown to the model while the category is offered."
+        default=(),
+        description="Example calls, shown to the model while the category is offered.",
+        examples=[["outbox.messages.send_email(to='ann@own.org')"]],
     )
 
 
@@ -109,12 +115,17 @@ class RouterSettings(Section):
         default=None,
         ge=1,
         description="Maximum number of categories. null: with words 3, or 8 if only their best tools are offered.",
+        examples=[3],
     )
     threshold: float | None = Field(
-        default=None, ge=-1, le=1, description="Minimum cosine of a category. null: the one for the embedding model."
+        default=None,
+        ge=-1,
+        le=1,
+        description="Minimum cosine of a category. null: the one for the embedding model.",
+        examples=[0.4],
     )
     thresholds: dict[str, float] = Field(
-        default_factory=dict, description="Minimum cosine by embedding model.", examples=[{"my-model": 0.5}]
+        default={}, description="Minimum cosine by embedding model.", examples=[{"my-model": 0.5}]
     )
     list_below: int = Field(
         default=8, ge=0, description="With `list` and `auto`: offer all categories if there are fewer than this."
@@ -152,11 +163,17 @@ class RetrievalSettings(Section):
 class RoleMenuSettings(Section):
     """The menu of one role. Tools that the policy denies to the role are never in it."""
 
-    core: Patterns | None = Field(default=None, description="`menu.core` of this role. null: the common one.")
-    categories: Labels | None = Field(default=None, description="Categories of this role. null: all.")
-    defaults: Labels | None = Field(default=None, description="`menu.defaults` of this role. null: the common ones.")
+    core: Patterns | None = Field(
+        default=None, description="`menu.core` of this role. null: the common one.", examples=[["gym.clients.*"]]
+    )
+    categories: Labels | None = Field(
+        default=None, description="Categories of this role. null: all.", examples=[["mail"]]
+    )
+    defaults: Labels | None = Field(
+        default=None, description="`menu.defaults` of this role. null: the common ones.", examples=[["mail"]]
+    )
     cap: int | None = Field(
-        default=None, ge=1, le=LARGEST_MENU, description="`menu.cap` of this role. null: the common one."
+        default=None, ge=1, le=LARGEST_MENU, description="`menu.cap` of this role. null: the common one.", examples=[20]
     )
 
 
@@ -175,7 +192,10 @@ class MenuSettings(Section):
         default=LARGEST_MENU, ge=1, le=LARGEST_MENU, description="Maximum number of tools in a menu, all included."
     )
     max_tools: int | None = Field(
-        default=None, ge=1, description="Maximum number of tools chosen for the message. null: as many as `cap` allows."
+        default=None,
+        ge=1,
+        description="Maximum number of tools chosen for the message. null: as many as `cap` allows.",
+        examples=[8],
     )
     match: Literal["substring", "word"] = Field(
         default="substring", description="Whether keywords match parts of words, or whole words."
@@ -192,7 +212,7 @@ class MenuSettings(Section):
         default=(), description="Categories that are offered if nothing matches.", examples=[["clients", "attendance"]]
     )
     categories: dict[Label, CategorySettings] = Field(
-        default_factory=dict,
+        default={},
         description="Categories by name.",
         examples=[{"mail": {"keywords": ["letter", "inbox"]}}],
     )
@@ -211,14 +231,18 @@ class MenuSettings(Section):
         default=None,
         description="Offer a tool that loads further categories. null: if a session answers it. true: always. false: "
         "never.",
+        examples=[True],
     )
     request_tool: bool | None = Field(
         default=None,
         description="Offer a tool that loads tools by name or description. null, true and false as for "
         "`request_more_tools`.",
+        examples=[True],
     )
     namespaces: bool | None = Field(
-        default=None, description="List the categories in the prompt. null: if none of them has keywords."
+        default=None,
+        description="List the categories in the prompt. null: if none of them has keywords.",
+        examples=[True],
     )
     prompt_tokens: int = Field(
         default=1_000,
@@ -229,7 +253,7 @@ class MenuSettings(Section):
         default=True, description="Store which tools were called, as input of `codemode menu-tune`."
     )
     roles: dict[Name, RoleMenuSettings] = Field(
-        default_factory=dict,
+        default={},
         description="Differences by role of the policy.",
         examples=[{"clerk": {"categories": ["mail"], "cap": 20}}],
     )

@@ -53,7 +53,7 @@ class RuleSettings(Section):
     tiers: Names = Field(default=(), description="Tiers of tools, as `tier` of a source sets them.", examples=["money"])
     roles: Names = Field(default=(), description="Roles of callers.", examples=["support"])
     where: dict[Path, Values] = Field(
-        default_factory=dict,
+        default={},
         description="Conditions on arguments: a path and the patterns of its values. All of them must match. A path "
         "that ends in `?` may be absent.",
         examples=[{"to": "*@own.org", "cc?": "*@own.org"}],
@@ -61,7 +61,12 @@ class RuleSettings(Section):
     decision: DecisionName = Field(
         description="`allow`: send the call. `deny`: reject it. `ask`: pause until a person decides."
     )
-    reason: str = Field(default="", max_length=300, description="Reason for the caller or the approver.")
+    reason: str = Field(
+        default="",
+        max_length=300,
+        description="Reason for the caller or the approver.",
+        examples=["mail to others is read by a person first"],
+    )
 
 
 class QuotaSettings(Section):

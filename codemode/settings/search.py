@@ -30,11 +30,12 @@ class SearchSettings(Section):
         default=True, description="Store which hit was called after a search, as input of `codemode search-tune`."
     )
     ranking: dict[str, float] = Field(
-        default_factory=dict,
+        default={},
         description="Ranking weights that replace the built-in ones. `codemode search-tune` proposes them.",
+        examples=[{"action": 0.8}],
     )
     enrichment: dict[str, Enrichment] = Field(
-        default_factory=dict,
+        default={},
         description="Additional text by tool id, alias, part of an id, or source name. Keys that match nothing are "
         "rejected.",
         examples=[{"gym.plans": {"synonyms": ["tariff"], "tags": ["sales"]}}],

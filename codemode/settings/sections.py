@@ -76,7 +76,7 @@ class Settings(Section):
         examples=["gym-production"],
     )
     sources: dict[Namespace, SourceSettings] = Field(
-        default_factory=dict,
+        default={},
         description="Sources by namespace. Programs call the tools of `gym` as `gym.…`. A namespace has up to 32 "
         "lower-case letters, digits and `_`.",
         examples=[{"gym": {"location": "gym.json", "base_url": "http://127.0.0.1:8137"}}],

@@ -19,9 +19,14 @@ if TYPE_CHECKING:
 class KeySettings(Section):
     """A server key, by reference, and the role of its callers: `{env: NAME, role: support}`."""
 
-    secret: SecretReference = Field(description="The key. Its reference may also be written beside `role` and `label`.")
+    secret: SecretReference = Field(
+        description="The key. Its reference may also be written beside `role` and `label`.",
+        examples=[{"env": "CODEMODE_API_KEY"}],
+    )
     role: Name = Field(default=DEFAULT_ROLE, description="Role of callers with this key.", examples=["support"])
-    label: str = Field(default="", max_length=80, description="Label in logs and audit records.")
+    label: str = Field(
+        default="", max_length=80, description="Label in logs and audit records.", examples=["help desk"]
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -61,12 +66,14 @@ class TokenSettings(Section):
     leeway_s: int = Field(default=30, ge=0, le=300, description="Accepted clock difference in seconds.")
     role_claim: str = Field(default="role", description="Claim that holds the role, or a list of roles.")
     roles: dict[str, Name] = Field(
-        default_factory=dict,
+        default={},
         description="Roles by value of the claim, in order of preference.",
         examples=[{"staff": "support"}],
     )
     default_role: Name | None = Field(
-        default=None, description="Role of tokens without a match. null: these tokens are rejected."
+        default=None,
+        description="Role of tokens without a match. null: these tokens are rejected.",
+        examples=["support"],
     )
 
 
@@ -81,9 +88,13 @@ class LoadSettings(Section):
         ge=1,
         description="Maximum number of running programs of one key. null: three quarters of `running` for a key that "
         "is alone, else equal parts.",
+        examples=[8],
     )
     per_key_rate_per_s: float | None = Field(
-        default=None, gt=0, description="Maximum number of requests of one key per second. null: no limit."
+        default=None,
+        gt=0,
+        description="Maximum number of requests of one key per second. null: no limit.",
+        examples=[5],
     )
 
 

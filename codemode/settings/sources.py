@@ -56,7 +56,9 @@ class SourceSettings(Section):
         examples=["gym.json", "https://api.example.com/openapi.json", "python:shop.tools"],
     )
     options: dict[str, Any] = Field(
-        default_factory=dict, description="Options of a source kind from another package, which documents them."
+        default={},
+        description="Options of a source kind from another package, which documents them.",
+        examples=[{"tenant": "acme"}],
     )
     bind: str | dict[str, str] = Field(
         default="",
@@ -65,7 +67,7 @@ class SourceSettings(Section):
         examples=["gym_tools.py", {"members": "python:gym.members"}],
     )
     endpoints: dict[str, str] = Field(
-        default_factory=dict,
+        default={},
         description="Endpoint of each described tool (`kind: toolkit`) at `base_url`. The default is `POST /NAME`.",
         examples=[{"freeze_membership": "POST /members/{id}/freeze"}],
     )
@@ -77,20 +79,24 @@ class SourceSettings(Section):
     region: str | None = Field(
         default=None, description="AWS region. null: botocore's default.", examples=["eu-central-1"]
     )
-    profile: str | None = Field(default=None, description="AWS profile. null: botocore's default.")
+    profile: str | None = Field(
+        default=None, description="AWS profile. null: botocore's default.", examples=["production"]
+    )
     command: tuple[str, ...] = Field(
         default=(),
         description="Program and arguments that start an MCP server, instead of `location`.",
         examples=[["npx", "-y", "@modelcontextprotocol/server-filesystem", "/data"]],
     )
     env: dict[str, SecretReference | str] = Field(
-        default_factory=dict,
+        default={},
         description="Environment variables of an MCP server, besides a minimal environment.",
         examples=[{"DEBUG": "1", "TOKEN": {"env": "TICKETS_TOKEN"}}],
     )
-    cwd: HomePath | None = Field(default=None, description="Working directory of an MCP server that is started.")
+    cwd: HomePath | None = Field(
+        default=None, description="Working directory of an MCP server that is started.", examples=["/srv/tickets"]
+    )
     headers: dict[str, SecretReference | str] = Field(
-        default_factory=dict,
+        default={},
         description="Headers of each request to an MCP server.",
         examples=[{"X-Team": "support", "X-Token": {"env": "TICKETS_TOKEN"}}],
     )
@@ -161,35 +167,38 @@ class SourceSettings(Section):
         examples=[["*.delete_*", "DELETE *"]],
     )
     rename: dict[str, str] = Field(
-        default_factory=dict,
+        default={},
         description="New ids without the namespace, by id, operationId or `METHOD /path`.",
         examples=[{"freeze_membership": "memberships.freeze"}],
     )
     describe: dict[str, str] = Field(
-        default_factory=dict,
+        default={},
         description="New descriptions, by id, operationId or `METHOD /path`.",
         examples=[{"get_clients_list": "Members, active or not"}],
     )
     effect: dict[str, EffectName] = Field(
-        default_factory=dict,
+        default={},
         description="Effects by pattern of ids, operationIds or `METHOD /path`. The first that matches applies.",
         examples=[{"POST /offers/validate": "read"}],
     )
     examples: dict[str, tuple[str, ...]] = Field(
-        default_factory=dict,
+        default={},
         description="Example calls by id, operationId or `METHOD /path`.",
         examples=[{"get_clients_list": ["gym.clients.get_clients_list(name='John')"]}],
     )
     instructions: str = Field(
-        default="", max_length=20_000, description="Text at the beginning of `describe` of this source."
+        default="",
+        max_length=20_000,
+        description="Text at the beginning of `describe` of this source.",
+        examples=["Ask for the full name first."],
     )
     tier: dict[str, str] = Field(
-        default_factory=dict,
+        default={},
         description="Tiers of tools, for rules of the policy, by pattern of ids, operationIds or `METHOD /path`.",
         examples=[{"salary.*": "money"}],
     )
     revert: dict[str, str] = Field(
-        default_factory=dict,
+        default={},
         description="The call that reverses a tool, by id, operationId or `METHOD /path`.",
         examples=[{"freeze_membership": "memberships.unfreeze(id=arguments.id)"}],
     )

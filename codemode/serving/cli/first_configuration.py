@@ -132,7 +132,7 @@ def _defaults() -> Iterator[str]:
             yield ""
             yield f"# {(type(default).__doc__ or '').strip().splitlines()[0]}"
             yield f"# {name}:"
-            yield from (f"#   {key}: {_inline(value)}" for key, value in _plain(default).items())
+            yield from (f"#   {key}: {inline(value)}" for key, value in _plain(default).items())
 
 
 def _plain(section: BaseModel) -> Mapping[str, Any]:
@@ -140,5 +140,10 @@ def _plain(section: BaseModel) -> Mapping[str, Any]:
     return values
 
 
-def _inline(value: Any) -> str:
-    return yaml.safe_dump(value, default_flow_style=True, width=1_000_000).removesuffix("\n").removesuffix("\n...")
+def inline(value: Any) -> str:
+    """Return a value as one line of YAML."""
+    return (
+        yaml.safe_dump(value, default_flow_style=True, width=1_000_000, sort_keys=False)
+        .removesuffix("\n")
+        .removesuffix("\n...")
+    )
