@@ -15,7 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from codemode.settings.sections import Settings
 
-#: The shipped schema.
+#: The shipped schema. `codemode init` writes a file of the same name beside the configuration.
 SCHEMA_FILE = Path(__file__).with_name("codemode.schema.json")
 
 

@@ -13,7 +13,7 @@ from codemode.serving.cli.first_configuration import inline
 from codemode.serving.cli.surface import AsJson, Config, errors_as_exit_codes
 from codemode.settings import DEFAULT_FILE, load_settings
 from codemode.settings.keys import below, find
-from codemode.settings.schema import shipped
+from codemode.settings.schema import SCHEMA_FILE, shipped
 
 if TYPE_CHECKING:
     from codemode.settings.keys import Key
@@ -34,6 +34,7 @@ def check(
     """
     with errors_as_exit_codes():
         settings = load_settings(config)
+        _report_outdated(config.with_name(SCHEMA_FILE.name))
         if as_json:
             show.print_json({"file": str(config), "project": settings.project, "sources": list(settings.sources)})
         else:
@@ -65,6 +66,13 @@ def schema() -> None:
     Example: codemode config schema > codemode.schema.json
     """
     sys.stdout.write(shipped())
+
+
+def _report_outdated(file: Path) -> None:
+    """Print a warning if the schema beside a configuration belongs to another version of codemode."""
+    if file.exists() and file.read_bytes() != SCHEMA_FILE.read_bytes():
+        text = f"{file} belongs to another version; update it with `codemode config schema > {file}`"
+        show.errors.print(show.plain(text, style="yellow"), soft_wrap=True)
 
 
 def _facts(key: Key) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import yaml
 from pydantic import BaseModel
 
 from codemode.settings import Settings, is_set, is_url
+from codemode.settings.schema import SCHEMA_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -64,8 +65,12 @@ def _begins_as_one(file: Path) -> bool:
 
 
 def written(sources: Iterable[tuple[LoadedSource, str]], folder: Path) -> str:
-    """Return the text of a configuration in `folder` for these sources, each with its location."""
+    """Return the text of a configuration in `folder` for these sources, each with its location.
+
+    The first line names the JSON Schema for editors. It is a file beside the configuration: see `codemode init`.
+    """
     lines = [
+        f"# yaml-language-server: $schema={SCHEMA_FILE.name}",
         "# docs/reference/configuration.md explains every key, and how to refer to secrets.",
         "# `codemode doctor` reports what is still missing.",
         "sources:",

@@ -13,7 +13,7 @@ from codemode.settings.schema import SCHEMA_FILE
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from click.testing import Result
+    from typer.testing import Result
 
 
 def run(*arguments: str) -> Result:
@@ -28,6 +28,16 @@ def test_a_file_is_checked_without_its_sources_and_secrets(tmp_path: Path) -> No
     checked = run("check", "-c", str(file))
     assert (checked.exit_code, checked.stdout) == (0, f"{file} is valid; sources: gone\n")
     assert json.loads(run("check", "--json", "-c", str(file)).stdout)["sources"] == ["gone"]
+
+
+def test_an_outdated_schema_beside_the_file_is_reported(tmp_path: Path) -> None:
+    file, schema = tmp_path / "codemode.yaml", tmp_path / "codemode.schema.json"
+    file.write_text("sources: {gym: {location: gym.json}}\n", encoding="utf-8")
+    schema.write_bytes(SCHEMA_FILE.read_bytes())
+    assert run("check", "-c", str(file)).stderr == ""
+    schema.write_text("{}", encoding="utf-8")
+    checked = run("check", "-c", str(file))
+    assert (checked.exit_code, "codemode.schema.json belongs to another version" in checked.stderr) == (0, True)
 
 
 def test_every_mistake_of_a_file_is_reported(tmp_path: Path) -> None:
