@@ -71,7 +71,7 @@ def written(sources: Iterable[tuple[LoadedSource, str]], folder: Path) -> str:
     """
     lines = [
         f"# yaml-language-server: $schema={SCHEMA_FILE.name}",
-        "# docs/reference/configuration.md explains every key, and how to refer to secrets.",
+        "# `codemode config explain KEY` explains a key. docs/reference/configuration.md has all keys, and secrets.",
         "# `codemode doctor` reports what is still missing.",
         "sources:",
     ]
