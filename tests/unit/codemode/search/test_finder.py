@@ -74,9 +74,9 @@ def test_a_local_model_needs_no_service(tool: ToolFactory, tmp_path: Path) -> No
     [
         ("ranking: {name_coverd: 1}", "search.ranking: there is no feature 'name_coverd'"),
         ("embeddings: {kind: local, folder: /nonexistent}", "/nonexistent holds no model"),
-        ("embeddings: {kind: openai}", "line 2: search.embeddings.openai.model: is missing"),
-        ("embeddings: {kind: openai, modle: m, model: m}", "no such key; did you mean 'model'?"),
-        ("embeddings: {kind: openai, model: m, base_url: localhost}", "give an address that begins with http"),
+        ("embeddings: {kind: openai}", "line 2: search.embeddings.openai.model: missing key"),
+        ("embeddings: {kind: openai, modle: m, model: m}", "unknown key; did you mean 'model'?"),
+        ("embeddings: {kind: openai, model: m, base_url: localhost}", "expected a URL that begins with http"),
     ],
 )
 def test_settings_that_cannot_be_met_say_so(tmp_path: Path, search: str, expected: str) -> None:
