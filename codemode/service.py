@@ -63,7 +63,7 @@ from codemode.search.render import Detail, render
 from codemode.search.result import SearchAnswer, unavailable_line, wholly_unavailable
 from codemode.search.usage import UsageLog
 from codemode.settings import DEFAULT_FILE, Secrets, Settings, load_settings, tokenizer_folder
-from codemode.sources.destination import place_of
+from codemode.sources.destination import destination_of
 from codemode.sources.factory import with_definitions
 from codemode.sources.loader import Reader, bound_functions, catalog_of, close_after, require_sources, to_retry
 from codemode.sources.reconnection import Retries
@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     from codemode.menus.menu import Menu
     from codemode.menus.selection import Selector
     from codemode.search.semantic.similarity import Progress
-    from codemode.sources.destination import Place
+    from codemode.sources.destination import Destination
     from codemode.sources.factory import LoadedSource
     from codemode.transports.mcp.transport import Definitions
 
@@ -140,7 +140,7 @@ class CodeMode:
             view=self.view,
             questions=lru_cache(256)(self._questions),  # making what checks them takes longer than a program
             policy=lambda: self.settings.policy,
-            places=self._places,
+            destinations=self._destinations,
         )
         self._executions: Executions | None = None
         self._adopting = asyncio.Lock()
@@ -533,13 +533,13 @@ class CodeMode:
         await asyncio.to_thread(self._finder.open, catalog, [source.surface.digest for source in sources.values()])
         self.catalog = catalog
         transports = {name: source.transport for name, source in sources.items()}
-        self._views = Views(catalog, self._finder, transports, self._shapes, self.policy, self._places())
+        self._views = Views(catalog, self._finder, transports, self._shapes, self.policy, self._destinations())
         instructions = {name: source.instructions for name, source in self.settings.sources.items()}
         self._menus = Menus(self.settings.menu, instructions)
 
-    def _places(self) -> Mapping[str, Place]:
+    def _destinations(self) -> Mapping[str, Destination]:
         """Where the calls of each source go, as the settings of now say."""
-        return {name: place_of(source) for name, source in self.settings.sources.items()}
+        return {name: destination_of(source) for name, source in self.settings.sources.items()}
 
     def _definitions_changed(self, name: str, definitions: Definitions) -> None:
         """An MCP server has other tools than before: take them over beside what is going on."""

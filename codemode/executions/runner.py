@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from codemode.executions.replay.recorded_run import Keeping
     from codemode.gateway.caller_view import View
     from codemode.settings import PolicySettings
-    from codemode.sources.destination import Place
+    from codemode.sources.destination import Destination
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ class Running:
         view: Callable[[Caller], Awaitable[View]],
         questions: Callable[[Caller], Mapping[str, Question]],
         policy: Callable[[], PolicySettings],
-        places: Callable[[], Mapping[str, Place]],
+        destinations: Callable[[], Mapping[str, Destination]],
     ) -> None:
         self.observers = Observers()
         self.under_way: set[asyncio.Event] = set()
@@ -55,7 +55,7 @@ class Running:
         self._view = view
         self._questions = questions
         self._policy = policy
-        self._places = places
+        self._destinations = destinations
         self._starting = asyncio.Lock()
         self.is_started = False
 
@@ -110,7 +110,7 @@ class Running:
 
     def environment(self, digest: Callable[[Any], str]) -> dict[str, str]:
         """See `codemode.executions.programs.Programs`."""
-        return environment(self._policy(), self._places(), digest)
+        return environment(self._policy(), self._destinations(), digest)
 
     async def catalog(self, caller: Caller) -> Catalog:
         """See `codemode.executions.programs.Programs`."""

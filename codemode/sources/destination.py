@@ -22,7 +22,7 @@ _LEADING = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Destination:
     """`address` is where calls go: a URL with its base path, a program, or Python code. `host` is the same, shorter.
 
     `credentials` are references in words. `details` is JSON data that also tells two places apart; it may hold
@@ -51,16 +51,16 @@ CREDENTIALS = "the credentials of"
 WAY = "the way to"
 
 #: Where functions are called that were given to `CodeMode` in Python.
-HERE = Place("this Python program")
+HERE = Destination("this Python program")
 
 
-def place_of(settings: SourceSettings) -> Place:
+def destination_of(settings: SourceSettings) -> Destination:
     """The place of a source."""
     settings = _from_anywhere(settings)
     address = _address(settings)
     details = settings.model_dump(mode="json", include=set(_LEADING))
     details["location"] = "" if settings.base_url else settings.location
-    return Place(_host(address), address, "; ".join(map(_words, settings.credentials)) or "none", details)
+    return Destination(_host(address), address, "; ".join(map(_words, settings.credentials)) or "none", details)
 
 
 def _from_anywhere(settings: SourceSettings) -> SourceSettings:
