@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from codemode.catalog.paging import paging_of
 from codemode.catalog.shapes import Shapes
-from codemode.sources.loaded import Warned
+from codemode.sources.loaded import SourceWarning
 from codemode.text.prose import plain
 from codemode.transports.auth.requirements import in_words
 
@@ -42,7 +42,7 @@ class SourceReport:
     servers: tuple[str, ...]
     auth: tuple[str, ...]
     auth_needed: Mapping[str, int]
-    warnings: tuple[Warned, ...]
+    warnings: tuple[SourceWarning, ...]
     by_words: Mapping[str, str]
 
 
@@ -71,16 +71,16 @@ def check_surface(surface: Surface) -> SourceReport:
     )
 
 
-def _described(tools: Iterable[Tool]) -> Iterable[Warned]:
+def _described(tools: Iterable[Tool]) -> Iterable[SourceWarning]:
     for tool in tools:
         text = plain(tool.description or tool.summary)
         if not text:
-            yield Warned(tool.id, "has no description: a search finds it by its name, path and parameters alone")
+            yield SourceWarning(tool.id, "has no description: a search finds it by its name, path and parameters alone")
         elif len(text.split()) < _FEWEST_WORDS:
-            yield Warned(tool.id, f"is described as {text!r}: say what it does (describe: in the configuration)")
+            yield SourceWarning(tool.id, f"is described as {text!r}: say what it does (describe: in the configuration)")
 
 
-def _repeated(tools: Iterable[Tool]) -> Iterable[Warned]:
+def _repeated(tools: Iterable[Tool]) -> Iterable[SourceWarning]:
     same: dict[str, list[str]] = defaultdict(list)
     for tool in tools:
         text = plain(tool.description or tool.summary).lower()
@@ -89,10 +89,10 @@ def _repeated(tools: Iterable[Tool]) -> Iterable[Warned]:
     for ids in same.values():
         if len(ids) > 1:
             others = ", ".join(ids[1:4]) + (f" and {len(ids) - 4} more" if len(ids) > 4 else "")
-            yield Warned(ids[0], f"is described in the same words as {others}")
+            yield SourceWarning(ids[0], f"is described in the same words as {others}")
 
 
-def _dangling(tools: Iterable[Tool]) -> Iterable[Warned]:
+def _dangling(tools: Iterable[Tool]) -> Iterable[SourceWarning]:
     """References that lead nowhere, each once; whatever refers so has no type."""
     found: set[tuple[str, str]] = set()
     for tool in tools:
@@ -101,6 +101,6 @@ def _dangling(tools: Iterable[Tool]) -> Iterable[Warned]:
                 Shapes().text(schema)
                 found |= schema.graph.dangling
     return [
-        Warned(f"{base}{reference}", "points to nothing: what refers to it has no type")
+        SourceWarning(f"{base}{reference}", "points to nothing: what refers to it has no type")
         for base, reference in sorted(found)
     ]

@@ -10,7 +10,7 @@ from codemode.errors import ConfigurationError, SourceError
 from codemode.settings import namespace
 from codemode.sources.detection import recognised
 from codemode.sources.functions.source import load_functions
-from codemode.sources.loaded import Surface, Warned
+from codemode.sources.loaded import SourceWarning, Surface
 from codemode.sources.overrides import Overrides, apply_overrides
 from codemode.sources.registry import source_of
 from codemode.sources.source import SourceContext
@@ -47,7 +47,7 @@ class LoadedSource:
         return self.surface.failure
 
     @property
-    def warnings(self) -> tuple[Warned, ...]:
+    def warnings(self) -> tuple[SourceWarning, ...]:
         """What could not be read as it is written."""
         return self.surface.warnings
 
@@ -82,7 +82,7 @@ def bind_functions(name: str, target: object) -> LoadedSource:
 def absent_source(name: str, failure: Failure) -> LoadedSource:
     """A source of which no tool is known, and why."""
     return LoadedSource(
-        name, Surface((), (Warned("", failure.said),), failure=failure), AbsentTransport(name, failure.said)
+        name, Surface((), (SourceWarning("", failure.said),), failure=failure), AbsentTransport(name, failure.said)
     )
 
 
@@ -91,7 +91,7 @@ def accepted_source(name: str, settings: SourceSettings, failure: Failure, serve
     from codemode.sources.mcp.definitions import AcceptedDefinitions, tools_of
 
     tools, _ = tools_of(name, tuple(AcceptedDefinitions(servers).read(name).values()))
-    surface = Surface(tools, (Warned("", failure.said),), failure=failure)
+    surface = Surface(tools, (SourceWarning("", failure.said),), failure=failure)
     return LoadedSource(name, _changed(name, surface, settings), AbsentTransport(name, failure.said))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.schema import Dialect
-from codemode.sources.loaded import Warned
+from codemode.sources.loaded import SourceWarning
 from codemode.sources.openapi.bodies import is_form
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _MORE_PLACES = {
 }
 
 
-def flaws_of(operation: Operation) -> Iterator[Warned]:
+def flaws_of(operation: Operation) -> Iterator[SourceWarning]:
     """The flaws of one operation's parameters and body."""
     places = (*_PLACES, *_MORE_PLACES.get(operation.document.dialect, ()))
     for holder, pointer in ((operation.node, operation.pointer), (operation.item, operation.item_pointer)):
@@ -32,14 +32,16 @@ def flaws_of(operation: Operation) -> Iterator[Warned]:
             for index, value in enumerate(declared):
                 reason = _of_parameter(holder, value, places, operation)
                 if reason:
-                    yield Warned(f"{pointer}/parameters/{index}", reason)
+                    yield SourceWarning(f"{pointer}/parameters/{index}", reason)
         elif declared is not None:
-            yield Warned(f"{pointer}/parameters", f"is {_kind(declared)}, not a list: the operation has none of them")
+            yield SourceWarning(
+                f"{pointer}/parameters", f"is {_kind(declared)}, not a list: the operation has none of them"
+            )
     yield from _undeclared(operation)
     yield from _of_body(operation)
 
 
-def _undeclared(operation: Operation) -> Iterator[Warned]:
+def _undeclared(operation: Operation) -> Iterator[SourceWarning]:
     if not operation.placeholders:
         return
     holders = (holder for holder in (operation.node, operation.item) if isinstance(holder.get("parameters"), list))
@@ -47,7 +49,7 @@ def _undeclared(operation: Operation) -> Iterator[Warned]:
     declared = {str(node.get("name")) for node in nodes if node.get("in") == "path"}
     for name in operation.placeholders:
         if name not in declared:
-            yield Warned(operation.pointer, f"{{{name}}} in the path is declared nowhere: it is taken for text")
+            yield SourceWarning(operation.pointer, f"{{{name}}} in the path is declared nowhere: it is taken for text")
 
 
 def _of_parameter(holder: Schema, value: Any, places: tuple[str, ...], operation: Operation) -> str:
@@ -69,7 +71,7 @@ def _of_parameter(holder: Schema, value: Any, places: tuple[str, ...], operation
     return ""
 
 
-def _of_body(operation: Operation) -> Iterator[Warned]:
+def _of_body(operation: Operation) -> Iterator[SourceWarning]:
     declared = operation.node.get("requestBody")
     if declared is None or operation.document.dialect is Dialect.SWAGGER_2_0:
         return
@@ -78,9 +80,9 @@ def _of_body(operation: Operation) -> Iterator[Warned]:
     if not isinstance(declared, Mapping) or not isinstance(node.value, Mapping):
         reference = declared.get("$ref") if isinstance(declared, Mapping) else None
         what = f"refers to {reference!r}, where no body is" if reference else f"is {_kind(declared)}, not a body"
-        yield Warned(pointer, f"{what}: none is sent")
+        yield SourceWarning(pointer, f"{what}: none is sent")
     elif not isinstance(node.get("content"), Mapping) or not node.get("content"):
-        yield Warned(pointer, "says nothing of its content: no body is sent")
+        yield SourceWarning(pointer, "says nothing of its content: no body is sent")
 
 
 def _kind(value: Any) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from codemode.transports.auth.requirements import SecurityScheme
 
 
-class Warned(NamedTuple):
+class SourceWarning(NamedTuple):
     """Something in a document that is not as it should be: JSON pointer, and what it costs."""
 
     pointer: str
@@ -35,7 +35,7 @@ class Surface:
     """The tools of one API surface, the warnings of reading it, and the state of what it was read from."""
 
     tools: tuple[Tool, ...]
-    warnings: tuple[Warned, ...] = ()
+    warnings: tuple[SourceWarning, ...] = ()
     servers: tuple[str, ...] = ()
     title: str = ""
     digest: str = ""  # of the texts it was read from; empty where they may change unseen

@@ -13,9 +13,9 @@ from codemode.errors import ConfigurationError, EnvironmentIncomplete, SourceErr
 from codemode.sources.documents.cache import CatalogCache
 from codemode.sources.documents.last_known import Documents, KnownDocuments
 from codemode.sources.factory import LoadedSource, absent_source, accepted_source, bind_functions, load_source
-from codemode.sources.loaded import Failure, Warned
+from codemode.sources.loaded import Failure, SourceWarning
 from codemode.sources.source import SourceContext
-from codemode.sources.stable_ids import GivenIds
+from codemode.sources.stable_ids import StableIds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -31,7 +31,7 @@ _STILL_READ = Failure("it is still being read", "it is still being read")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class LoadResult:
     """The sources that were asked for; `late` are being read still, and stand among the others as they were known."""
 
     sources: Mapping[str, LoadedSource]
@@ -49,7 +49,7 @@ class Reader:
         self._context = SourceContext(
             contents=contents,
             cache=CatalogCache(settings.cache() / "catalogs"),
-            given=GivenIds(settings.state() / "ids"),
+            given=StableIds(settings.state() / "ids"),
             known=KnownDocuments(settings.state() / "documents"),
             tokens=settings.tokens(),
             servers=settings.servers(),
@@ -83,13 +83,13 @@ class Reader:
             source = await self._loaded(name, replace(self._context, documents=documents))
         except PASSING:
             return absent_source(name, failure)
-        warned = Warned("", f"{failure.said}; it is used as it was when it was last read")
+        warned = SourceWarning("", f"{failure.said}; it is used as it was when it was last read")
         surface = replace(source.surface, failure=failure, warnings=(warned, *source.surface.warnings))
         return replace(source, surface=surface)
 
     async def read_all(
         self, *, must: Callable[[str], bool] = lambda _: False, patience_s: float | None = None
-    ) -> Reading:
+    ) -> LoadResult:
         """All sources. One that cannot be read is as it was, or absent, unless it `must`: then its error is raised.
 
         So is a mistake of the configuration. What takes longer than `patience_s` goes on while the others are used.
@@ -103,7 +103,7 @@ class Reader:
         except BaseException:
             await _give_up(tasks.values())
             raise
-        return Reading(sources, {name: task for name, task in tasks.items() if not task.done()})
+        return LoadResult(sources, {name: task for name, task in tasks.items() if not task.done()})
 
     async def _as_far(self, name: str, task: asyncio.Task[LoadedSource]) -> LoadedSource:
         if not task.done():

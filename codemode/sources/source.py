@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from codemode.sources.documents.cache import CatalogCache
     from codemode.sources.documents.last_known import KnownDocuments
     from codemode.sources.loaded import Surface
-    from codemode.sources.stable_ids import GivenIds
+    from codemode.sources.stable_ids import StableIds
     from codemode.transports.base import Transport
     from codemode.transports.content import ContentStore
 
@@ -39,7 +39,7 @@ class SourceContext:
 
     contents: ContentStore | None = None
     cache: CatalogCache | None = None
-    given: GivenIds | None = None
+    given: StableIds | None = None
     known: KnownDocuments | None = None
     documents: Documents = field(default_factory=Documents)
     secrets: Secrets = field(default_factory=Secrets)

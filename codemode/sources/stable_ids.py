@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
 
 
-class GivenIds:
+class StableIds:
     """One file for each source in a folder of the operator's; a folder that cannot be written keeps nothing."""
 
     def __init__(self, folder: Path) -> None:

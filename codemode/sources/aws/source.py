@@ -16,7 +16,7 @@ from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Details, Effect, Paging, Tool
 from codemode.errors import ConfigurationError, EnvironmentIncomplete
 from codemode.settings import AwsCredential
-from codemode.sources.loaded import Surface, Warned
+from codemode.sources.loaded import SourceWarning, Surface
 from codemode.sources.toolkits.described import parameters_of
 from codemode.sources.verbs import effect_of_verb
 from codemode.text.nearest import did_you_mean
@@ -116,11 +116,13 @@ class _Service:
         self._model = session.get_service_model(name)
         self._paginators = _paginators(name, session)
         self.operations: list[str] = []
-        self.warnings: list[Warned] = []
+        self.warnings: list[SourceWarning] = []
         for operation in self._model.operation_names:
             model = self._model.operation_model(operation)
             if model.has_event_stream_input or model.has_event_stream_output:
-                self.warnings.append(Warned(f"{name}.{operation}", "is a stream of events and no call: left out"))
+                self.warnings.append(
+                    SourceWarning(f"{name}.{operation}", "is a stream of events and no call: left out")
+                )
             else:
                 self.operations.append(operation)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.tool import Effect, Tool
 from codemode.sources.documents.fragments import Fragments, write_fragments
-from codemode.sources.loaded import Surface, Warned
+from codemode.sources.loaded import SourceWarning, Surface
 from codemode.sources.openapi.operations import ApiDocument
 from codemode.transports.auth.requirements import SecurityScheme
 
@@ -107,7 +107,7 @@ def _surface(fragments: Fragments, details: Callable[[Operation], Details]) -> S
     entry = facts["entry"]
     api = ApiDocument(fragments.document(entry), uri=entry, retrieve=fragments.document)
     tools = tuple(_tool(row, api, details) for row in facts["tools"])
-    warnings = tuple(Warned(*warning) for warning in facts["warnings"])
+    warnings = tuple(SourceWarning(*warning) for warning in facts["warnings"])
     auth = tuple(SecurityScheme(*scheme) for scheme in facts["auth"])
     return Surface(
         tools,

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from codemode.catalog.tool import Tool
     from codemode.sources.documents.cache import CatalogCache
-    from codemode.sources.loaded import Surface, Warned
-    from codemode.sources.stable_ids import GivenIds
+    from codemode.sources.loaded import SourceWarning, Surface
+    from codemode.sources.stable_ids import StableIds
 
     Fetch = Callable[[str], Awaitable[str]]
 
@@ -41,7 +41,7 @@ async def read_surface(
     *,
     fetch: Fetch = fetch_text,
     cache: CatalogCache | None = None,
-    given: GivenIds | None = None,
+    given: StableIds | None = None,
 ) -> Surface:
     """Read a document, and the documents it refers to. Raises SourceError, which names the file or URL.
 
@@ -70,7 +70,7 @@ async def _cached(name: str, location: str, fetch: Fetch, cache: CatalogCache | 
 async def _read(
     data: bytes, name: str, location: str, fetch: Fetch, cache: CatalogCache | None, key: str, ids: dict[str, str]
 ) -> Surface:
-    repeated: list[Warned] = []
+    repeated: list[SourceWarning] = []
     document = await asyncio.to_thread(_parsed, data, location, repeated)
     if is_url(location):
         tree: FetchedTree | FileTree = await fetch_tree(
@@ -121,7 +121,7 @@ def _surface(
         raise error.at(location) from None
 
 
-def _parsed(data: bytes, location: str, warnings: list[Warned]) -> Any:
+def _parsed(data: bytes, location: str, warnings: list[SourceWarning]) -> Any:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -12,7 +12,7 @@ from urllib.parse import urldefrag, urljoin
 import yaml
 
 from codemode.errors import SourceError
-from codemode.sources.loaded import Warned
+from codemode.sources.loaded import SourceWarning
 from codemode.text.yaml import YamlLoader, too_long
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ for _tag in ("timestamp", "binary", "value"):
     _JsonLoader.add_constructor(f"tag:yaml.org,2002:{_tag}", _text)
 
 
-def parse_document(text: str, *, location: str = "", warnings: list[Warned] | None = None) -> Any:
+def parse_document(text: str, *, location: str = "", warnings: list[SourceWarning] | None = None) -> Any:
     """The data of a JSON or YAML text. Raises SourceError with the line where it is neither.
 
     A key that stands twice in one object has its last value, as with every reader; it is added to `warnings`.
@@ -109,7 +109,7 @@ def _why_not_json(error: ValueError, text: str) -> str:
     return f"{too_long(len(long[1]))}: line {line} column {column}"
 
 
-def _parse_json(text: str, warnings: list[Warned] | None) -> Any:
+def _parse_json(text: str, warnings: list[SourceWarning] | None) -> Any:
     repeated: list[tuple[Mapping[str, Any], list[str]]] = []
 
     def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def _parse_json(text: str, warnings: list[Warned] | None) -> Any:
     if repeated and warnings is not None:
         pointers = _pointers(document)
         for holder, keys in repeated:
-            warnings.extend(Warned(pointers.get(id(holder), ""), repetition(key)) for key in keys)
+            warnings.extend(SourceWarning(pointers.get(id(holder), ""), repetition(key)) for key in keys)
     return document
 
 
@@ -169,7 +169,7 @@ def escaped(segment: str) -> str:
     return segment.replace("~", "~0").replace("/", "~1")
 
 
-def parse_yaml(text: str, *, location: str = "", warnings: list[Warned] | None = None) -> Any:
+def parse_yaml(text: str, *, location: str = "", warnings: list[SourceWarning] | None = None) -> Any:
     """The data of a YAML text, its keys as text. Raises SourceError with the line where it is none."""
     if _is_too_deep(text):
         raise SourceError(_TOO_DEEP, location=location)
@@ -187,14 +187,14 @@ def parse_yaml(text: str, *, location: str = "", warnings: list[Warned] | None =
         raise SourceError(message, location=location) from None
 
 
-def _load(text: str, warnings: list[Warned] | None) -> Any:
+def _load(text: str, warnings: list[SourceWarning] | None) -> Any:
     loader = _JsonLoader(text)
     try:
         document = loader.get_single_data()
     finally:
         loader.dispose()
     if warnings is not None:
-        warnings.extend(Warned(f"line {line}", repetition(key)) for key, line in loader.repeated)
+        warnings.extend(SourceWarning(f"line {line}", repetition(key)) for key, line in loader.repeated)
     return document
 
 

@@ -12,7 +12,7 @@ from codemode.catalog.schema import walk
 from codemode.errors import ConfigurationError, SourceError
 from codemode.sources.documents.cache import text_digest
 from codemode.sources.documents.parse import own_uri, parse_document
-from codemode.sources.loaded import Warned
+from codemode.sources.loaded import SourceWarning
 from codemode.transports.http.addresses import origin
 from codemode.transports.http.fetch import LARGEST_DOCUMENT_BYTES, fetch_text
 
@@ -35,7 +35,7 @@ class FileTree:
         self._read: dict[str, Any] = {}
         self._size_bytes = 0
         self.digests: dict[str, str] = {}
-        self.warnings: list[Warned] = []
+        self.warnings: list[SourceWarning] = []
 
     def __call__(self, uri: str) -> Any:
         """The data of a file by its `file:` URI; None, and a warning, where it cannot be had."""
@@ -69,28 +69,28 @@ class FileTree:
     def _parsed(self, uri: str) -> Any:
         path = self._path(uri)
         if path is None:
-            self.warnings.append(Warned(uri, "outside of the entry document's folder: not read"))
+            self.warnings.append(SourceWarning(uri, "outside of the entry document's folder: not read"))
             return None
         try:
             data = path.read_bytes()
             self._size_bytes += len(data)
             if self._size_bytes > LARGEST_DOCUMENT_BYTES or len(self._read) > MOST_DOCUMENTS:
-                self.warnings.append(Warned(uri, "the tree of documents is too large: not read"))
+                self.warnings.append(SourceWarning(uri, "the tree of documents is too large: not read"))
                 return None
             self.digests[uri] = text_digest(data)
             return parse_document(data.decode("utf-8-sig"), location=uri)
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            self.warnings.append(Warned(uri, f"cannot be read: {reason}"))
+            self.warnings.append(SourceWarning(uri, f"cannot be read: {reason}"))
         except SourceError as error:
-            self.warnings.append(Warned(uri, str(error)))
+            self.warnings.append(SourceWarning(uri, str(error)))
         return None
 
 
 class FetchedTree:
     """Documents that an entry document refers to on its own origin, fetched before they are needed."""
 
-    def __init__(self, documents: dict[str, Any], warnings: list[Warned]) -> None:
+    def __init__(self, documents: dict[str, Any], warnings: list[SourceWarning]) -> None:
         self._documents = documents
         self.warnings = warnings
         self.digests = dict.fromkeys(list(documents)[1:], "fetched")  # never equal to what is asked of a cache
@@ -107,7 +107,7 @@ class FetchedTree:
 async def fetch_tree(url: str, entry: Any, *, fetch: Callable[[str], Awaitable[str]] = fetch_text) -> FetchedTree:
     """Fetch what `entry`, which came from `url`, refers to, and what that refers to, on the same origin."""
     documents: dict[str, Any] = {url: entry}
-    warnings: list[Warned] = []
+    warnings: list[SourceWarning] = []
     gate = asyncio.Semaphore(_PARALLEL_FETCHES)
 
     async def load(target: str) -> None:
@@ -115,20 +115,22 @@ async def fetch_tree(url: str, entry: Any, *, fetch: Callable[[str], Awaitable[s
             try:
                 documents[target] = parse_document(await fetch(target), location=target)
             except SourceError as error:
-                warnings.append(Warned(target, str(error)))
+                warnings.append(SourceWarning(target, str(error)))
 
     open_ = {url}
     while open_:
         wanted = {target for base in open_ for target in _external(documents.get(base), base)} - set(documents)
         allowed = {target for target in wanted if _is_same_origin(target, url)}
         warnings.extend(
-            Warned(target, "on another origin than the entry document: not fetched")
+            SourceWarning(target, "on another origin than the entry document: not fetched")
             for target in sorted(wanted - allowed)
         )
         known = {warning.pointer for warning in warnings}
         open_ = allowed - known
         if len(documents) + len(open_) > MOST_DOCUMENTS:
-            warnings.append(Warned(url, f"refers to more than {MOST_DOCUMENTS} documents: the rest is not fetched"))
+            warnings.append(
+                SourceWarning(url, f"refers to more than {MOST_DOCUMENTS} documents: the rest is not fetched")
+            )
             break
         await asyncio.gather(*(load(target) for target in sorted(open_)))
     return FetchedTree(documents, warnings)

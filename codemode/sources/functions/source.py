@@ -17,7 +17,7 @@ from codemode.errors import SourceError
 from codemode.settings import PYTHON
 from codemode.sources.functions import langchain, tool_objects
 from codemode.sources.functions.callables import tool_of
-from codemode.sources.loaded import Surface, Warned
+from codemode.sources.loaded import SourceWarning, Surface
 from codemode.sources.registry import remedy
 from codemode.transports.function import FunctionTransport
 
@@ -65,14 +65,14 @@ def load_functions(target: object, *, name: str) -> Surface:
     stands in the warnings. Raises SourceError where no tool is left.
     """
     tools: dict[str, Tool] = {}
-    warnings: list[Warned] = []
+    warnings: list[SourceWarning] = []
     for path, function in _callables(target, ()):
         id_ = ".".join((name, *path))
         try:
             _check_names(path)
             tools[id_] = python_tool(function, id_, source=name, tags=path[:-1])
         except SourceError as error:
-            warnings.append(Warned("/" + "/".join(path), str(error)))
+            warnings.append(SourceWarning("/" + "/".join(path), str(error)))
     if not tools:
         unread = "".join(f"; {warned.reason}" for warned in warnings[:3])
         message = f"{name} has no functions that can be called{unread}"

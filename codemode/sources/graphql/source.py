@@ -34,7 +34,7 @@ from codemode.settings import is_url
 from codemode.sources.documents.cache import text_digest
 from codemode.sources.graphql.types import Selection, arguments_schema
 from codemode.sources.http_access import http_transport
-from codemode.sources.loaded import Surface, Warned
+from codemode.sources.loaded import SourceWarning, Surface
 from codemode.sources.toolkits.described import parameters_of
 from codemode.text.prose import first_sentence
 from codemode.transports.graphql import FieldInvocation, GraphqlTransport
@@ -72,7 +72,7 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
     query = tuple(parse_qsl(parts.query, keep_blank_values=True))
     transport = GraphqlTransport(name, http, parts.path or "/", query)
     try:
-        warnings: list[Warned] = []
+        warnings: list[SourceWarning] = []
         text, transport.schema = await _schema(settings.location, transport, context, warnings)
         given = context.ids_of(name, settings)
         read = await asyncio.to_thread(_surface, name, transport.schema, text_digest(text.encode()), given)
@@ -85,7 +85,7 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
 
 
 async def _schema(
-    location: str, service: GraphqlTransport, context: SourceContext, warnings: list[Warned]
+    location: str, service: GraphqlTransport, context: SourceContext, warnings: list[SourceWarning]
 ) -> tuple[str, GraphQLSchema]:
     """The schema, and the text that it was read from. Raises SourceError."""
 
@@ -116,7 +116,7 @@ def _text(location: str) -> str:
         raise SourceError(message, location=location) from None
 
 
-def _built(text: str, location: str, warnings: list[Warned]) -> GraphQLSchema:
+def _built(text: str, location: str, warnings: list[SourceWarning]) -> GraphQLSchema:
     """The schema of an introspection's answer (with or without `data` around it) or of SDL.
 
     Published SDL has mistakes too (GitHub's defines fields twice): what can be built is built, and they are warnings.
@@ -137,11 +137,11 @@ def _built(text: str, location: str, warnings: list[Warned]) -> GraphQLSchema:
         raise SourceError(message, location=location, pointer=where) from None
 
 
-def _of_sdl(text: str, location: str, warnings: list[Warned]) -> GraphQLSchema:
+def _of_sdl(text: str, location: str, warnings: list[SourceWarning]) -> GraphQLSchema:
     document = parse(text)
     for mistake in validate_sdl(document):
         where = f" line {mistake.locations[0].line}" if mistake.locations else ""
-        warnings.append(Warned(f"{location}{where}", mistake.message))
+        warnings.append(SourceWarning(f"{location}{where}", mistake.message))
     return build_ast_schema(document, assume_valid_sdl=True)
 
 
@@ -157,7 +157,7 @@ def _surface(name: str, schema: GraphQLSchema, digest: str, given: Mapping[str, 
     if not tools:
         raise SourceError("has neither queries nor mutations")
     events = len(schema.subscription_type.fields) if schema.subscription_type else 0
-    warnings = (Warned("/subscription", f"{events} subscriptions are no calls: left out"),) if events else ()
+    warnings = (SourceWarning("/subscription", f"{events} subscriptions are no calls: left out"),) if events else ()
     title = first_sentence(str(schema.description or ""))
     return Surface(tools, warnings, title=title, digest=digest)
 

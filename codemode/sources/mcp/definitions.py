@@ -15,7 +15,7 @@ from codemode.catalog.effect_words import Judgement, judge
 from codemode.catalog.names import identifier
 from codemode.catalog.schema import Graph, Schema
 from codemode.catalog.tool import Effect, Tool
-from codemode.sources.loaded import Surface, Warned
+from codemode.sources.loaded import SourceWarning, Surface
 from codemode.sources.toolkits.described import parameters_of
 from codemode.text.prose import first_sentence
 
@@ -84,32 +84,34 @@ def surface_of(source: str, definitions: Sequence[mcp_types.Tool], accepted: Acc
     changed = [one for one in definitions if one.name in known and digest(one) != digest(known[one.name])]
     left_out = {definition.name for definition in (*changed, *too_many)}
     warnings = [
-        Warned(f"/{definition.name}", f"{_changes(known[definition.name], definition)} changed: not offered until "
-               f"`codemode sources accept {source}`")
+        SourceWarning(
+            f"/{definition.name}",
+            f"{_changes(known[definition.name], definition)} changed: not offered until `codemode sources accept {source}`",
+        )
         for definition in changed
-    ]  # fmt: skip
+    ]
     if too_many:
         message = f"{len(too_many):,} tools are left out: there were {len(known):,} others before"
-        warnings.append(Warned("", message))
+        warnings.append(SourceWarning("", message))
     kept = [definition for definition in definitions if definition.name not in left_out]
     tools, unreadable = tools_of(source, kept)
     return Surface(tools, (*warnings, *repeated, *unreadable))
 
 
-def _each_once(definitions: Sequence[mcp_types.Tool]) -> tuple[list[mcp_types.Tool], list[Warned]]:
+def _each_once(definitions: Sequence[mcp_types.Tool]) -> tuple[list[mcp_types.Tool], list[SourceWarning]]:
     """The first definition of each name: a server can only be asked for one."""
     first: dict[str, mcp_types.Tool] = {}
     for definition in definitions:
         first.setdefault(definition.name, definition)
     repeated = [definition.name for definition in definitions if first[definition.name] is not definition]
     message = "it is listed twice: the first definition is used"
-    return list(first.values()), [Warned(f"/{name}", message) for name in repeated]
+    return list(first.values()), [SourceWarning(f"/{name}", message) for name in repeated]
 
 
-def tools_of(source: str, definitions: Sequence[mcp_types.Tool]) -> tuple[tuple[Tool, ...], tuple[Warned, ...]]:
+def tools_of(source: str, definitions: Sequence[mcp_types.Tool]) -> tuple[tuple[Tool, ...], tuple[SourceWarning, ...]]:
     """Definitions as tools, named in the order of their names, so that the order of the list does not matter."""
     tools: dict[str, Tool] = {}
-    warnings: list[Warned] = []
+    warnings: list[SourceWarning] = []
     for definition in sorted(definitions, key=lambda one: one.name):
         name = identifier(definition.name, "tool")
         number = 2
@@ -118,7 +120,7 @@ def tools_of(source: str, definitions: Sequence[mcp_types.Tool]) -> tuple[tuple[
         try:
             tools[f"{source}.{name}"] = _tool(f"{source}.{name}", source, definition)
         except (ValueError, TypeError, AttributeError) as error:
-            warnings.append(Warned(f"/{definition.name}", f"its schema cannot be read: {error}"))
+            warnings.append(SourceWarning(f"/{definition.name}", f"its schema cannot be read: {error}"))
     return tuple(tools.values()), tuple(warnings)
 
 

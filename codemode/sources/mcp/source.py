@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError, SourceError
 from codemode.settings import ApiKeyCredential, BasicCredential, BearerCredential, SecretReference, Secrets
-from codemode.sources.loaded import Failure, Surface, Warned
+from codemode.sources.loaded import Failure, SourceWarning, Surface
 from codemode.sources.mcp.definitions import AcceptedDefinitions, digest, surface_of, told, tools_of
 from codemode.transports.auth.credentials import Credential, Place
 from codemode.transports.mcp.process import started
@@ -83,7 +83,7 @@ async def load_mcp_server(
         tools, _ = tools_of(name, tuple(accepted.read(name).values()))
         said = Redactor(known).text(_last_said(errors))
         failure = Failure(f"{error}{said}", error.told, is_connecting=True)
-        return Surface(tools, (Warned("", failure.said),), failure=failure), transport
+        return Surface(tools, (SourceWarning("", failure.said),), failure=failure), transport
     except BaseException:
         await transport.aclose()
         raise

@@ -11,7 +11,7 @@ from codemode.catalog.names import identifier, long_name, plain_paths, tool_ids
 from codemode.catalog.tool import Details, Effect, Tool
 from codemode.sources.flaws import flaws_of
 from codemode.sources.google.discovery import EXPANSION
-from codemode.sources.loaded import Surface, Warned
+from codemode.sources.loaded import SourceWarning, Surface
 from codemode.sources.openapi.arguments import parameters_of, raw_parameters
 from codemode.sources.openapi.bodies import body_of, is_json
 from codemode.sources.openapi.operations import ApiDocument, Operation
@@ -53,7 +53,7 @@ def load_openapi(
     refers to, by URI. Raises SourceError where it is no API document.
     """
     api = ApiDocument(document, uri=uri, retrieve=retrieve)
-    warnings: list[Warned] = []
+    warnings: list[SourceWarning] = []
     operations = {key.key: (key, operation) for operation in api.operations(warnings) for key in [operation.key]}
     warnings += dict.fromkeys(flaw for _, operation in operations.values() for flaw in flaws_of(operation))
     ids = tool_ids(name, (key for key, _ in operations.values()), given=given)

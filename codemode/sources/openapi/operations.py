@@ -12,7 +12,7 @@ from codemode.catalog.names import OperationKey
 from codemode.catalog.schema import Dialect, Graph, Schema
 from codemode.errors import SourceError
 from codemode.sources.documents.parse import escaped, own_uri
-from codemode.sources.loaded import Warned
+from codemode.sources.loaded import SourceWarning
 from codemode.sources.openapi.security import scheme_of
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class ApiDocument:
         keys = (scheme for scheme in self.security_schemes.values() if scheme.parameter)
         return frozenset((scheme.place, scheme.parameter.lower()) for scheme in keys)
 
-    def operations(self, warnings: list[Warned]) -> Iterator[Operation]:
+    def operations(self, warnings: list[SourceWarning]) -> Iterator[Operation]:
         """Every operation that can be told apart; what cannot be read is added to `warnings`."""
         for path, value in (self.root.get("paths") or {}).items():
             if str(path).startswith("x-"):
@@ -113,11 +113,13 @@ class ApiDocument:
             pointer = f"/paths/{escaped(str(path))}"
             item = self.node.at(value).resolved()
             if not isinstance(item.value, Mapping):
-                warnings.append(Warned(pointer, "no path item can be read here: its operations are missing"))
+                warnings.append(SourceWarning(pointer, "no path item can be read here: its operations are missing"))
                 continue
             yield from self._operations_of(str(path), item, pointer, warnings)
 
-    def _operations_of(self, path: str, item: Schema, pointer: str, warnings: list[Warned]) -> Iterator[Operation]:
+    def _operations_of(
+        self, path: str, item: Schema, pointer: str, warnings: list[SourceWarning]
+    ) -> Iterator[Operation]:
         extra = item.get("additionalOperations")
         named = [(method, item.get(method), f"{pointer}/{method}") for method in METHODS]
         named += [
@@ -129,16 +131,16 @@ class ApiDocument:
                 continue
             node = item.at(value).resolved()
             if not isinstance(node.value, Mapping):
-                warnings.append(Warned(where, "no operation can be read here: it is missing"))
+                warnings.append(SourceWarning(where, "no operation can be read here: it is missing"))
             elif not _METHOD.fullmatch(method):
-                warnings.append(Warned(where, f"{method!r} is no method of HTTP: the operation is missing"))
+                warnings.append(SourceWarning(where, f"{method!r} is no method of HTTP: the operation is missing"))
             else:
                 yield Operation(self, method.upper(), path, node, item, where, pointer)
 
     def operation(self, method: str, path: str) -> Operation:
         """One operation by the method and path of its key. Raises KeyError where it is not there."""
         item = self.node.at(self.root["paths"][path]).resolved()
-        warnings: list[Warned] = []
+        warnings: list[SourceWarning] = []
         for operation in self._operations_of(path, item, f"/paths/{escaped(path)}", warnings):
             if operation.method == method:
                 return operation

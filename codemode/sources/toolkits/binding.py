@@ -13,7 +13,7 @@ from codemode.catalog.names import identifier
 from codemode.errors import SourceError
 from codemode.sources.functions.callables import is_typed, only_model, takes_any
 from codemode.sources.functions.source import is_tool_object, made, name_of, python_tool
-from codemode.sources.loaded import Warned
+from codemode.sources.loaded import SourceWarning
 from codemode.sources.toolkits.described import Bound, parameters_of, text_parameters
 from codemode.text.nearest import did_you_mean
 
@@ -31,7 +31,7 @@ class Callables:
     def __init__(self, target: Any) -> None:
         self._target = made(target)
 
-    def bound(self, described: Described) -> tuple[Bound, list[Warned]]:
+    def bound(self, described: Described) -> tuple[Bound, list[SourceWarning]]:
         """What carries a tool out, and what of its description cannot be given to it.
 
         Raises SourceError, with the line, where nothing has its name, or what has it could never be called so.
@@ -56,7 +56,7 @@ class Callables:
 
 def _checked(
     described: Described, schema: Mapping[str, Any], own: Tool, *, has_more: bool
-) -> tuple[Bound, list[Warned]]:
+) -> tuple[Bound, list[SourceWarning]]:
     """With the arguments that a schema describes, as far as the callable takes them."""
     keywords, kept, warnings = {}, [], []
     for parameter in parameters_of(schema):
@@ -69,7 +69,7 @@ def _checked(
             raise SourceError(message)
         else:
             reason = f"{described.name} takes no argument {parameter.wire_name!r}: it is left out"
-            warnings.append(Warned(described.where, reason))
+            warnings.append(SourceWarning(described.where, reason))
     missing = [one.name for one in own.parameters if one.required and one.name not in keywords.values()]
     if missing:
         message = f"{described.name} needs an argument {missing[0]!r}, of which its description says nothing"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from codemode.catalog.toolkit import Toolkit
-    from codemode.sources.loaded import Warned
+    from codemode.sources.loaded import SourceWarning
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Descriptions:
 
     tools: list[Described] = field(default_factory=list)
     toolkits: list[Toolkit] = field(default_factory=list)
-    warnings: list[Warned] = field(default_factory=list)
+    warnings: list[SourceWarning] = field(default_factory=list)
     title: str = ""
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.tool import Effect
-from codemode.sources.loaded import Warned
+from codemode.sources.loaded import SourceWarning
 from codemode.sources.toolkits.described import Described
 
 if TYPE_CHECKING:
@@ -82,7 +82,9 @@ def _read(document: Document, item: Mapping[str, Any], path: tuple[str | int, ..
     elif kind == "function":
         found.tools.append(described(document, item, path))
     else:
-        found.warnings.append(Warned(document.where(*path), f"a tool of type {kind!r} is carried out by its API alone"))
+        found.warnings.append(
+            SourceWarning(document.where(*path), f"a tool of type {kind!r} is carried out by its API alone")
+        )
 
 
 def _is_function(item: Mapping[str, Any]) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.toolkit import Toolkit
-from codemode.sources.loaded import Warned
+from codemode.sources.loaded import SourceWarning
 from codemode.sources.toolkits.function_tools import described, texts
 from codemode.text.nearest import did_you_mean
 
@@ -38,7 +38,7 @@ def _read(document: Document, toolkit: Any, path: tuple[str | int, ...], found: 
         raise document.error("a toolkit has a name and tasks, a list of function schemas", *path)
     for key in toolkit.keys() - set(_KEYS):
         reason = f"{key!r} says nothing of a toolkit{did_you_mean(key, _KEYS) or ';'} known: {', '.join(_KEYS)}"
-        found.warnings.append(Warned(document.where(*path, key), reason))
+        found.warnings.append(SourceWarning(document.where(*path, key), reason))
     made = Toolkit(
         name=toolkit["name"],
         source=source,

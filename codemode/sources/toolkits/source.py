@@ -16,7 +16,7 @@ from codemode.settings import is_python, is_url
 from codemode.sources.documents.parse import parse_document
 from codemode.sources.functions.source import DATA, import_target
 from codemode.sources.http_access import fetch, http_transport
-from codemode.sources.loaded import Surface, Warned
+from codemode.sources.loaded import SourceWarning, Surface
 from codemode.sources.toolkits.binding import Callables
 from codemode.sources.toolkits.described import Described, Descriptions, Document, tool_of
 from codemode.sources.toolkits.endpoints import Endpoints
@@ -132,7 +132,7 @@ def _read(name: str, documents: Iterable[Document]) -> Descriptions:
         elif is_tool_descriptions(document.data):
             read_tool_descriptions(document, found)
         else:
-            found.warnings.append(Warned(document.location, f"holds {_EXPECTED}"))
+            found.warnings.append(SourceWarning(document.location, f"holds {_EXPECTED}"))
     seen: dict[str, Described] = {}
     for one in found.tools:
         if one.key in seen:

@@ -8,11 +8,13 @@ import pytest
 
 from codemode.errors import SourceError
 from codemode.sources.documents.parse import parse_document
-from codemode.sources.loaded import Warned
+from codemode.sources.loaded import SourceWarning
 from codemode.sources.openapi.document import load_openapi
 
 
-def _warnings(operation: dict[str, Any], *, path: str = "/x", item: dict[str, Any] | None = None) -> list[Warned]:
+def _warnings(
+    operation: dict[str, Any], *, path: str = "/x", item: dict[str, Any] | None = None
+) -> list[SourceWarning]:
     document = {"openapi": "3.0.3", "paths": {path: {**(item or {}), "get": operation}}}
     surface = load_openapi(document, name="api")
     assert len(surface.tools) == 1
@@ -48,7 +50,7 @@ def test_parameters_that_are_no_list_are_said_once_for_a_path() -> None:
 
 def test_a_hole_in_the_path_that_nobody_declares_is_said() -> None:
     (warned,) = _warnings({}, path="/x/{id}")
-    assert warned == Warned("/paths/~1x~1{id}/get", "{id} in the path is declared nowhere: it is taken for text")
+    assert warned == SourceWarning("/paths/~1x~1{id}/get", "{id} in the path is declared nowhere: it is taken for text")
 
 
 @pytest.mark.parametrize(
@@ -70,9 +72,9 @@ def test_a_body_that_is_none_is_said(body: Any, said: str) -> None:
     [('{"a": {"b/c": {"d": 1, "d": 2}}}', "/a/b~1c"), ("a:\n  d: 1\n  d: 2\n", "line 3")],
 )
 def test_a_key_that_stands_twice_is_said_with_its_place(text: str, place: str) -> None:
-    warnings: list[Warned] = []
+    warnings: list[SourceWarning] = []
     parse_document(text, warnings=warnings)
-    assert warnings == [Warned(place, "the key 'd' stands there more than once: what the last one says is used")]
+    assert warnings == [SourceWarning(place, "the key 'd' stands there more than once: what the last one says is used")]
 
 
 @pytest.mark.parametrize(

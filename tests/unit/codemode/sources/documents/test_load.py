@@ -13,7 +13,7 @@ from codemode.errors import SourceError
 from codemode.sources.documents.cache import CatalogCache
 from codemode.sources.documents.load import read_surface
 from codemode.sources.documents.references import fetch_tree
-from codemode.sources.stable_ids import GivenIds
+from codemode.sources.stable_ids import StableIds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -191,7 +191,7 @@ async def test_an_id_that_was_given_is_kept_when_the_document_grows(tmp_path: Pa
         return {"get": {"operationId": operation_id, "tags": ["users"]}}
 
     file = tmp_path / "api.json"
-    given, cache = GivenIds(tmp_path / "state"), CatalogCache(tmp_path / "cache")
+    given, cache = StableIds(tmp_path / "state"), CatalogCache(tmp_path / "cache")
 
     async def ids(paths: dict[str, Any]) -> dict[str, str]:
         file.write_text(json.dumps({"openapi": "3.1.0", "paths": paths}), encoding="utf-8")
