@@ -83,7 +83,7 @@ async def load_mcp_server(
         tools, _ = tools_of(name, tuple(accepted.read(name).values()))
         said = Redactor(known).text(_last_said(errors))
         failure = Failure(f"{error}{said}", error.told, is_connecting=True)
-        return Surface(tools, (SourceWarning("", failure.said),), failure=failure), transport
+        return Surface(tools, (SourceWarning("", failure.message),), failure=failure), transport
     except BaseException:
         await transport.aclose()
         raise

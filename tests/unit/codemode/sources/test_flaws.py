@@ -24,12 +24,12 @@ def _warnings(
 @pytest.mark.parametrize(
     ("parameter", "said"),
     [
-        ({"name": "a", "in": "body"}, "'a' stands `in: body`, which is none of path, query, header, cookie"),
-        ({"name": "a"}, "'a' stands `in: None`"),
+        ({"name": "a", "in": "body"}, "'a' has `in: body`, which is not one of path, query, header, cookie"),
+        ({"name": "a"}, "'a' has `in: None`"),
         ({"in": "query"}, "has no name"),
-        ({"$ref": "#/components/parameters/Gone"}, "refers to '#/components/parameters/Gone', where no parameter is"),
-        ("text", "is text, not a parameter"),
-        ({"name": "id", "in": "path"}, "'id' stands in the path, which has no {id}"),
+        ({"$ref": "#/components/parameters/Gone"}, "refers to '#/components/parameters/Gone', which is not a"),
+        ("text", "is a string, not a parameter"),
+        ({"name": "id", "in": "path"}, "'id' is a path parameter, but the path has no {id}"),
     ],
 )
 def test_a_parameter_that_is_none_costs_itself_and_is_said(parameter: Any, said: str) -> None:
@@ -37,7 +37,7 @@ def test_a_parameter_that_is_none_costs_itself_and_is_said(parameter: Any, said:
     (warned,) = _warnings({"parameters": [good, parameter]})
     assert warned.pointer == "/paths/~1x/get/parameters/1"
     assert said in warned.reason
-    assert warned.reason.endswith("it is no argument")
+    assert warned.reason.endswith("it is ignored")
 
 
 def test_parameters_that_are_no_list_are_said_once_for_a_path() -> None:
@@ -50,15 +50,15 @@ def test_parameters_that_are_no_list_are_said_once_for_a_path() -> None:
 
 def test_a_hole_in_the_path_that_nobody_declares_is_said() -> None:
     (warned,) = _warnings({}, path="/x/{id}")
-    assert warned == SourceWarning("/paths/~1x~1{id}/get", "{id} in the path is declared nowhere: it is taken for text")
+    assert warned == SourceWarning("/paths/~1x~1{id}/get", "{id} in the path is not declared: it is used as a string")
 
 
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ({"$ref": "#/nowhere"}, "refers to '#/nowhere', where no body is"),
+        ({"$ref": "#/nowhere"}, "refers to '#/nowhere', which is not a body"),
         ([], "is a list, not a body"),
-        ({"content": {}}, "says nothing of its content"),
+        ({"content": {}}, "has no `content`"),
     ],
 )
 def test_a_body_that_is_none_is_said(body: Any, said: str) -> None:

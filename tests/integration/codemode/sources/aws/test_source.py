@@ -214,7 +214,7 @@ async def test_keys_of_aws_are_for_aws_alone(configured: Callable[..., dict[str,
     (tmp_path / "api.json").write_text(json.dumps({"openapi": "3.1.0", "paths": {"/x": {"get": {}}}}))
     credentials = configured()["sources"]["aws"]["credentials"]
     settings = {"sources": {"api": {"location": str(tmp_path / "api.json"), "credentials": credentials}}}
-    with pytest.raises(ConfigurationError, match=r"sources\.api\.credentials: kind: aws is for services of AWS"):
+    with pytest.raises(ConfigurationError, match=r"sources\.api\.credentials: credentials of kind aws require"):
         await CodeMode.from_settings(Settings.model_validate(settings), strict=True).__aenter__()
 
 

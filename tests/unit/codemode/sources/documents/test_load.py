@@ -90,7 +90,7 @@ async def test_no_reference_leaves_the_folder_of_the_entry(tmp_path: Path) -> No
     assert reasons == {
         "secret.yml": "outside of the entry document's folder: not read",
         "missing.yml": "cannot be read: No such file or directory",
-        "get": "{id} in the path is declared nowhere: it is taken for text",
+        "get": "{id} in the path is not declared: it is used as a string",
     }
 
 
