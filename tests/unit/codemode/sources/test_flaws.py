@@ -74,12 +74,12 @@ def test_a_body_that_is_none_is_said(body: Any, said: str) -> None:
 def test_a_key_that_stands_twice_is_said_with_its_place(text: str, place: str) -> None:
     warnings: list[SourceWarning] = []
     parse_document(text, warnings=warnings)
-    assert warnings == [SourceWarning(place, "the key 'd' stands there more than once: what the last one says is used")]
+    assert warnings == [SourceWarning(place, "the key 'd' occurs more than once: its last value is used")]
 
 
 @pytest.mark.parametrize(
     ("document", "said"),
-    [(None, "is empty"), ([], "this is a list"), ("text", "this is text"), (3, "this is a number")],
+    [(None, "is empty"), ([], "is a list"), ("text", "is a string"), (3, "is a number")],
 )
 def test_what_is_no_document_is_said_in_words_of_documents(document: Any, said: str) -> None:
     with pytest.raises(SourceError, match=said):

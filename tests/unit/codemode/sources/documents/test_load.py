@@ -88,7 +88,7 @@ async def test_no_reference_leaves_the_folder_of_the_entry(tmp_path: Path) -> No
     surface = await read_surface("api", str(_tree(tmp_path)), cache=CatalogCache(tmp_path / "cache"))
     reasons = {warning.pointer.rpartition("/")[2]: warning.reason for warning in surface.warnings}
     assert reasons == {
-        "secret.yml": "outside of the entry document's folder: not read",
+        "secret.yml": "is outside the entry document's folder: not read",
         "missing.yml": "cannot be read: No such file or directory",
         "get": "{id} in the path is not declared: it is used as a string",
     }
@@ -114,8 +114,8 @@ async def test_documents_of_the_same_origin_are_fetched_and_others_are_not() -> 
     ("content", "said"),
     [
         (b"\xff\xfe\x00", "is not UTF-8 text"),
-        (b"{}", "neither `openapi: 3.x` nor `swagger: 2.0` stands at its top"),
-        (b'{"openapi": "3.1.0", "paths": {}}', "has no operations that can be called"),
+        (b"{}", "has neither `openapi: 3.x` nor `swagger: 2.0` at the top level"),
+        (b'{"openapi": "3.1.0", "paths": {}}', "has no callable operations"),
     ],
 )
 async def test_a_file_that_is_no_api_document_is_refused_by_name(tmp_path: Path, content: bytes, said: str) -> None:
