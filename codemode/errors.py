@@ -125,6 +125,13 @@ class WrongArgument(CodeModeError, TypeError):
 
     code = "wrong_argument"
 
+    @classmethod
+    def unless(cls, value: object, kind: type, name: str, hint: str = "") -> None:
+        """Raise unless the value of the argument `name` is of this class. `hint` says what to pass instead."""
+        if not isinstance(value, kind):
+            message = f"{name} must be {kind.__name__}, not {type(value).__name__}"
+            raise cls(f"{message}: {hint}" if hint else message)
+
 
 class ExecutionError(CodeModeError):
     """A request about an execution was rejected; `execution` is its id."""

@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING, Protocol
 from codemode.errors import SearchInvalid
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from codemode.catalog.tool import Effect, Tool
 
 DEFAULT_LIMIT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp:
+    """A `tool` that returns what another tool needs for its `parameter`; "" if the tools are related in another way."""
+
+    parameter: str
+    tool: Tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +47,11 @@ class Query:
         object.__setattr__(self, "queries", readable)  # a command's arguments may hold bytes that are no text
 
 
-@dataclass(frozen=True, slots=True)
-class LookUp:
-    """`tool` gives what the parameter `parameter` of another tool needs; "" when it is related in another way."""
-
-    parameter: str
-    tool: Tool
-
-
 class Found(Protocol):
     """What one search found, by the ranks of its hits."""
 
     def matched(self, rank: int) -> tuple[str, ...]:
         """The words of the query that a tool answers, each with the fields that do."""
-        ...
-
-    def look_ups(self, rank: int) -> Sequence[LookUp]:
-        """Tools that give what a tool requires."""
         ...
 
 
@@ -80,11 +76,6 @@ class Hit:
         return self.found.matched(self.rank)
 
     @property
-    def look_ups(self) -> Sequence[LookUp]:
-        """Tools that give what this one requires, such as an id; worked out when asked."""
-        return self.found.look_ups(self.rank)
-
-    @property
     def namespace(self) -> str:
         """The namespace of the tool."""
         return self.tool.namespace
@@ -103,6 +94,7 @@ class Hits:
     `confidence` is, for each search, how likely it is that its first hit can be right (0 to 1); `unsure` holds the
     places of those whose hits may all be wrong, `empty` of those that found nothing. `nearest` are the ids that come
     closest when there is no hit at all. `note` says what the answer lacks, such as embeddings that are not ready.
+    `look_ups` are, by tool id, the tools that return what a hit requires, such as an id (`Index.with_look_ups`).
     """
 
     query: Query
@@ -114,3 +106,14 @@ class Hits:
     empty: tuple[int, ...] = ()
     nearest: tuple[str, ...] = ()
     note: str = ""
+    look_ups: Mapping[str, tuple[LookUp, ...]] = field(default_factory=dict)
+
+    @property
+    def leads(self) -> list[Hit]:
+        """The first hit of each query; on the first page, without hits that another query found as well."""
+        first: dict[int, Hit] = {}
+        for hit in self.hits:
+            first.setdefault(hit.query, hit)
+        return [
+            first[query] for query in sorted(first) if self.query.offset or first[query].tool.id == self.best[query]
+        ]

@@ -9,8 +9,7 @@ from codemode.settings import SourceSettings
 from codemode.sources.loaded import Surface
 from codemode.sources.source import SourceContext
 from codemode.sources.toolkits.described import parameters_of
-from codemode.transports.auth.credentials import NOBODY, CallerCredentials
-from codemode.transports.base import Page
+from codemode.transports.base import CallContext, Page
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 
@@ -18,15 +17,16 @@ CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required"
 class WeatherTransport:
     """Answers calls of the tools that `load` returned."""
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY) -> Any:
+    idempotency_header = ""
+
+    async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
         """Return JSON data for validated arguments. Raises a CallError."""
+        await context.before_send()
         if arguments["city"] == "Atlantis":
             raise UpstreamError("no such city")
         return {"city": arguments["city"], "degrees": tool.invocation}
 
-    async def call_page(
-        self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY
-    ) -> Page:
+    async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Page:
         """Return one page of a list; this source has no lists."""
         raise UpstreamError("the weather has no pages")
 

@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from codemode.search.index.postings import Postings
     from codemode.search.index.profile import Profile
     from codemode.search.index.segment import Segment
-    from codemode.search.query import LookUp
-    from codemode.search.semantic.similarity import Meanings
+    from codemode.search.semantic.similarity import EmbeddingIndex
 
 _CANDIDATES = 200  # hits of one search that can be paged through
 _LEAST = 1e-6  # keeps a share of nothing from dividing by zero
@@ -77,7 +76,7 @@ class Index:
         self.vocabulary = vocabulary
         self.postings = postings
         self.weights = weights
-        self.meanings: Meanings | None = None
+        self.embeddings: EmbeddingIndex | None = None
         self._by_words: Index | None = None
         self.profile = profile or build_profile(tools, documents, postings, vocabulary)
         self.exact = exact or ExactNames.of(tools)
@@ -126,10 +125,10 @@ class Index:
             start += len(of_source)
         return found
 
-    def with_meanings(self, meanings: Meanings) -> Index:
+    def with_embeddings(self, embeddings: EmbeddingIndex) -> Index:
         """The same index, that also ranks by embeddings of `tools` whenever these are ready."""
         other = copy(self)
-        other.meanings = meanings
+        other.embeddings = embeddings
         other._by_words = self.by_words
         return other
 
@@ -154,7 +153,7 @@ class Index:
         allowed = self._facets.allowed(asked)
         similar, note = self._similar(asked.queries)
         end = asked.offset + (asked.limit if asked.offset else max(asked.limit, len(asked.queries)))
-        depth = _CANDIDATES if self.meanings or len(asked.queries) > 1 else min(end, _CANDIDATES)
+        depth = _CANDIDATES if self.embeddings or len(asked.queries) > 1 else min(end, _CANDIDATES)
         lists = [self._found(*each, allowed, depth) for each in zip(asked.queries, similar, strict=True)]
         page, total = _page(lists, asked.offset, end)
         return Hits(
@@ -169,11 +168,16 @@ class Index:
             note=note,
         )
 
+    def with_look_ups(self, hits: Hits) -> Hits:
+        """Add the look-ups of the leading hits. Each takes a search of its own, so `search` leaves them out."""
+        found = {hit.tool.id: find_look_ups(hit.tool, self.by_words.search, self._by_id) for hit in hits.leads}
+        return replace(hits, look_ups={tool: tuple(look_ups) for tool, look_ups in found.items()})
+
     def _similar(self, queries: Sequence[str]) -> tuple[Sequence[NDArray[np.float32] | None], str]:
         """How near each tool is in meaning to each query, where that is known; and what is missing."""
-        if self.meanings is None or not any(query.strip() for query in queries):
+        if self.embeddings is None or not any(query.strip() for query in queries):
             return [None] * len(queries), ""
-        return self.meanings.standings(queries)
+        return self.embeddings.standings(queries)
 
     def _found(
         self, text: str, similar: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None, depth: int
@@ -299,11 +303,6 @@ class _Found:
         words = self.index._ranker.matched(self.question.groups, document)
         is_near = self.similar is not None and self.similar[document] >= MEANS_THE_SAME
         return (*words, "meaning") if is_near else words
-
-    def look_ups(self, rank: int) -> Sequence[LookUp]:
-        """Tools that give what a tool requires."""
-        tool = self.index.tools[self.documents[rank]]
-        return find_look_ups(tool, self.index.by_words.search, self.index._by_id)
 
 
 def _page(lists: Sequence[_Found], start: int, end: int) -> tuple[list[Hit], int]:

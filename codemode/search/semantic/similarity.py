@@ -51,7 +51,7 @@ class Progress:
     problem: str = ""
 
 
-class Meanings:
+class EmbeddingIndex:
     """Vectors of the tools of one index. `start` begins to make those that the cache has not; `close` ends it.
 
     A service that fails is asked again after a pause that doubles up to a minute, or that it asks for, and what it has

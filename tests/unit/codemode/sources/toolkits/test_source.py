@@ -234,7 +234,10 @@ async def test_what_carries_the_tools_out_has_to_be_said(folder: Path) -> None:
         ({"name": "a", "tier": 1, "tasks": [FIND]}, "the tier of a toolkit must be a string"),
         ({"name": "a", "tasks": []}, "gym describes no tools"),
         ([{"type": "namespace", "name": "n", "tools": [3]}], r"0\.tools\.0: a function must be an object with a name"),
-        ({"functions": [{"name": "x"}, {"type": "function", "function": 3}]}, r"functions\.1: a function must have a name"),
+        (
+            {"functions": [{"name": "x"}, {"type": "function", "function": 3}]},
+            r"functions\.1: a function must have a name",
+        ),
         (3, "holds neither toolkits"),
         ({"openapi": 3}, "holds neither toolkits"),
     ],
