@@ -69,7 +69,7 @@ def test_more_values_than_one_call_may_hold_are_refused() -> None:
     assert validate(TOOL, arguments) == arguments
     error = _error({**arguments, "per_page": 1})
     assert str(error) == (
-        "gh.issues.create: the arguments hold more than 50,000 values: make several calls, each with a part of them"
+        "gh.issues.create: the arguments hold more than 50,000 values: split them into several calls"
     )
 
 
@@ -172,7 +172,7 @@ def test_a_field_that_is_not_there_is_said_with_the_nearest_one(
 
 def test_rules_across_fields_are_checked() -> None:
     body = {**BODY, "not": {"required": ["title", "labels"]}}
-    with pytest.raises(ArgumentsInvalid, match="these arguments do not go together"):
+    with pytest.raises(ArgumentsInvalid, match="these arguments are invalid together"):
         validate(_tool(body), {"owner": "o", "title": "t", "labels": []})
 
 
