@@ -76,9 +76,9 @@ def accepts(tool: Tool, keyword: str) -> bool:
 def missing(tool: Tool, keywords: Mapping[str, Any] | set[str] | tuple[str, ...]) -> tuple[str, ...]:
     """Return the required parameters that are missing from the keywords."""
     plan = _plan(tool)
-    given = {plan.slots[name].parameter.name for name in keywords if name in plan.slots}
+    present = {plan.slots[name].parameter.name for name in keywords if name in plan.slots}
     whole = WHOLE_BODY in keywords and plan.takes_whole_body
-    return tuple(name for name in plan.required if name not in given and not (whole and name in plan.fields))
+    return tuple(name for name in plan.required if name not in present and not (whole and name in plan.fields))
 
 
 class _Slot:

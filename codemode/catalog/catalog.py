@@ -109,8 +109,8 @@ class Catalog:
 
     def tools_of(self, toolkit: Toolkit) -> tuple[Tool, ...]:
         """Return the tools of a toolkit that this catalog holds, ordered by id."""
-        found = (self._by_key.get((toolkit.source, key)) for key in toolkit.tools)
-        return tuple(sorted((tool for tool in found if tool is not None), key=lambda tool: tool.id))
+        tools = (self._by_key.get((toolkit.source, key)) for key in toolkit.tools)
+        return tuple(sorted((tool for tool in tools if tool is not None), key=lambda tool: tool.id))
 
     def toolkit(self, id_: str) -> Toolkit | None:
         """Return the toolkit with an id such as `gym.clients`, or None."""

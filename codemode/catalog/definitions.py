@@ -150,16 +150,16 @@ class _Definitions:
             referenced[name] = self._copy(schema.value, schema)
         return dict(sorted(referenced.items()))
 
-    def _copy(self, value: Any, place: Schema) -> Any:
+    def _copy(self, value: Any, parent: Schema) -> Any:
         if isinstance(value, Mapping):
-            here = place.at(value)
-            target = here.target() if here.reference is not None else None
+            schema = parent.at(value)
+            target = schema.target() if schema.reference is not None else None
             if target is not None:
-                rest = {k: self._copy(v, place) for k, v in value.items() if k not in _REFERENCES}
+                rest = {k: self._copy(v, parent) for k, v in value.items() if k not in _REFERENCES}
                 return {"$ref": f"#/$defs/{self._name(target)}", **rest}
-            return {str(key): self._copy(inner, place) for key, inner in value.items()}
+            return {str(key): self._copy(inner, parent) for key, inner in value.items()}
         if isinstance(value, list):
-            return [self._copy(inner, place) for inner in value]
+            return [self._copy(inner, parent) for inner in value]
         return value
 
     def _name(self, target: Schema) -> str:

@@ -159,9 +159,9 @@ def _word_of_name(name: str) -> str | None:
     """Return the destructive word in the last part of a name, divided by dots, slashes or colons."""
     part = _last_part(name)
     words = _words(name)
-    found = _verb_of(words)
-    if found is not None or not words:
-        return found
+    verb = _verb_of(words)
+    if verb is not None or not words:
+        return verb
     foreign = next((word for word in words if word in _FOREIGN), None)
     if foreign is not None and OTHER_VERBS.isdisjoint(words[: words.index(foreign)]):
         return foreign
@@ -180,13 +180,13 @@ def _words(name: str) -> list[str]:
 
 def _verb_of(words: list[str]) -> str | None:
     """Return the destructive verb of a name: its first word, one after "and", or the last without an earlier verb."""
-    start = next((place for place, word in enumerate(words) if word not in BEFORE), len(words))
-    for place, word in enumerate(words):
-        is_last = place == len(words) - 1 and OTHER_VERBS.isdisjoint(words[:place]) and word not in MILD_ALONE
-        is_verb = place <= start or words[place - 1] in ("and", "or", "then") or is_last
-        if is_verb and (_destroys(word, words[place + 1 :], words[:place]) or (word in NOUNS and place > 0)):
-            follows = words[place + 1] if place + 1 < len(words) else ""
-            if word in ALWAYS and place == start and follows in THINGS and len(words) > place + 2:
+    start = next((index for index, word in enumerate(words) if word not in BEFORE), len(words))
+    for index, word in enumerate(words):
+        is_last = index == len(words) - 1 and OTHER_VERBS.isdisjoint(words[:index]) and word not in MILD_ALONE
+        is_verb = index <= start or words[index - 1] in ("and", "or", "then") or is_last
+        if is_verb and (_destroys(word, words[index + 1 :], words[:index]) or (word in NOUNS and index > 0)):
+            follows = words[index + 1] if index + 1 < len(words) else ""
+            if word in ALWAYS and index == start and follows in THINGS and len(words) > index + 2:
                 continue
             return word
     return None
@@ -207,7 +207,7 @@ def _destroys(word: str, after: list[str], before: list[str]) -> bool:
 
 def _objects(after: list[str]) -> list[str]:
     """Return the object of a verb: the words after it up to a preposition, without articles and "all"."""
-    end = next((place for place, word in enumerate(after) if word in PREPOSITIONS), len(after))
+    end = next((index for index, word in enumerate(after) if word in PREPOSITIONS), len(after))
     return [word for word in after[:end] if word not in DETERMINERS][:_OBJECT_WORDS]
 
 
@@ -244,45 +244,47 @@ def _leading_word(text: str) -> str | None:
 def _leading_verb(words: list[str], sentence: str) -> str | None:
     rest = _LEAD.sub("", sentence, count=1)
     candidates = _WORD.findall(rest) if rest != sentence else words
-    place = next((place for place, word in enumerate(candidates) if word not in BEFORE), len(candidates))
-    if place == len(candidates):
+    index = next((index for index, word in enumerate(candidates) if word not in BEFORE), len(candidates))
+    if index == len(candidates):
         return None
-    verb = _stem(candidates[place])
-    if verb is not None and _destroys(verb, candidates[place + 1 :], []):
-        return candidates[place]
-    nouns = candidates[place : place + 3]
-    return next((word for at, word in enumerate(nouns) if word in NOUNS and _is_head(candidates, place + at)), None)
+    verb = _stem(candidates[index])
+    if verb is not None and _destroys(verb, candidates[index + 1 :], []):
+        return candidates[index]
+    nouns = candidates[index : index + 3]
+    return next(
+        (word for offset, word in enumerate(nouns) if word in NOUNS and _is_head(candidates, index + offset)), None
+    )
 
 
-def _is_head(words: list[str], place: int) -> bool:
+def _is_head(words: list[str], index: int) -> bool:
     """Whether a noun is the head of a sentence: "Account deletion", "Removal of a user"."""
-    after = words[place + 1] if place + 1 < len(words) else ""
-    return after in ("", "of", "for", "from", "by") and OTHER_VERBS.isdisjoint(map(_plain_verb, words[:place]))
+    after = words[index + 1] if index + 1 < len(words) else ""
+    return after in ("", "of", "for", "from", "by") and OTHER_VERBS.isdisjoint(map(_plain_verb, words[:index]))
 
 
 def _further_verb(sentence: str) -> str | None:
-    for found in _FURTHER.finditer(sentence):
-        word = found[1].rpartition(" ")[2]
+    for match in _FURTHER.finditer(sentence):
+        word = match[1].rpartition(" ")[2]
         verb = _stem(word)
         if verb is None or verb in MILD_ALONE or word.endswith("ing"):
             continue
-        if _SUBORDINATE.search(_LEAD.sub("", sentence[: found.start()], count=1)) or _NEGATED.search(
-            sentence[: found.end()]
+        if _SUBORDINATE.search(_LEAD.sub("", sentence[: match.start()], count=1)) or _NEGATED.search(
+            sentence[: match.end()]
         ):
             return None
-        if verb == "remove" and _ADDING.search(sentence[: found.start()]):
+        if verb == "remove" and _ADDING.search(sentence[: match.start()]):
             continue
-        after = _WORD.findall(sentence[found.end() :])
+        after = _WORD.findall(sentence[match.end() :])
         if _destroys(verb, after, []):
             return word
     return None
 
 
 def _foreign_word(words: list[str], sentence: str) -> str | None:
-    found = next((word for word in words if word in _FOREIGN), None)
-    if found is None and _SUPPRESSION.match(sentence):
-        found = "suppression"
-    return None if found is None or _NEGATED.search(sentence) else found
+    foreign = next((word for word in words if word in _FOREIGN), None)
+    if foreign is None and _SUPPRESSION.match(sentence):
+        foreign = "suppression"
+    return None if foreign is None or _NEGATED.search(sentence) else foreign
 
 
 def _unspaced_word(sentence: str) -> str | None:
@@ -295,9 +297,9 @@ def _unspaced_word(sentence: str) -> str | None:
 def _irreversible_phrase(text: str) -> str | None:
     """Return the phrase that says that the effect is permanent, or None."""
     for sentence in _sentences(text):
-        found = _IRREVERSIBLE.search(sentence)
-        if found and not _CONDITION.search(sentence):
-            return found[0]
+        match = _IRREVERSIBLE.search(sentence)
+        if match and not _CONDITION.search(sentence):
+            return match[0]
     return None
 
 

@@ -69,21 +69,21 @@ def paging_of(tool: Tool) -> Paging | None:
     if items is None:
         return None
     names = {snake(p.wire_name): p for p in reversed(tool.parameters) if p.location in _PAGING_LOCATIONS}
-    found = {
+    parameters = {
         "cursor": _parameter_named(names, _CURSOR, "string"),
         "after": _parameter_named(names, _AFTER, "string"),
         "page": _parameter_named(names, _PAGE, "integer"),
         "offset": _parameter_named(names, _OFFSET, "integer"),
     }
     size = _parameter_named(names, _SIZE, "integer")
-    if size is not None and found["cursor"] is None:
-        found["cursor"] = _parameter_named(names, _CURSOR_BESIDE_SIZE, "string")
-    if not any(found.values()):
+    if size is not None and parameters["cursor"] is None:
+        parameters["cursor"] = _parameter_named(names, _CURSOR_BESIDE_SIZE, "string")
+    if not any(parameters.values()):
         return None
     default = size.schema.first("default") if size else None
     return Paging(
         items,
-        **{key: parameter.name for key, parameter in found.items() if parameter},
+        **{key: parameter.name for key, parameter in parameters.items() if parameter},
         size=size.name if size else "",
         size_default=default if isinstance(default, int) and not isinstance(default, bool) else None,
     )
@@ -92,11 +92,11 @@ def paging_of(tool: Tool) -> Paging | None:
 def items_of(paging: Paging, value: Any) -> list[Any]:
     """Return the items of a page."""
     if paging.items == ANY_FIELD and isinstance(value, Mapping):
-        lists = {name: found for name, found in value.items() if isinstance(found, list)}
+        lists = {name: items for name, items in value.items() if isinstance(items, list)}
         usual_field = next((name for name in _ITEMS if name in lists), None)
         return lists[usual_field] if usual_field else (next(iter(lists.values())) if len(lists) == 1 else [])
-    found = value.get(paging.items) if paging.items and isinstance(value, Mapping) else value
-    return found if isinstance(found, list) else []
+    items = value.get(paging.items) if paging.items and isinstance(value, Mapping) else value
+    return items if isinstance(items, list) else []
 
 
 def next_arguments(
@@ -173,8 +173,8 @@ def _from_answer(tool: Tool, paging: Paging, value: Any) -> dict[str, Any] | Non
     for name in _NEXT_URLS:
         if name in flat:
             url = flat[name]
-            found = _arguments_of_url(tool, url) if isinstance(url, str) else None
-            return found if found else ({} if url in (None, "") else None)
+            arguments = _arguments_of_url(tool, url) if isinstance(url, str) else None
+            return arguments if arguments else ({} if url in (None, "") else None)
     if paging.after and more:
         items = items_of(paging, value)
         last = flat.get("last_id") or (items[-1].get("id") if items and isinstance(items[-1], Mapping) else None)
@@ -200,7 +200,7 @@ def _by_counting(paging: Paging, arguments: Mapping[str, Any], value: Any) -> di
 def _arguments_of_url(tool: Tool, url: str) -> dict[str, Any]:
     """Return the known query parameters in the URL of the next page. The URL itself is not requested."""
     by_wire = {p.wire_name: p for p in tool.parameters if p.location is Location.QUERY}
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name, text in parse_qsl(urlsplit(url).query):
         parameter = by_wire.get(name)
         if parameter is None:
@@ -208,18 +208,18 @@ def _arguments_of_url(tool: Tool, url: str) -> dict[str, Any]:
         types = parameter.schema.resolved().types()
         if "array" in types:
             continue  # keeps the value of the current page
-        found[parameter.name] = int(text) if "integer" in types and re.fullmatch(r"-?\d{1,18}", text) else text
-    return found
+        arguments[parameter.name] = int(text) if "integer" in types and re.fullmatch(r"-?\d{1,18}", text) else text
+    return arguments
 
 
 def _flattened(value: Mapping[str, Any], prefix: str = "", depth: int = 0) -> list[tuple[str, Any]]:
     """Return fields by their path in snake case, three levels deep, without lists."""
-    found = []
+    fields = []
     for key, item in value.items():
         name = prefix + snake(str(key))
         if isinstance(item, Mapping):
             if depth < 2:
-                found += _flattened(item, f"{name}.", depth + 1)
+                fields += _flattened(item, f"{name}.", depth + 1)
         elif not isinstance(item, list):
-            found.append((name, item))
-    return found
+            fields.append((name, item))
+    return fields

@@ -308,13 +308,13 @@ class Schema:
 
     def items(self) -> Schema | None:
         """Return the schema of the items, with all declarations merged, or None."""
-        found = [value for part in self.conjuncts() if isinstance(value := part.get("items"), Mapping)]
+        declared = [value for part in self.conjuncts() if isinstance(value := part.get("items"), Mapping)]
         values = self.first("enum")
         if isinstance(values, list) and self.lists_items(values):
-            return self.at(self.graph.merged(found, values))
-        if not found:
+            return self.at(self.graph.merged(declared, values))
+        if not declared:
             return None
-        return self.at(found[0] if len(found) == 1 else self.graph.merged(found))
+        return self.at(declared[0] if len(declared) == 1 else self.graph.merged(declared))
 
     def variants(self) -> tuple[Schema, ...]:
         """Return the members of `oneOf` or `anyOf`. Empty if no member can have the `type` beside them."""

@@ -116,8 +116,8 @@ class Shapes:
         if variants and not schema.get("properties"):
             if len(variants) > MOST_VARIANTS:
                 return self._common(variants)
-            found = [part for variant in variants for part in self._parts(variant, hint, depth + 1)]
-            return [part for part in found if part != "None"] or ["Any"]
+            parts = [part for variant in variants for part in self._parts(variant, hint, depth + 1)]
+            return [part for part in parts if part != "None"] or ["Any"]
         names = schema.types()
         if not names and schema.first("type") == "null":
             return ["None"]

@@ -70,13 +70,13 @@ def full(tool: Tool, *, budget_tokens: int = FULL_TOKENS, observed: Schema | Non
     for number, parameter in enumerate(tool.parameters):
         line = _parameter_line(parameter, shapes)
         if estimate("\n".join([*lines, line])) > budget_tokens * 2 // 3:
-            left = [parameter.name for parameter in tool.parameters[number:]]
-            lines.append(f"  ... {len(left)} more parameters: {_listed(left, budget_tokens // 10)}")
+            omitted = [parameter.name for parameter in tool.parameters[number:]]
+            lines.append(f"  ... {len(omitted)} more parameters: {_listed(omitted, budget_tokens // 10)}")
             break
         lines.append(line)
-    definitions, left = shapes.define(budget_tokens - estimate("\n".join(lines)) - _CLOSING_TOKENS)
-    if left:
-        definitions.append(f"# not shown for space: {_listed(left, _CLOSING_TOKENS // 2)}")
+    definitions, omitted = shapes.define(budget_tokens - estimate("\n".join(lines)) - _CLOSING_TOKENS)
+    if omitted:
+        definitions.append(f"# not shown for space: {_listed(omitted, _CLOSING_TOKENS // 2)}")
     return visible("\n".join([*lines, *definitions]))
 
 

@@ -69,8 +69,8 @@ def local_tokenizer(folder: Path | None = None) -> Tokenizer | None:
     Looks in `folder`, which is the rank file or a cache folder of tiktoken, else in tiktoken's default cache folder.
     Requires the extra `tokens`.
     """
-    place = folder or Path(tempfile.gettempdir()) / "data-gym-cache"
-    file = place if place.is_file() else place / _CACHED_AS
+    path = folder or Path(tempfile.gettempdir()) / "data-gym-cache"
+    file = path if path.is_file() else path / _CACHED_AS
     try:
         data = file.read_bytes()
         import tiktoken  # noqa: PLC0415 -- the optional extra `tokens`

@@ -15,7 +15,7 @@ class Toolkit:
         tools: the keys of the tools (`Tool.key`), which survive renaming. `Catalog.tools_of` returns the tools.
         tier: a class that the author chose, such as "core" or "premium".
         keywords: words in a message that select the toolkit.
-        instructions: what a model is told when it gets the tools.
+        instructions: text for a model that gets the tools.
         examples: example uses for the model.
     """
 

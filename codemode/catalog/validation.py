@@ -226,9 +226,9 @@ def _required(graph: Graph, base: str) -> Check:
 
 def _is_read_only(name: str, schema: Schema) -> bool:
     """Whether the schema or a member of its union declares a property `readOnly`."""
-    places = (schema, *(variant.resolved() for variant in schema.variants()))
-    declared = [properties[name] for place in places if name in (properties := place.properties())]
-    return any(found.first("readOnly") is True for found in declared)
+    schemas = (schema, *(variant.resolved() for variant in schema.variants()))
+    declared = [properties[name] for candidate in schemas if name in (properties := candidate.properties())]
+    return any(declaration.first("readOnly") is True for declaration in declared)
 
 
 def _pattern(validator: Any, pattern: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:

@@ -75,9 +75,9 @@ def _configured(name: str, setting: CredentialSettings, secrets: Secrets, tokens
             supply = _supply(setting.password, partial(Credential.basic, setting.username), secrets)
             return Configured(SchemeKind.BASIC, supply, scheme=setting.scheme)
         case ApiKeyCredential():
-            place = Place(setting.location)
-            supply = _supply(setting.value, partial(_key, place, setting.name, setting.prefix), secrets)
-            return Configured(SchemeKind.API_KEY, supply, place, setting.name, setting.scheme)
+            location = Place(setting.location)
+            supply = _supply(setting.value, partial(_key, location, setting.name, setting.prefix), secrets)
+            return Configured(SchemeKind.API_KEY, supply, location, setting.name, setting.scheme)
         case OAuth2Credential():
             return Configured(SchemeKind.OAUTH2, grant_of(name, setting, secrets, tokens), scheme=setting.scheme)
         case NoCredential():
@@ -87,8 +87,8 @@ def _configured(name: str, setting: CredentialSettings, secrets: Secrets, tokens
             raise ConfigurationError(message)
 
 
-def _key(place: Place, name: str, prefix: str, value: str) -> Credential:
-    return Credential.api_key(place, name, value, prefix=prefix)
+def _key(location: Place, name: str, prefix: str, value: str) -> Credential:
+    return Credential.api_key(location, name, value, prefix=prefix)
 
 
 def _supply(

@@ -62,7 +62,7 @@ class SourceContext:
 
 
 class Source(Protocol):
-    """Reads one kind of API surface."""
+    """The function of a source kind."""
 
     async def __call__(
         self, name: str, settings: SourceSettings, context: SourceContext, /

@@ -47,8 +47,8 @@ class _JsonLoader(YamlLoader):
                 if str(key.value) in seen and key.value != "<<":
                     self.repeated.append((str(key.value), key.start_mark.line + 1))
                 seen.add(str(key.value))
-        found: dict[Any, Any] = super().construct_mapping(node, deep=deep)
-        return found
+        mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
+        return mapping
 
 
 def _integer(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
@@ -143,16 +143,16 @@ def repetition(key: str) -> str:
 
 def _pointers(document: Any) -> dict[int, str]:
     """Return the JSON pointer of every mapping in a document, by `id`."""
-    found = {}
+    pointers = {}
     stack = [("", document)]
     while stack:
         pointer, value = stack.pop()
         if isinstance(value, dict):
-            found[id(value)] = pointer
+            pointers[id(value)] = pointer
             stack.extend((f"{pointer}/{escaped(key)}", item) for key, item in value.items())
         elif isinstance(value, list):
             stack.extend((f"{pointer}/{index}", item) for index, item in enumerate(value))
-    return found
+    return pointers
 
 
 def own_uri(document: Any, base: str) -> str:

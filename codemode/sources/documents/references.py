@@ -46,12 +46,16 @@ class FileTree:
     def closure(self, entry: Any) -> dict[str, Any]:
         """Return all files that the entry document refers to, directly or indirectly, by URI."""
         open_ = set(_references(entry, self.entry))
-        found: dict[str, Any] = {}
+        documents: dict[str, Any] = {}
         while open_:
             for uri in open_:
-                found[uri] = self(uri)
-            open_ = {target for uri in open_ for target in _references(found[uri], uri)} - found.keys() - {self.entry}
-        return {uri: document for uri, document in found.items() if document is not None}
+                documents[uri] = self(uri)
+            open_ = (
+                {target for uri in open_ for target in _references(documents[uri], uri)}
+                - documents.keys()
+                - {self.entry}
+            )
+        return {uri: document for uri, document in documents.items() if document is not None}
 
     def digest(self, uri: str) -> str | None:
         """Return the current digest of a file, or None if it cannot be read."""

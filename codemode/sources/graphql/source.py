@@ -52,7 +52,7 @@ _SELECTION_ARGUMENT = ("selection", "fields")
 
 _SELECTION_SCHEMA = {
     "type": "string",
-    "description": "The fields that are wanted, as GraphQL writes them: 'id name user { id }'. Else the plain ones.",
+    "description": "The fields to return, in GraphQL syntax: 'id name user { id }'. Default: the plain fields.",
 }
 
 _GROUPS = {"query": "queries", "mutation": "mutations"}
@@ -132,8 +132,8 @@ def _build(text: str, location: str, warnings: list[SourceWarning]) -> GraphQLSc
             raise SourceError("is not an introspection result: it has no __schema", location=location)
         return build_client_schema(cast("IntrospectionQuery", introspection), assume_valid=True)
     except (GraphQLError, TypeError, ValueError, KeyError, AttributeError) as error:
-        places = error.locations if isinstance(error, GraphQLError) else None
-        where = f"line {places[0].line}" if places else ""
+        locations = error.locations if isinstance(error, GraphQLError) else None
+        where = f"line {locations[0].line}" if locations else ""
         reason = error.message if isinstance(error, GraphQLError) else str(error)
         message = f"is not a GraphQL schema: {reason}"
         raise SourceError(message, location=location, pointer=where) from None

@@ -72,33 +72,35 @@ class Selection:
         if isinstance(type_, GraphQLList):
             text, items = self._of(type_.of_type, depth, parents)
             return text, {"type": "array", "items": items}
-        named = get_named_type(type_)
-        if is_leaf_type(named):
+        named_type = get_named_type(type_)
+        if is_leaf_type(named_type):
             self._count += 1
-            return "", _leaf(named)
-        if isinstance(named, GraphQLUnionType):
-            return self._of_union(named, parents)
-        return self._of_object(named, depth, parents)
+            return "", _leaf(named_type)
+        if isinstance(named_type, GraphQLUnionType):
+            return self._of_union(named_type, parents)
+        return self._of_object(named_type, depth, parents)
 
-    def _of_object(self, named: Any, depth: int, parents: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
-        parts = ["__typename"] if isinstance(named, GraphQLInterfaceType) else []
+    def _of_object(self, named_type: Any, depth: int, parents: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
+        parts = ["__typename"] if isinstance(named_type, GraphQLInterfaceType) else []
         properties: dict[str, Any] = {"__typename": {"type": "string"}} if parts else {}
-        is_connection = _is_connection(named)
-        for name, field in named.fields.items():
+        is_connection = _is_connection(named_type)
+        for name, field in named_type.fields.items():
             if field.deprecation_reason is not None or any(map(is_required_argument, field.args.values())):
                 continue
             inner = get_named_type(field.type)
-            is_part = (is_connection and name in ("edges", "nodes", "pageInfo", "node")) or named.name.endswith("Edge")
-            if is_connection and name == "nodes" and "edges" in named.fields:
+            is_part = (is_connection and name in ("edges", "nodes", "pageInfo", "node")) or named_type.name.endswith(
+                "Edge"
+            )
+            if is_connection and name == "nodes" and "edges" in named_type.fields:
                 continue  # `edges` has the same items
             if not is_leaf_type(inner) and not is_part and (depth <= 0 or field.args or inner.name in parents):
                 continue
             is_free = is_part and name != "pageInfo"
-            text, found = self._of(field.type, depth if is_free else depth - 1, (*parents, named.name))
+            text, schema = self._of(field.type, depth if is_free else depth - 1, (*parents, named_type.name))
             if text or is_leaf_type(inner):
                 parts.append(f"{name} {{ {text} }}" if text else name)
-                properties[name] = _described(_nullable(found, field.type), field)
-        return " ".join(parts or ["__typename"]), {"type": "object", "title": named.name, "properties": properties}
+                properties[name] = _described(_nullable(schema, field.type), field)
+        return " ".join(parts or ["__typename"]), {"type": "object", "title": named_type.name, "properties": properties}
 
     def _of_union(self, union: GraphQLUnionType, parents: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
         """Select the plain fields of every member, except fields with different types in two members."""
@@ -117,18 +119,18 @@ class Selection:
 
 def items_field(field: GraphQLField) -> str:
     """Return the field with a connection's items, `edges` or `nodes`. Empty for other fields."""
-    named: Any = get_named_type(field.type)
-    if not _is_connection(named) or "after" not in field.args:
+    named_type: Any = get_named_type(field.type)
+    if not _is_connection(named_type) or "after" not in field.args:
         return ""
-    return "edges" if "edges" in named.fields else "nodes"
+    return "edges" if "edges" in named_type.fields else "nodes"
 
 
-def _is_connection(named: GraphQLNamedType) -> bool:
+def _is_connection(named_type: GraphQLNamedType) -> bool:
     """Whether a type is a connection (Relay, GraphQL Cursor Connections Specification, sections 2 and 5)."""
-    if not isinstance(named, GraphQLObjectType) or "pageInfo" not in named.fields:
+    if not isinstance(named_type, GraphQLObjectType) or "pageInfo" not in named_type.fields:
         return False
-    info = get_named_type(named.fields["pageInfo"].type)
-    has_items = "edges" in named.fields or "nodes" in named.fields
+    info = get_named_type(named_type.fields["pageInfo"].type)
+    has_items = "edges" in named_type.fields or "nodes" in named_type.fields
     return has_items and isinstance(info, GraphQLObjectType) and {"hasNextPage", "endCursor"} <= info.fields.keys()
 
 

@@ -69,17 +69,17 @@ def parameters_of(operation: Operation, nodes: list[Schema], body: BodyPlan | No
 
     `nodes` are its Parameter Objects, as `raw_parameters` returns them.
     """
-    found = [*_declared_arguments(operation, nodes), *_body_arguments(body)]
-    found.sort(key=lambda argument: argument.order)
-    names = parameter_names([(argument.location.value, argument.wire_name) for argument in found])
-    made = [argument.with_name(name) for argument, name in zip(found, names, strict=True)]
-    return tuple(sorted(made, key=lambda parameter: (not parameter.required, parameter.location in _SORTED_LAST)))
+    arguments = [*_declared_arguments(operation, nodes), *_body_arguments(body)]
+    arguments.sort(key=lambda argument: argument.order)
+    names = parameter_names([(argument.location.value, argument.wire_name) for argument in arguments])
+    parameters = [argument.with_name(name) for argument, name in zip(arguments, names, strict=True)]
+    return tuple(sorted(parameters, key=lambda parameter: (not parameter.required, parameter.location in _SORTED_LAST)))
 
 
 def raw_parameters(operation: Operation) -> list[Schema]:
     """Return the Parameter Objects of an operation. Its own precede and override those of its path."""
     seen: set[tuple[str, str]] = set()
-    found = []
+    parameters = []
     for node in (operation.node, operation.item):
         declared = node.get("parameters")
         for value in declared if isinstance(declared, list) else []:
@@ -87,8 +87,8 @@ def raw_parameters(operation: Operation) -> list[Schema]:
             key = (str(parameter.get("in")), str(parameter.get("name")))
             if isinstance(parameter.value, Mapping) and key not in seen:
                 seen.add(key)
-                found.append(parameter)
-    return found
+                parameters.append(parameter)
+    return parameters
 
 
 class _Argument:

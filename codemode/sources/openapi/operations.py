@@ -151,9 +151,9 @@ class ApiDocument:
     def servers_of(self, operation: Operation) -> tuple[str, ...]:
         """Return the base URLs that the document suggests for an operation, with default values for variables."""
         for node in (operation.node, operation.item):
-            found = server_urls(node.get("servers"))
-            if found:
-                return found
+            urls = server_urls(node.get("servers"))
+            if urls:
+                return urls
         return self.servers
 
     @property

@@ -37,19 +37,19 @@ class Callables:
         Raises SourceError with the line if no callable has its name, or the arguments do not match.
         """
         group = _member(self._target, described.toolkit) if described.toolkit else None
-        places = [instance_of(group), self._target]
-        found = next((one for place in places if _is_called(one := _member(place, described.name))), None)
-        if found is None:
-            names = sorted({name for place in places for name in _names(place)})
+        holders = [instance_of(group), self._target]
+        callable_ = next((one for holder in holders if _is_called(one := _member(holder, described.name))), None)
+        if callable_ is None:
+            names = sorted({name for holder in holders for name in _names(holder)})
             suggestion = did_you_mean(described.name, names) or f"; available: {', '.join(names[:5]) or 'none'}"
             message = f"there is no callable named {described.name!r}{suggestion}"
             raise described.document.error(message, *described.path)
         try:
-            found = _with_model_fields(described, found)
-            function_tool = python_tool(found, described.name, source="")
+            callable_ = _with_model_fields(described, callable_)
+            function_tool = python_tool(callable_, described.name, source="")
             if described.schema is None:
-                return _bind_names(described, function_tool, found), []
-            return _bind_schema(described, described.schema, function_tool, has_more=_takes_any(found))
+                return _bind_names(described, function_tool, callable_), []
+            return _bind_schema(described, described.schema, function_tool, has_more=_takes_any(callable_))
         except SourceError as error:
             raise described.document.error(str(error), *described.path) from None
 
@@ -126,15 +126,15 @@ def _takes_any(target: Any) -> bool:
 
 def _member(target: Any, name: str) -> Any:
     """Return the member with a name, or with that name in snake case. None if there is none."""
-    for each in dict.fromkeys((name, identifier(name))):
+    for candidate in dict.fromkeys((name, identifier(name))):
         if isinstance(target, Mapping):
-            found = target.get(each)
+            member = target.get(candidate)
         elif isinstance(target, (list, tuple)):
-            found = next((one for one in target if name_of(one) == each), None)
+            member = next((one for one in target if name_of(one) == candidate), None)
         else:
-            found = None if each.startswith("_") else getattr(target, each, None)
-        if found is not None:
-            return found
+            member = None if candidate.startswith("_") else getattr(target, candidate, None)
+        if member is not None:
+            return member
     return None
 
 

@@ -43,7 +43,7 @@ async def load(
     """Read the descriptions and bind each tool. Raises SourceError with the line, or ConfigurationError."""
     if not settings.bind and not settings.base_url:
         message = (
-            f"sources.{name}: its tools have no implementation; set bind: python:package.module for Python callables"
+            f"sources.{name}: its tools have no implementation: set bind: python:package.module for Python callables"
             " with their names, or base_url: for a service (with --source, --base-url)"
         )
         raise ConfigurationError(message)
