@@ -261,7 +261,7 @@ def _error_text(error: ValidationError, length: int) -> str:
     unknown = [str(name) for name in error.instance if name not in declared]
     if isinstance(error, Missing):
         meant = next((name for name in unknown if nearest(name, declared) == error.name), None)
-        return shorten(error.message, length) + (f"; there is {shorten(meant, 80)!r} instead" if meant else "")
+        return shorten(error.message, length) + (f"; found {shorten(meant, 80)!r} instead" if meant else "")
     if error.validator != "additionalProperties" or not unknown or "patternProperties" in schema:
         return shorten(error.message, length)
     guess = did_you_mean(unknown[0], [name for name in declared if name not in error.instance]) or "."

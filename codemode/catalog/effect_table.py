@@ -100,7 +100,7 @@ UNSPACED = (
     "削除", "消去", "破棄", "抹消", "삭제", "제거", "초기화", "파기",
 )  # fmt: skip
 
-#: Phrases that say in any sentence that the effect is permanent.
+#: Phrases for a permanent effect. They count in any sentence.
 IRREVERSIBLE = (
     r"can ?(?:no|')t be (?:undone|reversed|reverted|recovered|restored)",
     r"can never be (?:undone|recovered)",

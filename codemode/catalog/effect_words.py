@@ -104,14 +104,14 @@ class Judgement(NamedTuple):
 
 
 def judge(said: Effect | None, unsaid: Effect, names: tuple[str, ...], *texts: str) -> Judgement:
-    """Return the declared effect `said`, else a destructive one by the words, else `unsaid`, the effect by method."""
+    """Return `said` if the author declared an effect, destructive if the words say so, else `unsaid`."""
     if said is not None:
         return Judgement(said, is_said=True)
     return Judgement(*effect_of(unsaid, names, *texts))
 
 
 def effect_of(effect: Effect, names: tuple[str, ...], *texts: str) -> tuple[Effect, str]:
-    """Return the effect of an operation by its words, and the word that decided, or an empty string.
+    """Return the effect of an operation by its words, and the deciding word (empty if there is none).
 
     `effect` is the effect by method, `names` are the names of the operation, `texts` its summary and description. A
     read becomes destructive only if a name and a text both say so (`GET /auth.revoke`, "Revokes a token").
@@ -156,7 +156,7 @@ def _word_of_names(names: tuple[str, ...], texts: tuple[str, ...]) -> str | None
 
 @lru_cache(maxsize=65_536)
 def _word_of_name(name: str) -> str | None:
-    """Return the destructive word in the last part of a name, divided by dots, slashes or colons."""
+    """Return the destructive word of a name, or None. Only the part after the last dot, slash or colon counts."""
     part = _last_part(name)
     words = _words(name)
     verb = _verb_of(words)

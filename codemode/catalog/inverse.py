@@ -53,7 +53,7 @@ def _dotted(node: ast.expr) -> str:
         return node.id
     if isinstance(node, ast.Attribute):
         return f"{_dotted(node.value)}.{node.attr}"
-    raise InverseInvalid("only a tool can be called, by its name")
+    raise InverseInvalid("the call must begin with a tool name, such as members.unfreeze")
 
 
 def _check(node: ast.expr) -> None:

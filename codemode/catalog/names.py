@@ -84,9 +84,10 @@ def tool_ids(
 def plain_ids(
     namespace: str, paths: Iterable[tuple[str, ...]], *, given: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Return the ids of tools that have names, by `"/".join(path)`. An id is the groups and the name in snake case.
+    """Return the ids of tools with their own names, such as GraphQL fields, by `"/".join(path)`.
 
-    Ids that are too long or ambiguous are shortened or end in a digest. `given` is as for `tool_ids`.
+    `paths` holds the groups, if any, and the name of each tool. Ids that are too long are shortened. Those that remain
+    too long or ambiguous end in a digest. `given` is as for `tool_ids`.
     """
     kept = {key: id_ for key, id_ in (given or {}).items() if id_.partition(".")[0] == namespace}
     wanted = {"/".join(path): [identifier(part) for part in path] for path in paths}
@@ -175,7 +176,7 @@ def _divide(group: str, members: list[_GroupMember], levels: int = 2) -> Iterato
 
 
 def _divide_once(group: str, members: list[_GroupMember], rest: list[_GroupMember]) -> dict[str, list[_GroupMember]]:
-    """Divide a large group by path segment. Skips segments that nearly all share; members without one join `rest`."""
+    """Divide a group by the first path segment that nearly all members do not share. The others join `rest`."""
     known_words = set(group.split("."))
     while True:
         members = [member.without_prefix(known_words) for member in members]

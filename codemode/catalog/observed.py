@@ -28,7 +28,7 @@ DEEPEST = 5
 #: The most items of a list that are read.
 _ITEMS = 20
 
-#: The most fields of an object whose fields all have one type. A larger one is a mapping.
+#: The most fields of an object if all fields have the same type. Larger ones are mappings.
 _MOST_UNIFORM_FIELDS = 20
 
 #: A field name. `@odata.type` matches; host names and addresses do not.

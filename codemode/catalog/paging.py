@@ -158,7 +158,7 @@ def _from_link(tool: Tool, link: str) -> dict[str, Any] | None:
 
 
 def _from_answer(tool: Tool, paging: Paging, value: Any) -> dict[str, Any] | None:
-    """Return the next page by the response: {} if it says that there is none, None if it does not say."""
+    """Return the next page's arguments that the response states: {} after the last page, None if it states nothing."""
     if not isinstance(value, Mapping):
         return None
     flat = dict(_flattened(value))
@@ -183,7 +183,7 @@ def _from_answer(tool: Tool, paging: Paging, value: Any) -> dict[str, Any] | Non
 
 
 def _by_counting(paging: Paging, arguments: Mapping[str, Any], value: Any) -> dict[str, Any]:
-    """Return the next page by page number or offset: {} after a page that is empty or not full."""
+    """Return the next page number or offset as an argument: {} after a page that is empty or not full."""
     count = len(items_of(paging, value))
     size = arguments.get(paging.size) or paging.size_default
     if not count or (isinstance(size, int) and count < size):

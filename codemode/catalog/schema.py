@@ -39,7 +39,7 @@ class Graph:
     """The schemas of a document and of the documents that it refers to.
 
     `retrieve` returns the data of another document by its URI, or None. Without it, external references are dangling.
-    Only caches change: equal lookups return equal results.
+    A graph is immutable except for its caches.
     """
 
     __slots__ = (

@@ -161,7 +161,7 @@ _FORMATS = {
 
 
 def _listed(names: list[str], budget_tokens: int = 20) -> str:
-    """Join names within the budget. At least one is shown, and an ellipsis for the rest."""
+    """Join as many names as the budget allows, but at least one. An ellipsis stands for the rest."""
     shown = names[:1]
     for name in names[1:]:
         if estimate(", ".join([*shown, name])) > budget_tokens:

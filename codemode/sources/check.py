@@ -26,8 +26,8 @@ _FEWEST_WORDS = 2
 class SourceReport:
     """The result of a check.
 
-    `auth` lists the declared security schemes in the words of credential settings. `auth_needed` counts the operations
-    for each security requirement. `by_words` maps tool ids to the word that made the tool destructive.
+    `auth` lists the declared security schemes as credential settings. `auth_needed` counts the operations for each
+    security requirement. `by_words` maps tool ids to the word that made the tool destructive.
     """
 
     title: str

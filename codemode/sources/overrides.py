@@ -122,7 +122,7 @@ def _by_tool(changes: Mapping[str, _Value], tools: tuple[Tool, ...], source: str
         fitting = [tool for tool in tools if pattern.fits(tool)]
         if len(fitting) != 1:
             fits = ", ".join(tool.path for tool in fitting[:3])
-            message = f"sources.{source}.{section}: {text!r} must match one operation, matches {len(fitting)} ({fits})"
+            message = f"sources.{source}.{section}: {text!r} matches {len(fitting)} operations, not one ({fits})"
             raise ConfigurationError(message)
         by_id[fitting[0].id] = value
     return by_id

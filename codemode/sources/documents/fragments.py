@@ -3,8 +3,8 @@
     codemode-catalog 2\\n | length of header, 8 bytes | header, JSON | fragments, JSON
 
 The large tables of the entry document (`/paths`, `/components/schemas`, `/definitions` …) have one fragment for each
-entry. Referenced documents have one fragment each. The header holds the offset and length of each fragment, and facts
-that are read at once.
+entry. Referenced documents have one fragment each. The header holds the offset and length of each fragment, and the
+facts that are read on opening.
 """
 
 from __future__ import annotations

@@ -154,8 +154,8 @@ def _headers(name: str, settings: SourceSettings, secrets: Secrets) -> dict[str,
                 credentials.append(Credential.api_key(Place.HEADER, setting.name, value, prefix=setting.prefix))
             case _:
                 message = (
-                    f"sources.{name}.credentials: {setting.kind} cannot be used with an MCP server; use bearer, basic"
-                    " or api_key with location: header, without caller references"
+                    f"sources.{name}.credentials: this {setting.kind} credential cannot be sent to an MCP server; use"
+                    " bearer, basic or api_key with location: header, without caller references"
                 )
                 raise ConfigurationError(message)
     return {credential.name: credential.value for credential in credentials}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from codemode.sources.openapi.operations import Operation
     from codemode.transports.http.invocation import BodyPlan
 
-#: Headers that the transport sets (RFC 9110). OpenAPI 3.1, Parameter Object, excludes the first three.
+#: Headers that the transport sets (RFC 9110). OpenAPI 3.1 excludes the first three from parameters (Parameter Object).
 TRANSPORT_HEADERS = frozenset(
     (
         "accept",

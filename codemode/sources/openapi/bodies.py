@@ -104,7 +104,7 @@ def _is_empty(plan: BodyPlan) -> bool:
 
 
 def _concrete_media_type(media_type: str, kind: BodyKind) -> str:
-    """Replace a media range such as `text/*` by a media type. Bytes keep the range: content has its own type."""
+    """Replace a media range such as `text/*` by a media type. Byte bodies keep it: each content has its own type."""
     defaults = {BodyKind.JSON: "application/json", BodyKind.TEXT: "text/plain"}
     return defaults.get(kind, media_type) if "*" in media_type else media_type
 

@@ -223,4 +223,4 @@ def _not_a_document(root: Any) -> str:
     if root is None or root == "":
         return "is empty: an API document is a mapping that begins with `openapi:` or `swagger:`"
     kind = {list: "a list", str: "a string", bool: "a boolean"}.get(type(root), "a number")
-    return f"is {kind}, not an API document: that is a mapping that begins with `openapi:` or `swagger:`"
+    return f"is {kind}: an API document is a mapping that begins with `openapi:` or `swagger:`"

@@ -41,7 +41,7 @@ def read_tool_descriptions(document: Document, descriptions: Descriptions) -> No
 
 
 def _names(document: Document, args: Any, path: tuple[str | int, ...]) -> dict[str, str]:
-    """Return the argument names with their descriptions. They are a list of names, of mappings, or one mapping."""
+    """Return the argument names with their descriptions. `args` is a string, a list or a mapping."""
     if isinstance(args, str):
         args = [name.strip() for name in args.split(",") if name.strip()]
     if isinstance(args, Mapping):
@@ -52,7 +52,7 @@ def _names(document: Document, args: Any, path: tuple[str | int, ...]) -> dict[s
         names = {"": ""}
     invalid = next((name for name in names if not _NAME.fullmatch(name)), None)
     if invalid is not None:
-        message = f"args must be names, with or without descriptions{f': {invalid!r} is not one' if invalid else ''}"
+        message = f"args must be names, with or without descriptions{f': {invalid!r} is not a name' if invalid else ''}"
         raise document.error(message, *path)
     return names
 

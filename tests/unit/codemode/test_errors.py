@@ -24,9 +24,7 @@ def test_an_address_is_shown_without_what_may_be_a_secret(location: str, shown: 
 
 
 async def test_a_value_of_the_wrong_type_is_rejected_where_it_is_given() -> None:
-    with pytest.raises(
-        WrongArgument, match=r"settings must be Settings, not str: read a file with CodeMode"
-    ):
+    with pytest.raises(WrongArgument, match=r"settings must be Settings, not str: read a file with CodeMode"):
         CodeMode("codemode.yaml")  # type: ignore[arg-type]
     async with CodeMode.from_functions(shop=[len]) as cm:
         with pytest.raises(WrongArgument, match="code must be str, not NoneType"):

@@ -38,7 +38,7 @@ def test_an_inverse_is_a_call_made_of_what_went_in_and_came_out(text: str, tool:
         ("undo(id=b'x')", "must be JSON data or a part"),
         ("undo(id=result[0:2])", "must be JSON data or a part"),
         ("undo(id={1: 2})", "the keys of an object must be strings"),
-        ("a[0].undo()", "only a tool can be called, by its name"),
+        ("a[0].undo()", "the call must begin with a tool name"),
     ],
 )
 def test_what_is_no_inverse_is_refused(text: str, says: str) -> None:

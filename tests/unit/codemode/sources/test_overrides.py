@@ -112,7 +112,7 @@ def test_effect_description_and_examples_are_the_operators() -> None:
         (Overrides(include=("order.list_*",)), "'order.list_*' matches no operation; did you mean 'orders."),
         (Overrides(describe={"searchOrder": "x"}), "'searchOrder' matches no operation; did you mean 'searchOrders'?"),
         (Overrides(effect={"nope": Effect.READ}), "sources.shop.effect: 'nope' matches no operation"),
-        (Overrides(rename={"orders.*": "x"}), "sources.shop.rename: 'orders.*' must match one operation, matches 4"),
+        (Overrides(rename={"orders.*": "x"}), "sources.shop.rename: 'orders.*' matches 4 operations, not one"),
         (Overrides(rename={"getOrder": "orders.a-b"}), "'orders.a-b' is not a valid Python name; use 'orders.a_b'"),
     ],
 )  # fmt: skip

@@ -233,7 +233,7 @@ def test_what_cannot_be_read_costs_no_other_operation() -> None:
 @pytest.mark.parametrize(
     ("document", "said"),
     [
-        ([], "is a list, not an API document"),
+        ([], "is a list: an API document"),
         ({"info": {}}, "neither `openapi: 3.x` nor `swagger: 2.0` at the top level (found: info)"),
         ({"openapi": "3.1.0", "paths": []}, "`paths` is not a mapping"),
     ],
