@@ -48,7 +48,7 @@ from codemode.settings import (
     settings_for_mcp_server,
     tokenizer_folder,
 )
-from codemode.sources.destination import place_of
+from codemode.sources.destination import destination_of
 from codemode.sources.live import LiveSources
 from codemode.sources.loader import catalog_of
 from codemode.transports.content import ContentStore
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from codemode.search.result import SearchAnswer
     from codemode.search.semantic.similarity import Progress
     from codemode.settings import SecretReference
-    from codemode.sources.destination import Place
+    from codemode.sources.destination import Destination
     from codemode.sources.factory import LoadedSource
 
 
@@ -109,7 +109,7 @@ class CodeMode:
             view=self.view,
             functions=lru_cache(256)(self._functions_of),  # making what checks them takes longer than a program
             policy=lambda: self.settings.policy,
-            places=self._places,
+            destinations=self._destinations,
         )
         self._executions: Executions | None = None
         self._live = LiveSources(
@@ -440,14 +440,14 @@ class CodeMode:
         await asyncio.to_thread(self._finder.open, catalog, [source.surface.digest for source in sources.values()])
         self.catalog = catalog
         transports = {name: source.transport for name, source in sources.items()}
-        self._views = Views(catalog, self._finder, transports, self._shapes, self.policy, self._places())
+        self._views = Views(catalog, self._finder, transports, self._shapes, self.policy, self._destinations())
         instructions = {name: source.instructions for name, source in settings.sources.items()}
         self._menus = Menus(settings.menu, instructions)
         return catalog
 
-    def _places(self) -> Mapping[str, Place]:
+    def _destinations(self) -> Mapping[str, Destination]:
         """Where the calls of each source go, as the settings of now say."""
-        return {name: place_of(source) for name, source in self.settings.sources.items()}
+        return {name: destination_of(source) for name, source in self.settings.sources.items()}
 
 
 def _check(settings: Settings, catalog: Catalog) -> None:

@@ -1,4 +1,4 @@
-"""Python names from the names of a document: parts of ids, types and parameters."""
+"""Convert names of documents to Python names: parts of ids, types and parameters."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NOT_WORD = re.compile(r"[^A-Za-z0-9]+")
 
 
-#: Symbols that tell two wire names apart (Twilio's `EndTime<` and `EndTime>`).
+#: Symbols that distinguish wire names, such as Twilio's `EndTime<` and `EndTime>`.
 _SYMBOLS = {"<=": "_lte", ">=": "_gte", "<": "_lt", ">": "_gt", "!=": "_not", "+": "_plus", "*": "_star"}
 
 
 _SYMBOL = re.compile("|".join(re.escape(symbol) for symbol in _SYMBOLS))
 
 
-#: Letters that Unicode does not take apart.
+#: Letters that Unicode does not decompose.
 _LETTERS = str.maketrans(
     {"ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D"}
 )
@@ -34,33 +34,33 @@ _LETTERS = str.maketrans(
 
 @lru_cache(maxsize=65_536)
 def snake(text: str) -> str:
-    """Words in lower case joined by underscores: `listOAuth2Apps` and `List OAuth2-apps` alike. May be empty."""
+    """Convert text to snake case: `listOAuth2Apps` and `List OAuth2-apps` become `list_oauth2_apps`. May be empty."""
     words = _NOT_WORD.sub(" ", _CAMEL.sub(" ", _ascii(text).replace("'", ""))).split()
     joined = "_".join(words).lower()
     return joined.replace("o_auth2", "oauth2").replace("o_auth", "oauth").replace("i_ds", "ids")
 
 
 def _ascii(text: str) -> str:
-    """Letters without their marks; what has no Latin letter is left out."""
+    """Return the text without diacritics and without letters that have no Latin form."""
     if text.isascii():
         return text
     return normalized("NFKD", text.translate(_LETTERS)).encode("ascii", "ignore").decode()
 
 
 def identifier(text: str, fallback: str = "unnamed") -> str:
-    """`text` in snake case as a part of an id: a valid Python name, no keyword, no leading underscore."""
+    """Convert text to a part of an id: a valid Python name in snake case, no keyword, no leading underscore."""
     return legal(snake(text) or fallback)
 
 
 def type_name(text: str) -> str:
-    """`text` as a name of a type: `full-repository` gives `FullRepository`; empty where nothing is left."""
+    """Convert text to a type name: `full-repository` becomes `FullRepository`. May be empty."""
     parts = [part for part in re.split(r"[^A-Za-z0-9]+", text) if part]
     name = "".join(part if part[0].isupper() else part[0].upper() + part[1:] for part in parts)
     return f"T{name}" if name[:1].isdigit() else name
 
 
 def parameter_name(wire_name: str) -> str:
-    """A wire name as a Python keyword argument; what is a valid name already stays as it is."""
+    """Convert a wire name to a Python keyword argument. Valid names are unchanged."""
     if wire_name.isidentifier() and wire_name.isascii() and not wire_name.startswith("__"):
         return f"{wire_name}_" if keyword.iskeyword(wire_name) else wire_name
     text = _SYMBOL.sub(lambda symbol: _SYMBOLS[symbol[0]], _ascii(wire_name))
@@ -68,11 +68,10 @@ def parameter_name(wire_name: str) -> str:
 
 
 def parameter_names(wire_names: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Distinct Python names for `(location, wire name)` pairs: path first, then query, header, cookie, body.
+    """Return distinct Python names for `(location, wire name)` pairs, in order of precedence.
 
-    A valid wire name keeps its name against one that had to be changed. Where the same name travels in two places, the
-    earlier place keeps it and the later one gets its place as prefix: `index` and `query_index`, `dryRun` and
-    `body_dryRun`.
+    A valid wire name takes precedence over a converted one. If two locations use the same name, the later one gets its
+    location as prefix: `index` and `query_index`, `dryRun` and `body_dryRun`.
     """
     wanted = [parameter_name(wire) for _, wire in wire_names]
     if len(set(wanted)) == len(wanted):

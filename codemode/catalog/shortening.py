@@ -1,19 +1,19 @@
-"""Ids within the longest name that chat completions accept."""
+"""Shorten ids to the length that chat completions accept."""
 
 from __future__ import annotations
 
 from codemode.catalog.identifiers import legal
 
-#: Function names of chat-completion APIs end here (`^[a-zA-Z0-9_-]{1,64}$`), so that an id can serve as one.
+#: The longest function name of chat-completion APIs (`^[a-zA-Z0-9_-]{1,64}$`). Ids serve as function names.
 LONGEST_ID = 64
 
 
-#: No level of a group is cut to less.
+#: The shortest level of a shortened group.
 _SHORTEST_LEVEL = 6
 
 
 def fit(namespace: str, group: str, name: str) -> str:
-    """The id within `LONGEST_ID`: long words give way to short ones, then words are left out of the middle."""
+    """Return the id within `LONGEST_ID`: abbreviate words, then drop words from the middle."""
     whole = f"{namespace}.{group}.{name}"
     if len(whole) <= LONGEST_ID:
         return whole
@@ -25,7 +25,7 @@ def fit(namespace: str, group: str, name: str) -> str:
 
 
 def _short_group(group: str, room: int) -> str:
-    """All levels of a group; the longest is cut until they fit."""
+    """Shorten the longest level of a group until the group fits."""
     levels = ["_".join(_SHORTER.get(word, word) for word in level.split("_")) for level in group.split(".")]
     while len(".".join(levels)) > room and max(map(len, levels)) > _SHORTEST_LEVEL:
         longest = max(range(len(levels)), key=lambda index: len(levels[index]))
@@ -35,26 +35,26 @@ def _short_group(group: str, room: int) -> str:
 
 
 def _shorten(words: list[str], room: int) -> str:
-    """As many words as fit, from both ends: what they begin and end with tells operations apart best."""
+    """Return as many words as fit, from both ends: the first and last words distinguish operations best."""
     if len("_".join(words)) <= room:
         return "_".join(words)
     head: list[str] = []
     tail: list[str] = []
-    left = list(words)
-    while left:
+    remaining = list(words)
+    while remaining:
         side, index = (head, 0) if len(head) <= len(tail) else (tail, -1)
-        if len("_".join([*head, *tail, left[index]])) > room:
+        if len("_".join([*head, *tail, remaining[index]])) > room:
             break
-        word = left.pop(index)
+        word = remaining.pop(index)
         side.insert(len(side) if side is head else 0, word)
     return "_".join([*head, *tail]) or words[0][:room]
 
 
-#: Words that tell no two operations apart.
+#: Words that do not distinguish operations.
 FILLERS = frozenset(("a", "an", "the", "of", "for", "from", "to", "in", "on", "with", "and", "by", "all"))
 
 
-#: Usual short forms, used where an id would be too long.
+#: Usual abbreviations, for ids that are too long.
 _SHORTER = {
     "administration": "admin",
     "application": "app",

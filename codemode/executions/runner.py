@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from codemode.executions.replay.recording import ExecutionRecording
     from codemode.gateway.caller_view import View
     from codemode.settings import PolicySettings
-    from codemode.sources.destination import Place
+    from codemode.sources.destination import Destination
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ class Runner:
         view: Callable[[Caller], Awaitable[View]],
         functions: Callable[[Caller], Mapping[str, ProgramFunction]],
         policy: Callable[[], PolicySettings],
-        places: Callable[[], Mapping[str, Place]],
+        destinations: Callable[[], Mapping[str, Destination]],
     ) -> None:
         self.observers = Observers()
         self.under_way: set[asyncio.Event] = set()
@@ -55,7 +55,7 @@ class Runner:
         self._view = view
         self._functions = functions
         self._policy = policy
-        self._places = places
+        self._destinations = destinations
         self._starting = asyncio.Lock()
         self.is_started = False
 
@@ -110,7 +110,7 @@ class Runner:
 
     def environment(self, digest: Callable[[Any], str]) -> dict[str, str]:
         """See `codemode.executions.programs.Programs`."""
-        return environment(self._policy(), self._places(), digest)
+        return environment(self._policy(), self._destinations(), digest)
 
     async def catalog(self, caller: Caller) -> Catalog:
         """See `codemode.executions.programs.Programs`."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from codemode.catalog.observed import ObservedShapes
     from codemode.gateway.policy import AccessPolicy
     from codemode.search.finder import Finder
-    from codemode.sources.destination import Place
+    from codemode.sources.destination import Destination
     from codemode.transports.base import Transport
 
 
@@ -39,10 +39,10 @@ class Views:
         transports: Mapping[str, Transport],
         shapes: ObservedShapes,
         policy: AccessPolicy,
-        places: Mapping[str, Place] = MappingProxyType({}),
+        destinations: Mapping[str, Destination] = MappingProxyType({}),
     ) -> None:
-        self._whole = View(catalog, finder, Gateway(catalog, transports, shapes, policy, places))
-        self._places = places
+        self._whole = View(catalog, finder, Gateway(catalog, transports, shapes, policy, destinations))
+        self._destinations = destinations
         self._transports = transports
         self._shapes = shapes
         self._policy = policy
@@ -68,6 +68,6 @@ class Views:
             return whole
         if (visible, absent) not in self._of_tools:
             catalog = whole.catalog.restricted(lambda tool: tool.id in visible, absent)
-            gateway = Gateway(catalog, self._transports, self._shapes, self._policy, self._places)
+            gateway = Gateway(catalog, self._transports, self._shapes, self._policy, self._destinations)
             self._of_tools[visible, absent] = View(catalog, whole.finder.narrowed(catalog), gateway)
         return self._of_tools[visible, absent]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from codemode.gateway.call import ToolCall
     from codemode.gateway.caller import Caller
     from codemode.gateway.policy import Tally
-    from codemode.sources.destination import Place
+    from codemode.sources.destination import Destination
     from codemode.transports.base import Transport
 
     Send = Callable[[Transport, Tool, Mapping[str, Any], CallContext], Awaitable[Any]]
@@ -64,11 +64,11 @@ class Gateway:
         transports: Mapping[str, Transport],
         shapes: ObservedShapes | None = None,
         policy: AccessPolicy | None = None,
-        places: Mapping[str, Place] = MappingProxyType({}),
+        destinations: Mapping[str, Destination] = MappingProxyType({}),
     ) -> None:
         self.catalog = catalog
         self._transports = transports
-        self._places = places
+        self._destinations = destinations
         self._shapes = ObservedShapes() if shapes is None else shapes
         self._policy = policy or AccessPolicy()
         self._only_reads: CodeModeError | None = None
@@ -109,9 +109,9 @@ class Gateway:
         if tool in self.catalog:
             self._policy.count(AccessRequest(self.catalog.get(tool), {}, caller.role), tally)
 
-    def place(self, tool: Tool) -> Place:
+    def destination(self, tool: Tool) -> Destination:
         """Where calls of the tool go, and as whom."""
-        return self._places.get(tool.source, HERE)
+        return self._destinations.get(tool.source, HERE)
 
     def takes_key(self, tool: Tool) -> bool:
         """Return whether the service of the tool accepts idempotency keys."""

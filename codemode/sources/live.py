@@ -1,4 +1,4 @@
-"""The sources of a running service: read at start, read again on request, and replaced when they change."""
+"""The sources of a running service: loaded at start, reloaded on request, and replaced when they change."""
 
 from __future__ import annotations
 
@@ -24,12 +24,11 @@ log = logging.getLogger(__name__)
 
 
 class LiveSources:
-    """Reads the sources of a service, and publishes them whenever they change.
+    """Load the sources of a service, and publish them whenever they change.
 
-    `publish` takes the settings and the sources from now on, and returns their catalog. `check` raises
-    ConfigurationError if the settings name tools that the catalog does not have. `under_way` returns an event for each
-    execution that runs, set when it has ended: only then are the connections of replaced sources closed.
-    `functions` are sources beside those of the settings, by namespace.
+    `publish` receives the new settings and sources, and returns their catalog. `check` raises ConfigurationError if the
+    settings name tools that the catalog lacks. `under_way` returns an event for each running execution, which is set
+    when it ends. Replaced sources are closed after those executions. `functions` are further sources by namespace.
     """
 
     def __init__(
@@ -55,30 +54,30 @@ class LiveSources:
         self._retries = Retries(lambda name: self._reader.read(name), self._arrived)
         self._adopting = asyncio.Lock()
         self._background: set[asyncio.Task[None]] = set()
-        self._changed: dict[str, Definitions] = {}  # of MCP servers, until they are taken over
+        self._changed: dict[str, Definitions] = {}  # of MCP servers, until they are published
 
     async def load(self, patience_s: float | None) -> None:
-        """Read all sources, if that was not done before. Raises SourceError, ConfigurationError."""
+        """Read all sources, unless they are loaded. Raises SourceError or ConfigurationError."""
         async with self._adopting:
             if self.loaded:
                 return
             require_sources(self._settings, self._functions)
             bound = bound_functions(self._functions)
-            reading = await self._reader.read_all(must=lambda _: self._strict, patience_s=patience_s)
-            catalog = await self._publish({**reading.sources, **bound})
-            self._retries.start(to_retry(reading.sources), reading.late)
+            result = await self._reader.read_all(must=lambda _: self._strict, patience_s=patience_s)
+            catalog = await self._publish({**result.sources, **bound})
+            self._retries.start(to_retry(result.sources), result.late)
             self._check(self._settings, catalog)
 
     async def reload(self, changes: Settings | None) -> None:
         """Read all sources again, with the sources, policy and menus of `changes`.
 
-        If a source that was there cannot be read, nothing changes. Raises SourceError, ConfigurationError.
+        If a source that was available cannot be read, nothing changes. Raises SourceError or ConfigurationError.
         """
         async with self._adopting:
             settings = self._settings
             if changes is not None:
-                taken = {name: getattr(changes, name) for name in ("sources", "policy", "menu")}
-                settings = settings.model_copy(update=taken)
+                updates = {name: getattr(changes, name) for name in ("sources", "policy", "menu")}
+                settings = settings.model_copy(update=updates)
             bound = bound_functions(self._functions)
             reader = self._reader_of(settings)
             loaded = {**(await reader.read_all(must=self._is_required)).sources, **bound}
@@ -99,7 +98,7 @@ class LiveSources:
         await self._retries.aclose()
 
     async def aclose(self) -> None:
-        """Wait for changes under way, and close the connections of all sources."""
+        """Wait for pending changes, and close all sources."""
         await asyncio.gather(*self._background, return_exceptions=True)
         loaded, self.loaded = self.loaded, {}
         await asyncio.gather(*(source.transport.aclose() for source in loaded.values()))
@@ -115,7 +114,7 @@ class LiveSources:
         return await self._publish_to(self._settings, sources)
 
     async def _arrived(self, source: LoadedSource) -> None:
-        """Use a source that can be read at last."""
+        """Publish a source that a retry has loaded."""
         async with self._adopting:
             retired, running = {source.name: self.loaded[source.name]}, set(self._under_way())
             catalog = await self._publish({**self.loaded, source.name: source})
@@ -126,7 +125,7 @@ class LiveSources:
                 log.warning("%s", error)
 
     def _definitions_changed(self, name: str, definitions: Definitions) -> None:
-        """Use the changed tools of an MCP server. Changes that come while one is waiting are taken over together."""
+        """Publish the changed tools of an MCP server. Changes that arrive meanwhile are published together."""
         is_waiting = name in self._changed
         self._changed[name] = definitions
         if not is_waiting:

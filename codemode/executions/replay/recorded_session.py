@@ -292,9 +292,9 @@ class RecordedSession(CallSession):
         means: list[Any] = []  # where it goes, and what it does there: a yes to one is none to another
         host = ""
         if judged.tool is not None:
-            place = self._gateway.place(judged.tool)
-            host = place.host
-            means = [definition_digest(judged.tool), place.facts(judged.tool.source, self._journal.digest)]
+            destination = self._gateway.destination(judged.tool)
+            host = destination.host
+            means = [definition_digest(judged.tool), destination.facts(judged.tool.source, self._journal.digest)]
         named = self._journal.digest([self.execution, path, digest, kind, attempt, means])[:_DIGITS]
         reason = judged.ruling.reason or judged.ruling.rule if judged.ruling else ""
         if kind == "unknown":

@@ -54,7 +54,7 @@ async def test_data_in_the_place_of_functions_is_named_with_its_file(tmp_path: P
     (tmp_path / "data.py").write_text("X = 3\n", encoding="utf-8")
     file = tmp_path / "codemode.yaml"
     file.write_text(f"sources: {{shop: {{location: 'python:{tmp_path}/data.py:X'}}}}\n", encoding="utf-8")
-    with pytest.raises(SourceError, match=r"data\.py:X: what was given is of the type int"):
+    with pytest.raises(SourceError, match=r"data\.py:X: the target has the type int"):
         async with CodeMode.from_config(file, strict=True):
             pass
 

@@ -167,7 +167,7 @@ def test_a_definition_that_changed_is_not_offered_until_it_is_accepted(
     assert surface.tools == ()
     (warning,) = surface.warnings
     assert warning.pointer == "/act"
-    assert f"{part} changed: not offered until `codemode sources accept files`" in warning.reason
+    assert f"{part} changed: left out until `codemode sources accept files`" in warning.reason
     accepted.accept("files", [after])
     assert [tool.id for tool in surface_of("files", [after], accepted).tools] == ["files.act"]
 
@@ -181,7 +181,7 @@ def test_a_server_with_ever_new_tools_does_not_fill_the_disk_nor_have_others_for
     surface_of("files", [first], accepted)
     surface = surface_of("files", others, accepted)
     assert [tool.id for tool in surface.tools] == ["files.tool_1", "files.tool_2"]
-    assert [warning.reason for warning in surface.warnings] == ["2 tools are left out: there were 1 others before"]
+    assert [warning.reason for warning in surface.warnings] == ["2 new tools are left out: 1 are already stored"]
     surface = surface_of("files", [first, *others], accepted)
     assert len(surface.tools) == len(accepted.read("files")) == 3
 
