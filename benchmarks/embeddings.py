@@ -21,7 +21,7 @@ from codemode.search.query import Query
 from codemode.search.ranking.evaluation import TOP, Metrics, evaluate, mean
 from codemode.search.semantic.embeddings import make_embedder
 from codemode.search.semantic.query_vectors import QueryVectors
-from codemode.search.semantic.similarity import Meanings
+from codemode.search.semantic.similarity import Similarity
 from codemode.search.semantic.vectors import VectorCache
 from codemode.settings import LocalEmbeddings
 
@@ -47,25 +47,27 @@ def main() -> None:
         tools = tools_of((read_rows(own) if own.exists() else []) + mixed)
         queries = labelled(options.data / name / "queries.jsonl", tools, options.queries)
         vectors = QueryVectors(embedder, wait_s=PATIENCE_S)
-        meanings = Meanings(tools, embedder, VectorCache(options.cache, embedder.name), vectors)
-        found.append(_compare(name, tools, queries, meanings))
+        similarity = Similarity(tools, embedder, VectorCache(options.cache, embedder.name), vectors)
+        found.append(_compare(name, tools, queries, similarity))
     for title, rows in (("mean", found), ("mean without aws_examples", found[: len(sets(options.data))])):
         words, both = mean([row[0] for row in rows]), mean([row[1] for row in rows])
         figures = f"{words.ndcg_10:.3f} | {words.recall_10:.3f} | {both.ndcg_10:.3f} | {both.recall_10:.3f}"
         print(f"| {title} | | | {figures} | |")
 
 
-def _compare(name: str, tools: list[Tool], queries: list[LabelledQuery], meanings: Meanings) -> tuple[Metrics, Metrics]:
+def _compare(
+    name: str, tools: list[Tool], queries: list[LabelledQuery], similarity: Similarity
+) -> tuple[Metrics, Metrics]:
     by_words = Index.build(tools)
-    # Meanings are in the order of the index.
+    # Similarities are in the order of the index.
     if [tool.id for tool in by_words.tools] != [tool.id for tool in tools]:
         sys.exit("the index has put the tools in another order")
-    with_meanings = by_words.with_meanings(meanings)
-    meanings.start()
-    if not meanings.wait(PATIENCE_S) or not meanings.progress.is_ready:
-        sys.exit(meanings.progress.problem)
-    with_meanings.search(Query(tuple(each.query for each in queries), limit=1))  # the vectors of all queries
-    (words, plain_ms), (both, fused_ms) = _measured(by_words, queries), _measured(with_meanings, queries)
+    with_similarity = by_words.with_similarity(similarity)
+    similarity.start()
+    if not similarity.wait(PATIENCE_S) or not similarity.progress.is_ready:
+        sys.exit(similarity.progress.problem)
+    with_similarity.search(Query(tuple(each.query for each in queries), limit=1))  # the vectors of all queries
+    (words, plain_ms), (both, fused_ms) = _measured(by_words, queries), _measured(with_similarity, queries)
     more_ms = fused_ms - plain_ms
     figures = f"{words.ndcg_10:.3f} | {words.recall_10:.3f} | {both.ndcg_10:.3f} | {both.recall_10:.3f} | {more_ms:.2f}"
     print(f"| {name} | {len(tools)} | {len(queries)} | {figures} |", flush=True)

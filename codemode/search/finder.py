@@ -14,7 +14,7 @@ from codemode.search.index.index import Index
 from codemode.search.ranking.weights import RANKING, Weights
 from codemode.search.semantic.embeddings import PACKAGED_MODEL, make_embedder
 from codemode.search.semantic.query_vectors import QueryVectors
-from codemode.search.semantic.similarity import Meanings
+from codemode.search.semantic.similarity import Similarity
 from codemode.search.semantic.vectors import VectorCache
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Finder:
         self._narrowed: list[Finder] = []
         self._embedder: Embedder | None = None
         self._queries: QueryVectors | None = None
-        self._meanings: Meanings | None = None
+        self._similarity: Similarity | None = None
         if settings.embeddings is not None:
             self._embedder = make_embedder(settings.embeddings)
             self._queries = QueryVectors(self._embedder, wait_s=settings.embeddings.query_wait_ms / 1000)
@@ -59,23 +59,23 @@ class Finder:
         if self._settings.embeddings is None or self._embedder is None or self._queries is None:
             self.index = index
             return
-        meanings = Meanings(
+        similarity = Similarity(
             index.tools,
             self._embedder,
             VectorCache(self._vectors, self._embedder.name),
             self._queries,
             batch=self._settings.embeddings.batch,
         )
-        if self._meanings is not None:
-            self._meanings.close()
-        self._meanings = meanings
-        self.index = index.with_meanings(meanings)
-        meanings.start()
+        if self._similarity is not None:
+            self._similarity.close()
+        self._similarity = similarity
+        self.index = index.with_similarity(similarity)
+        similarity.start()
 
     def narrowed(self, catalog: Catalog) -> Finder:
         """A finder of some of the tools, which answers as if there were no others. It is closed with this one."""
         other = copy(self)
-        other._meanings = None
+        other._similarity = None
         other._narrowed = []
         other.index = Index.build(Catalog(), weights=self.index.weights)  # nothing of the whole, not even its words
         other.open(catalog, self._states)
@@ -89,7 +89,7 @@ class Finder:
     @property
     def uses_embeddings(self) -> bool:
         """Whether there are any: a search may then take as long as the vector of a query is waited for."""
-        return self._meanings is not None
+        return self._similarity is not None
 
     @property
     def embeddings_model(self) -> str:
@@ -110,7 +110,7 @@ class Finder:
     @property
     def embedded(self) -> Progress | None:
         """How far the embeddings are; None without any."""
-        return None if self._meanings is None else self._meanings.progress
+        return None if self._similarity is None else self._similarity.progress
 
     def settle(self, queries: Sequence[str], timeout_s: float, *, gives_up: bool = False) -> None:
         """Wait for the embeddings of the tools and then of these queries, at most `timeout_s`, where there are any.
@@ -118,20 +118,20 @@ class Finder:
         `gives_up` at the first failure, although the service is asked again.
         """
         ends = time.monotonic() + timeout_s
-        meanings, vectors = self._meanings, self._queries
-        if meanings is None or vectors is None:
+        similarity, vectors = self._similarity, self._queries
+        if similarity is None or vectors is None:
             return
-        while not meanings.wait(min(_LOOKED_EVERY_S, max(0.0, ends - time.monotonic()))):
-            if time.monotonic() >= ends or (gives_up and meanings.progress.problem):
+        while not similarity.wait(min(_LOOKED_EVERY_S, max(0.0, ends - time.monotonic()))):
+            if time.monotonic() >= ends or (gives_up and similarity.progress.problem):
                 return
-        if meanings.progress.is_ready:
+        if similarity.progress.is_ready:
             for start in range(0, len(queries), _TOGETHER):
                 vectors.of(queries[start : start + _TOGETHER], wait_s=max(0.0, ends - time.monotonic()))
 
     def close(self) -> None:
         """End the work in the background."""
-        meanings = [self._meanings, *(other._meanings for other in self._narrowed)]
-        for each in (*meanings, self._queries, self._embedder):
+        similarity = [self._similarity, *(other._similarity for other in self._narrowed)]
+        for each in (*similarity, self._queries, self._embedder):
             if each is not None:
                 each.close()
 

@@ -66,7 +66,7 @@ class Interpreter:
         self._weights = weights
         self._frequencies = np.diff(postings.starts).tolist()
         self._general = _general_spelling()
-        self._meanings: dict[tuple[str, bool], Group] = {}
+        self._by_surface: dict[tuple[str, bool], Group] = {}
         self._joined: dict[tuple[str, str], int | None] = {}
 
     def groups(self, words: Sequence[Word]) -> list[Group]:
@@ -76,7 +76,9 @@ class Interpreter:
             for term in self._spelled_out(form) if form.is_short else (form.term,):
                 before = found.get(term)
                 if before is None:
-                    meant = self._meanings.get((form.surface, is_name)) or self._look_up(form.surface, is_name=is_name)
+                    meant = self._by_surface.get((form.surface, is_name)) or self._look_up(
+                        form.surface, is_name=is_name
+                    )
                     if term != form.term:
                         meant = self._standing_for(form, term, meant)
                     surface, alternatives, _, known, corrected, _ = meant
@@ -153,10 +155,10 @@ class Interpreter:
         self._add(worths, wordlists.synonyms().get(meant, ()), share * alike)
         for run in wordlists.abbreviations().get(meant, ()):
             self._add(worths, run, share * self._weights.abbreviation)
-        if len(self._meanings) >= _REMEMBERED:
-            self._meanings.clear()
+        if len(self._by_surface) >= _REMEMBERED:
+            self._by_surface.clear()
         group = Group(surface, tuple(worths.items()), 1.0, own is not None, corrected)
-        self._meanings[surface, is_name] = group
+        self._by_surface[surface, is_name] = group
         return group
 
     def _frequent(self, term: str) -> int | None:

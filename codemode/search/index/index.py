@@ -30,7 +30,7 @@ from codemode.search.ranking.confidence import UNSURE, confidence, evidence
 from codemode.search.ranking.exact import ExactNames
 from codemode.search.ranking.ranking import Question, Ranker, weigh
 from codemode.search.ranking.weights import Weights
-from codemode.search.semantic.similarity import MEANS_THE_SAME, with_nearest
+from codemode.search.semantic.similarity import NOTABLY_SIMILAR, with_nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from codemode.search.index.profile import Profile
     from codemode.search.index.segment import Segment
     from codemode.search.query import LookUp
-    from codemode.search.semantic.similarity import Meanings
+    from codemode.search.semantic.similarity import Similarity
 
 _CANDIDATES = 200  # hits of one search that can be paged through
 _LEAST = 1e-6  # keeps a share of nothing from dividing by zero
@@ -77,7 +77,7 @@ class Index:
         self.vocabulary = vocabulary
         self.postings = postings
         self.weights = weights
-        self.meanings: Meanings | None = None
+        self.similarity: Similarity | None = None
         self._by_words: Index | None = None
         self.profile = profile or build_profile(tools, documents, postings, vocabulary)
         self.exact = exact or ExactNames.of(tools)
@@ -126,10 +126,10 @@ class Index:
             start += len(of_source)
         return found
 
-    def with_meanings(self, meanings: Meanings) -> Index:
+    def with_similarity(self, similarity: Similarity) -> Index:
         """The same index, that also ranks by embeddings of `tools` whenever these are ready."""
         other = copy(self)
-        other.meanings = meanings
+        other.similarity = similarity
         other._by_words = self.by_words
         return other
 
@@ -154,7 +154,7 @@ class Index:
         allowed = self._facets.allowed(asked)
         similar, note = self._similar(asked.queries)
         end = asked.offset + (asked.limit if asked.offset else max(asked.limit, len(asked.queries)))
-        depth = _CANDIDATES if self.meanings or len(asked.queries) > 1 else min(end, _CANDIDATES)
+        depth = _CANDIDATES if self.similarity or len(asked.queries) > 1 else min(end, _CANDIDATES)
         lists = [self._found(*each, allowed, depth) for each in zip(asked.queries, similar, strict=True)]
         page, total = _page(lists, asked.offset, end)
         return Hits(
@@ -171,9 +171,9 @@ class Index:
 
     def _similar(self, queries: Sequence[str]) -> tuple[Sequence[NDArray[np.float32] | None], str]:
         """How near each tool is in meaning to each query, where that is known; and what is missing."""
-        if self.meanings is None or not any(query.strip() for query in queries):
+        if self.similarity is None or not any(query.strip() for query in queries):
             return [None] * len(queries), ""
-        return self.meanings.standings(queries)
+        return self.similarity.standings(queries)
 
     def _found(
         self, text: str, similar: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None, depth: int
@@ -195,7 +195,7 @@ class Index:
     def _ranked(
         self, text: str, similar: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None, depth: int
     ) -> _Found:
-        """The documents with the highest sums or nearest meanings looked at closely, then the rest by their sums."""
+        """The documents with the highest sums or nearest similarity looked at closely, then the rest by their sums."""
         question = self._question(text)
         every = self._scorer.sums(question.groups)
         if allowed is not None:
@@ -297,7 +297,7 @@ class _Found:
         """The words of the query that a tool answers, each with the fields that do."""
         document = self.documents[rank]
         words = self.index._ranker.matched(self.question.groups, document)
-        is_near = self.similar is not None and self.similar[document] >= MEANS_THE_SAME
+        is_near = self.similar is not None and self.similar[document] >= NOTABLY_SIMILAR
         return (*words, "meaning") if is_near else words
 
     def look_ups(self, rank: int) -> Sequence[LookUp]:

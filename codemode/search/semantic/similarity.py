@@ -1,4 +1,4 @@
-"""Meanings: how near tools are to a query by their embeddings. Made in the background and never waited for."""
+"""Similarity: how near tools are to a query by their embeddings. Made in the background and never waited for."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 60.0
 _NEAREST = 60  # tools that are looked at for their meaning
 _TEXT_LIMIT = 400  # characters of a tool: more made small models no better, and takes them longer
-MEANS_THE_SAME = 3.0  # standard deviations from which on nearness is told as a reason
+NOTABLY_SIMILAR = 3.0  # standard deviations from which on nearness is told as a reason
 _LEAST_SPREAD = 0.03  # of cosines: in a catalog of a few tools that are all alike none stands out
 _PROBE = "list"  # asked first: whether the model answers, and with vectors of which size
 
@@ -51,7 +51,7 @@ class Progress:
     problem: str = ""
 
 
-class Meanings:
+class Similarity:
     """Vectors of the tools of one index. `start` begins to make those that the cache has not; `close` ends it.
 
     A service that fails is asked again after a pause that doubles up to a minute, or that it asks for, and what it has

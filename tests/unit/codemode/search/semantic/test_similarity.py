@@ -14,7 +14,7 @@ from codemode.search.query import Query
 from codemode.search.render import render
 from codemode.search.semantic.embeddings import ServiceEmbedder
 from codemode.search.semantic.query_vectors import QueryVectors
-from codemode.search.semantic.similarity import Meanings
+from codemode.search.semantic.similarity import Similarity
 from codemode.search.semantic.vectors import VectorCache
 from codemode.settings import ServiceEmbeddings
 from tests.unit.codemode.search.embeddings_service import EmbeddingsService
@@ -32,7 +32,7 @@ KEY = "sk-a-secret-key"
 class Opened(Protocol):
     """Opens the index with embeddings that are being made; `wait_s` is for the vector of a query."""
 
-    def __call__(self, *, wait_s: float = WAIT_S, batch: int = 64) -> tuple[Index, Meanings]: ...
+    def __call__(self, *, wait_s: float = WAIT_S, batch: int = 64) -> tuple[Index, Similarity]: ...
 
 
 @pytest.fixture
@@ -58,19 +58,19 @@ def opened(
     index: Index, service: EmbeddingsService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Opened]:
     monkeypatch.setenv("EMBEDDINGS_KEY", KEY)
-    made: list[Meanings | QueryVectors | ServiceEmbedder] = []
+    made: list[Similarity | QueryVectors | ServiceEmbedder] = []
 
-    def open_(*, wait_s: float = WAIT_S, batch: int = 64) -> tuple[Index, Meanings]:
+    def open_(*, wait_s: float = WAIT_S, batch: int = 64) -> tuple[Index, Similarity]:
         settings = ServiceEmbeddings.model_validate(
             {"kind": "openai", "model": "topics", "base_url": service.base_url, "api_key": {"env": "EMBEDDINGS_KEY"}}
         )
         embedder = ServiceEmbedder(settings)
         queries = QueryVectors(embedder, wait_s=wait_s)
         cache = VectorCache(tmp_path, embedder.name)
-        meanings = Meanings(index.tools, embedder, cache, queries, batch=batch, first_pause_s=0.01)
-        made.extend((meanings, queries, embedder))
-        meanings.start()
-        return index.with_meanings(meanings), meanings
+        similarity = Similarity(index.tools, embedder, cache, queries, batch=batch, first_pause_s=0.01)
+        made.extend((similarity, queries, embedder))
+        similarity.start()
+        return index.with_similarity(similarity), similarity
 
     yield open_
     service.gate.set()
@@ -92,8 +92,8 @@ def until(holds: Callable[[], bool]) -> None:
 
 def test_a_tool_is_found_by_meaning_where_no_word_is_shared(index: Index, opened: Opened) -> None:
     assert index.search("limousine").hits == ()
-    both, meanings = opened()
-    assert meanings.wait(WAIT_S)
+    both, similarity = opened()
+    assert similarity.wait(WAIT_S)
     assert first(both, "limousine") == "garage.repair"
     assert first(both, "peel fruit") == "shop.peel"
     assert first(both, "map.ford") == "map.ford"
@@ -102,12 +102,12 @@ def test_a_tool_is_found_by_meaning_where_no_word_is_shared(index: Index, opened
 
 @pytest.mark.parametrize("query", ["???", "\N{GRINNING FACE}"])
 def test_a_query_without_words_is_unsure_beside_embeddings(opened: Opened, query: str) -> None:
-    both, meanings = opened()
-    assert meanings.wait(WAIT_S)
+    both, similarity = opened()
+    assert similarity.wait(WAIT_S)
     answer = both.search(query)
     assert answer.hits
     assert answer.unsure == (0,)
-    assert (meanings.progress.done, meanings.progress.total, meanings.progress.is_ready) == (3, 3, True)
+    assert (similarity.progress.done, similarity.progress.total, similarity.progress.is_ready) == (3, 3, True)
 
 
 def test_search_answers_by_words_until_the_vectors_are_there(opened: Opened, service: EmbeddingsService) -> None:
@@ -120,8 +120,8 @@ def test_search_answers_by_words_until_the_vectors_are_there(opened: Opened, ser
 
 
 def test_all_queries_of_a_search_are_asked_for_in_one_request(opened: Opened, service: EmbeddingsService) -> None:
-    both, meanings = opened()
-    assert meanings.wait(WAIT_S)
+    both, similarity = opened()
+    assert similarity.wait(WAIT_S)
     before = len(service.asked)
     hits = both.search(Query(("limousine", "fruit", "limousine"))).hits
     assert {"garage.repair", "shop.peel"} == {hit.tool.id for hit in hits[:2]}
@@ -133,8 +133,8 @@ def test_all_queries_of_a_search_are_asked_for_in_one_request(opened: Opened, se
 def test_a_service_that_hangs_is_waited_for_once_and_its_late_answer_serves_the_next_search(
     opened: Opened, service: EmbeddingsService
 ) -> None:
-    both, meanings = opened(wait_s=0.05)
-    assert meanings.wait(WAIT_S)
+    both, similarity = opened(wait_s=0.05)
+    assert similarity.wait(WAIT_S)
     service.gate.clear()
     hits = both.search("limousine river")
     assert hits.hits[0].tool.id == "map.ford"
@@ -151,9 +151,9 @@ def test_a_service_that_dies_is_asked_again_and_goes_on_where_it_stopped(
     opened: Opened, service: EmbeddingsService
 ) -> None:
     service.misbehave = lambda number, _: (503, {}, b"gone") if 3 <= number <= 5 else None
-    both, meanings = opened(batch=1)
-    assert meanings.wait(WAIT_S)
-    assert meanings.progress.is_ready
+    both, similarity = opened(batch=1)
+    assert similarity.wait(WAIT_S)
+    assert similarity.progress.is_ready
     texts = [texts[0] for texts in service.asked if texts != ["list"]]
     assert len(texts) == 4  # three tools, and the one that failed a second time
     assert len(set(texts)) == 3
@@ -165,9 +165,9 @@ def test_too_many_requests_are_followed_by_the_pause_that_is_asked_for(
 ) -> None:
     service.misbehave = lambda number, _: (429, {"Retry-After": "1"}, b"{}") if number == 2 else None
     begun = time.monotonic()
-    _, meanings = opened()
-    assert meanings.wait(WAIT_S)
-    assert meanings.progress.is_ready
+    _, similarity = opened()
+    assert similarity.wait(WAIT_S)
+    assert similarity.progress.is_ready
     assert time.monotonic() - begun >= 1
 
 
@@ -184,20 +184,20 @@ def test_what_asking_again_does_not_mend_ends_the_work_and_says_what_to_look_at(
 ) -> None:
     elsewhere = {"Location": service.base_url}
     service.misbehave = lambda *_: (status, elsewhere, f'{{"error": {{"message": "wrong key: {KEY}"}}}}'.encode())
-    both, meanings = opened()
+    both, similarity = opened()
     with caplog.at_level(logging.DEBUG, "codemode"):
-        assert meanings.wait(WAIT_S)
+        assert similarity.wait(WAIT_S)
     hits = both.search("river")
     assert hits.hits[0].tool.id == "map.ford"
     assert f"the embeddings service answered {status}; {hint}" in hits.note
     assert hits.note.endswith("ranked by words alone")
-    assert KEY not in hits.note + caplog.text + repr(meanings.progress)
+    assert KEY not in hits.note + caplog.text + repr(similarity.progress)
     assert service.keys == [f"Bearer {KEY}"]
 
 
 def test_a_query_whose_vector_does_not_come_is_answered_by_words(opened: Opened, service: EmbeddingsService) -> None:
-    both, meanings = opened()
-    assert meanings.wait(WAIT_S)
+    both, similarity = opened()
+    assert similarity.wait(WAIT_S)
     service.close()
     hits = both.search("river")
     assert hits.hits[0].tool.id == "map.ford"
@@ -218,35 +218,35 @@ def test_a_query_whose_vector_does_not_come_is_answered_by_words(opened: Opened,
 )
 def test_an_answer_that_is_none_counts_as_a_failure(opened: Opened, service: EmbeddingsService, body: bytes) -> None:
     service.misbehave = lambda number, _: (200, {}, body) if number < 3 else None
-    both, meanings = opened()
-    assert meanings.wait(WAIT_S)
-    assert meanings.progress.is_ready
+    both, similarity = opened()
+    assert similarity.wait(WAIT_S)
+    assert similarity.progress.is_ready
     assert first(both, "limousine") == "garage.repair"
 
 
 def test_vectors_of_two_sizes_are_not_mixed(opened: Opened, service: EmbeddingsService) -> None:
     service.misbehave = lambda *_: setattr(service, "size", 2 + len(service.asked))
-    both, meanings = opened()
-    assert meanings.wait(WAIT_S)
+    both, similarity = opened()
+    assert similarity.wait(WAIT_S)
     assert "gives vectors of 3 and of 4 numbers" in both.search("river").note
 
 
 def test_vectors_are_read_from_disk_the_next_time(opened: Opened, service: EmbeddingsService) -> None:
-    _, meanings = opened()
-    assert meanings.wait(WAIT_S)
+    _, similarity = opened()
+    assert similarity.wait(WAIT_S)
     assert [len(texts) for texts in service.asked] == [1, 3]
-    again, meanings = opened()
-    assert meanings.wait(WAIT_S)
+    again, similarity = opened()
+    assert similarity.wait(WAIT_S)
     assert [len(texts) for texts in service.asked] == [1, 3, 1]
     assert first(again, "limousine") == "garage.repair"
 
 
 def test_a_model_that_gives_another_size_is_asked_for_all_anew(opened: Opened, service: EmbeddingsService) -> None:
-    old, meanings = opened()
-    assert meanings.wait(WAIT_S)
+    old, similarity = opened()
+    assert similarity.wait(WAIT_S)
     service.size = 5
     assert old.search("limousine").note == "the embeddings model has changed; start again: ranked by words alone"
-    new, meanings = opened()
-    assert meanings.wait(WAIT_S)
+    new, similarity = opened()
+    assert similarity.wait(WAIT_S)
     assert [len(texts) for texts in service.asked] == [1, 3, 1, 1, 3]
     assert first(new, "limousine") == "garage.repair"
