@@ -71,7 +71,7 @@ def main() -> None:
     print(_line("mean with the gym", np.mean(figures, axis=0)))
     for column, left_out in enumerate(COEFFICIENTS, 1):
         print(_line(f"mean of the sets without `{left_out}`", np.mean(_figures(rows, column)[:-1], axis=0)))
-    with changed(ranking, "_telling_words", _each_in_full):
+    with changed(ranking, "_significances", _each_in_full):
         in_full = _figures(_all_rows(given, options.parts))
     print(_line("mean of the sets, every unasked word in full", np.mean(in_full[:-1], axis=0)))
     together = _figures(rows, fit=partial(_fit, apart=False))

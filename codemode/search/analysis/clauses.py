@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from codemode.search.ranking.ranking import Column, Look, Question
+    from codemode.search.ranking.ranking import Assessment, Column, ParsedQuery
 
 _CLAUSES = 4  # most clauses of one query; a longer request is a plan and needs one query for each step
 _LEAST_WORDS = 2  # fewest informative words of a clause
@@ -38,15 +38,15 @@ _OPENING = frozenset(("also", "then", "please", "i", "we", "need", "want", "woul
 _ACTION_WITHIN = 60  # characters after a joint in which an action must begin
 
 
-def clause_heads(question: Question, text: str, look: Look, scores: Column) -> list[int]:
+def clause_heads(parsed: ParsedQuery, text: str, assessment: Assessment, scores: Column) -> list[int]:
     """Return the position of the best candidate of each clause.
 
     Queries with one clause have no heads, nor have clauses that no candidate covers sufficiently.
     """
-    spans = _spans(text) if len(question.groups) >= 2 * _LEAST_WORDS else []
+    spans = _spans(text) if len(parsed.groups) >= 2 * _LEAST_WORDS else []
     if len(spans) < 2:
         return []
-    informative = [group.place for group in question.groups if group.weight > _INFORMATIVE]
+    informative = [group.place for group in parsed.groups if group.weight > _INFORMATIVE]
     spans = [
         (start, end)
         for start, end in spans
@@ -56,13 +56,13 @@ def clause_heads(question: Question, text: str, look: Look, scores: Column) -> l
         return []
     heads: list[int] = []
     overall = _OVERALL * scores / np.maximum.reduce(scores)
-    answers = look.found + _IN_NAME * look.named
-    places = [group.place for group in question.groups]
+    answers = assessment.in_any + _IN_NAME * assessment.in_name
+    places = [group.place for group in parsed.groups]
     for start, end in spans:
-        rarity = look.rarity * np.array([start <= place < end for place in places])
+        rarity = assessment.rarity * np.array([start <= place < end for place in places])
         shares = rarity / np.maximum(np.add.reduce(rarity), _LEAST)
         best = int((by_shares(answers, shares) + overall).argmax())
-        if look.found[best].dot(shares) >= _LEAST_COVERAGE:
+        if assessment.in_any[best].dot(shares) >= _LEAST_COVERAGE:
             heads.append(best)
         if len(heads) == _CLAUSES:
             break

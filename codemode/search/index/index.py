@@ -28,7 +28,7 @@ from codemode.search.query import DEFAULT_LIMIT, Hit, Hits, Query
 from codemode.search.ranking.candidates import Scorer, best
 from codemode.search.ranking.confidence import UNSURE, confidence, evidence
 from codemode.search.ranking.exact import ExactNames
-from codemode.search.ranking.ranking import Question, Ranker, weigh
+from codemode.search.ranking.ranking import ParsedQuery, Ranker, weigh
 from codemode.search.ranking.weights import Weights
 from codemode.search.semantic.similarity import NOTABLY_SIMILAR, with_nearest
 
@@ -196,8 +196,8 @@ class Index:
         self, text: str, similar: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None, depth: int
     ) -> _Found:
         """The documents with the highest sums or nearest similarity looked at closely, then the rest by their sums."""
-        question = self._question(text)
-        every = self._scorer.sums(question.groups)
+        parsed = self._parsed(text)
+        every = self._scorer.sums(parsed.groups)
         if allowed is not None:
             every *= allowed
         documents, sums = best(every, max(self._ranked_closely, depth))
@@ -207,40 +207,40 @@ class Index:
             documents, sums, close = with_nearest(documents, sums, close, similar, allowed)
             total = len(documents)
         if not close:
-            return _Found(self, question, similar, [], sums, sums)
-        look = self._ranker.look(question, documents[:close], sums[:close])
-        scores = weigh(look.features, self.weights.ranking)
+            return _Found(self, parsed, similar, [], sums, sums)
+        assessment = self._ranker.assess(parsed, documents[:close], sums[:close])
+        scores = weigh(assessment.features, self.weights.ranking)
         order = (-scores).argsort(kind="stable")
-        sure = confidence(evidence(question.groups, look, sums, scores, order, self._rarest))
+        sure = confidence(evidence(parsed.groups, assessment, sums, scores, order, self._rarest))
         if similar is not None:
             scores = scores + np.float32(self.weights.meaning) * similar[documents[:close]]
             order = (-scores).argsort(kind="stable")
-        order = fill(order, clause_heads(question, text, look, scores), DEFAULT_LIMIT)
+        order = fill(order, clause_heads(parsed, text, assessment, scores), DEFAULT_LIMIT)
         documents[:close] = documents.take(order)
-        return _Found(self, question, similar, documents.tolist(), scores.take(order), sums[close:], total, 0, sure)
+        return _Found(self, parsed, similar, documents.tolist(), scores.take(order), sums[close:], total, 0, sure)
 
     def looked_at(self, text: str) -> tuple[tuple[str, ...], Mapping[str, NDArray[np.floating]]]:
         """The ids and features of the candidates of one search, for tuning."""
-        question = self._question(text)
-        documents, sums = best(self._scorer.sums(question.groups), self._ranked_closely)
+        parsed = self._parsed(text)
+        documents, sums = best(self._scorer.sums(parsed.groups), self._ranked_closely)
         if not len(documents):
             return (), {}
-        look = self._ranker.look(question, documents, sums)
-        return tuple(self.tools[document].id for document in documents.tolist()), look.features
+        assessment = self._ranker.assess(parsed, documents, sums)
+        return tuple(self.tools[document].id for document in documents.tolist()), assessment.features
 
     def evidence(self, text: str) -> Mapping[str, float] | None:
         """What speaks for the best hit of a search, for fitting; None without a hit."""
-        question = self._question(text)
-        documents, sums = best(self._scorer.sums(question.groups), self._ranked_closely)
+        parsed = self._parsed(text)
+        documents, sums = best(self._scorer.sums(parsed.groups), self._ranked_closely)
         if not len(documents):
             return None
-        look = self._ranker.look(question, documents, sums)
-        scores = weigh(look.features, self.weights.ranking)
-        return evidence(question.groups, look, sums, scores, (-scores).argsort(kind="stable"), self._rarest)
+        assessment = self._ranker.assess(parsed, documents, sums)
+        scores = weigh(assessment.features, self.weights.ranking)
+        return evidence(parsed.groups, assessment, sums, scores, (-scores).argsort(kind="stable"), self._rarest)
 
-    def _question(self, text: str) -> Question:
+    def _parsed(self, text: str) -> ParsedQuery:
         reading = read(text, self.weights)
-        return Question(
+        return ParsedQuery(
             tuple(self._interpreter.groups(reading.words)), reading.leading, reading.actions, reading.left_out
         )
 
@@ -271,7 +271,7 @@ class _Found:
     the others have but `sums`. The first `exact` were asked for by name."""
 
     index: Index
-    question: Question
+    parsed: ParsedQuery
     similar: NDArray[np.float32] | None
     documents: list[int]
     scores: NDArray[np.floating]
@@ -296,7 +296,7 @@ class _Found:
     def matched(self, rank: int) -> tuple[str, ...]:
         """The words of the query that a tool answers, each with the fields that do."""
         document = self.documents[rank]
-        words = self.index._ranker.matched(self.question.groups, document)
+        words = self.index._ranker.matched(self.parsed.groups, document)
         is_near = self.similar is not None and self.similar[document] >= NOTABLY_SIMILAR
         return (*words, "meaning") if is_near else words
 
