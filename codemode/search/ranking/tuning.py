@@ -30,12 +30,12 @@ _COST = 0.002  # nDCG penalty for changing a weight by 1, which keeps weights cl
 class Proposal:
     """Proposed ranking weights, with metrics before and after.
 
-    `weights` are fitted to all queries, and `now` are the weights in use. `before` and `after` are over the same
+    `weights` are fitted to all queries, and `current` are the weights in use. `before` and `after` are over the same
     queries; `after` is cross-validated. `worthwhile` is whether the mean gain exceeds its standard error.
     """
 
     weights: Weights
-    now: Mapping[str, float]
+    current: Mapping[str, float]
     before: Metrics
     after: Metrics
     worthwhile: bool
@@ -43,7 +43,7 @@ class Proposal:
     @property
     def changed(self) -> dict[str, float]:
         """The weights that differ from those in use, by feature, as `search.ranking` takes them."""
-        return {name: weight for name, weight in self.weights.ranking.items() if weight != self.now[name]}
+        return {name: weight for name, weight in self.weights.ranking.items() if weight != self.current[name]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +66,20 @@ def propose(index: Index, queries: Sequence[LabelledQuery]) -> Proposal:
     if len(folds) < LEAST_QUERIES:
         message = f"tuning needs at least {LEAST_QUERIES} different labelled queries, got {len(folds)}"
         raise ValueError(message)
-    cases = [(folds[text], _Case(*index.looked_at(each.query), each.gold)) for (text, _), each in distinct.items()]
-    current = dict(index.weights.ranking)
+    cases = [
+        (folds[text], _Case(*index.candidate_features(each.query), each.gold)) for (text, _), each in distinct.items()
+    ]
+    current_weights = dict(index.weights.ranking)
     before, after = [], []
     for fold in range(FOLDS):
-        learnt = _climb([case for of, case in cases if of != fold], current)
+        learnt = _climb([case for of, case in cases if of != fold], current_weights)
         left_out = [case for of, case in cases if of == fold]
-        before += [_measured(case, current) for case in left_out]
+        before += [_measured(case, current_weights) for case in left_out]
         after += [_measured(case, learnt) for case in left_out]
     gains = np.array([new.ndcg_10 - old.ndcg_10 for new, old in zip(after, before, strict=True)])
     return Proposal(
-        replace(index.weights, ranking=MappingProxyType(_climb([case for _, case in cases], current))),
-        MappingProxyType(current),
+        replace(index.weights, ranking=MappingProxyType(_climb([case for _, case in cases], current_weights))),
+        MappingProxyType(current_weights),
         mean(before),
         mean(after),
         worthwhile=bool(gains.mean() > gains.std() / np.sqrt(len(gains))),

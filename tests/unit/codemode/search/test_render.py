@@ -199,7 +199,7 @@ def test_no_match_says_so_and_names_the_nearest(index: Index) -> None:
 def test_where_there_are_no_tools_no_other_words_are_asked_for() -> None:
     for query in (Query(("freeze",)), Query(("freeze", "thaw"), namespace="gym"), Query(())):
         answer = render(Index.build(()).search(query))
-        assert "there are no tools here at all: the operator names a source" in answer
+        assert "there are no tools here: the operator has to add a source" in answer
         assert "other words" not in answer
 
 

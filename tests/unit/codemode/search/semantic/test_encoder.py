@@ -132,7 +132,7 @@ def test_a_vector_does_not_depend_on_the_texts_beside_it(folder: Path) -> None:
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"search.embeddings.folder: .* there is no model.safetensors in it"):
+    with pytest.raises(ConfigurationError, match=r"search.embeddings.folder: .* model.safetensors is missing"):
         make_embedder(LocalEmbeddings(kind="local", folder=tmp_path))
     write_model(tmp_path, model_type="roberta")
     with pytest.raises(EmbeddingFailure, match="not a BERT model") as caught:

@@ -138,7 +138,7 @@ def test_a_service_that_hangs_is_waited_for_once_and_its_late_answer_serves_the_
     service.gate.clear()
     hits = both.search("limousine river")
     assert hits.hits[0].tool.id == "map.ford"
-    assert hits.note == "the embedding of the query has not come yet: ranked by words alone"
+    assert hits.note == "the embedding of the query is not ready: ranked by words alone"
     both.search("fruit")  # not waited for: the service has not been prompt
     service.gate.set()
     until(lambda: both.search("limousine river").note == "")
@@ -228,7 +228,7 @@ def test_vectors_of_two_sizes_are_not_mixed(opened: Opened, service: EmbeddingsS
     service.misbehave = lambda *_: setattr(service, "size", 2 + len(service.asked))
     both, similarity = opened()
     assert similarity.wait(WAIT_S)
-    assert "gives vectors of 3 and of 4 numbers" in both.search("river").note
+    assert "returned vectors of 3 and of 4 numbers" in both.search("river").note
 
 
 def test_vectors_are_read_from_disk_the_next_time(opened: Opened, service: EmbeddingsService) -> None:
@@ -245,7 +245,7 @@ def test_a_model_that_gives_another_size_is_asked_for_all_anew(opened: Opened, s
     old, similarity = opened()
     assert similarity.wait(WAIT_S)
     service.size = 5
-    assert old.search("limousine").note == "the embeddings model has changed; start again: ranked by words alone"
+    assert old.search("limousine").note == "the embeddings model has changed; restart codemode: ranked by words alone"
     new, similarity = opened()
     assert similarity.wait(WAIT_S)
     assert [len(texts) for texts in service.asked] == [1, 3, 1, 1, 3]
