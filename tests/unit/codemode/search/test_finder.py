@@ -72,7 +72,7 @@ def test_a_local_model_needs_no_service(tool: ToolFactory, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("search", "expected"),
     [
-        ("ranking: {name_coverd: 1}", "search.ranking: there is no feature 'name_coverd'"),
+        ("ranking: {name_coverd: 1}", "search.ranking: unknown feature 'name_coverd'"),
         ("embeddings: {kind: local, folder: /nonexistent}", "/nonexistent holds no model"),
         ("embeddings: {kind: openai}", "line 2: search.embeddings.openai.model: is missing"),
         ("embeddings: {kind: openai, modle: m, model: m}", "no such key; did you mean 'model'?"),
