@@ -118,7 +118,7 @@ def _all_rows(corpora: Mapping[str, Corpus], parts: int) -> dict[str, dict[str, 
 
 
 def _each_in_full(vocabulary: Vocabulary) -> NDArray[np.float32]:
-    """Replace the significance of terms by 1."""
+    """Return 1 for every term, in place of `ranking._significances`."""
     return np.ones(len(vocabulary), np.float32)
 
 

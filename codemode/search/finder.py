@@ -102,7 +102,10 @@ class Finder:
         return PACKAGED_MODEL if settings.folder is None else settings.folder.name
 
     def vectors_of(self, texts: Sequence[str], wait_s: float) -> tuple[list[Vectors | None], str]:
-        """Return the vector of each text, None where it does not arrive in time, and the reason for a missing one."""
+        """Return the vector of each text, or None where it does not arrive in time.
+
+        The second value is the reason for a missing vector, or "".
+        """
         if self._queries is None:
             return [None] * len(texts), "search.embeddings is not configured"
         return self._queries.of(texts, wait_s=wait_s)

@@ -40,12 +40,12 @@ _MANY = frozenset(
 
 
 def _unguarded(_: Tool) -> bool:
-    """Report every tool as allowed."""
+    """Treat every tool as allowed."""
     return False
 
 
 def _nothing_observed(_: Tool) -> Schema | None:
-    """Report no observed schema."""
+    """Return None, as no schema was observed."""
     return None
 
 
@@ -104,7 +104,7 @@ class _Page:
     def lead(self, hit: Hit, *, of: int) -> None:
         """Add the first hit of a query: in full, or else its signature, or else its name.
 
-        It may take a share of the remaining tokens, as `of` first hits are still to be added.
+        It may use 1/`of` of the remaining tokens, as `of` first hits are still to be added.
         """
         share = self.left // of
         head = list(_heading(hit, self._hits))

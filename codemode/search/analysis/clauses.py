@@ -41,7 +41,7 @@ _ACTION_WITHIN = 60  # characters after a joint in which an action must begin
 def clause_heads(parsed: ParsedQuery, text: str, assessment: Assessment, scores: Column) -> list[int]:
     """Return the position of the best candidate of each clause.
 
-    Queries with one clause have no heads, nor have clauses that no candidate covers sufficiently.
+    A query with one clause has no heads. Clauses that no candidate covers sufficiently are left out.
     """
     spans = _spans(text) if len(parsed.groups) >= 2 * _LEAST_WORDS else []
     if len(spans) < 2:

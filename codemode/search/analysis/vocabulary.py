@@ -60,7 +60,7 @@ class Vocabulary:
 
 
 class Reader:
-    """Converts texts to surface form numbers. Raw words are cached, as a catalog repeats a few ten thousand."""
+    """Converts texts to surface form numbers. Caches raw words, as texts of a catalog repeat them often."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _CACHED = 64  # masks, one byte a tool each
 _NEAREST = 3  # values suggested for an unknown one
-_NEAR = 50.0  # of 100, by rapidfuzz's ratio
+_NEAR = 50.0  # least similarity of a suggested value, 0 to 100 (rapidfuzz's ratio)
 
 
 class Facets:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _CANDIDATES = 200  # most hits of one search, over all pages
 _LEAST = 1e-6  # avoids division by zero
 _NEAREST = 3  # ids suggested when a search has no hit
-_NEAR = 30.0  # of 100, rapidfuzz's ratio; less similar ids are not suggested
+_NEAR = 30.0  # least similarity of a suggested id, 0 to 100 (rapidfuzz's ratio)
 
 
 #: The note of every search in an empty catalog.
@@ -150,18 +150,18 @@ class Index:
 
         Raises SearchInvalid for a filter with a value that no tool has.
         """
-        asked = Query((query,)) if isinstance(query, str) else query
+        request = Query((query,)) if isinstance(query, str) else query
         if not self.tools:
-            count = len(asked.queries)
-            return Hits(asked, (), 0, ("",) * count, (0.0,) * count, empty=tuple(range(count)), note=NO_TOOLS)
-        allowed = self._facets.allowed(asked)
-        similarities, note = self._similarities(asked.queries)
-        end = asked.offset + (asked.limit if asked.offset else max(asked.limit, len(asked.queries)))
-        depth = _CANDIDATES if self.similarity or len(asked.queries) > 1 else min(end, _CANDIDATES)
-        lists = [self._searched(*each, allowed, depth) for each in zip(asked.queries, similarities, strict=True)]
-        page, total = _page(lists, asked.offset, end)
+            count = len(request.queries)
+            return Hits(request, (), 0, ("",) * count, (0.0,) * count, empty=tuple(range(count)), note=NO_TOOLS)
+        allowed = self._facets.allowed(request)
+        similarities, note = self._similarities(request.queries)
+        end = request.offset + (request.limit if request.offset else max(request.limit, len(request.queries)))
+        depth = _CANDIDATES if self.similarity or len(request.queries) > 1 else min(end, _CANDIDATES)
+        lists = [self._searched(*each, allowed, depth) for each in zip(request.queries, similarities, strict=True)]
+        page, total = _page(lists, request.offset, end)
         return Hits(
-            asked,
+            request,
             tuple(page),
             total,
             best=tuple(self.tools[result.documents[0]].id if result.documents else "" for result in lists),
@@ -170,7 +170,7 @@ class Index:
                 place for place, result in enumerate(lists) if result.documents and result.confidence < UNSURE
             ),
             empty=tuple(place for place, result in enumerate(lists) if not result.documents),
-            nearest=() if total else self._nearest(asked.queries, allowed),
+            nearest=() if total else self._nearest(request.queries, allowed),
             note=note,
         )
 

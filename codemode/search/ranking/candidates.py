@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from codemode.search.analysis.expansion import Group
     from codemode.search.index.postings import Postings
 
-    Worths = tuple[NDArray[np.int32], NDArray[np.float32], float]
+    MergedGroup = tuple[NDArray[np.int32], NDArray[np.float32], float]
 
 _CACHED_POSTINGS = 2_000_000  # postings of merged groups in the cache, 8 bytes each
 _ENTRY_OVERHEAD = 50  # overhead of one cache entry, in postings
@@ -28,47 +28,49 @@ class Scorer:
 
     def __init__(self, postings: Postings) -> None:
         self._postings = postings
-        self._merged_groups: dict[tuple[tuple[int, float], ...], Worths] = {}
-        self._cached = 0
+        self._merged_groups: dict[tuple[tuple[int, float], ...], MergedGroup] = {}
+        self._cached_size = 0
 
     def sums(self, groups: Sequence[Group]) -> NDArray[np.float64]:
         """Return the sum of each document, as an array over all documents."""
         if not groups:
             return np.zeros(self._postings.size)
-        known = self._merged_groups.get
-        worths = [known(group.alternatives) or self._merged(group.alternatives) for group in groups]
-        documents = np.concatenate([each[0] for each in worths])
-        values = np.concatenate([each[1] for each in worths])
-        shares = np.array([each[2] * group.weight for each, group in zip(worths, groups, strict=True)], np.float32)
-        values *= shares.repeat([len(each[0]) for each in worths])
+        cached = self._merged_groups.get
+        merged_groups = [cached(group.alternatives) or self._merged(group.alternatives) for group in groups]
+        documents = np.concatenate([each[0] for each in merged_groups])
+        values = np.concatenate([each[1] for each in merged_groups])
+        shares = np.array(
+            [each[2] * group.weight for each, group in zip(merged_groups, groups, strict=True)], np.float32
+        )
+        values *= shares.repeat([len(each[0]) for each in merged_groups])
         return np.bincount(documents, values, minlength=self._postings.size).astype(np.float64, copy=False)
 
-    def _merged(self, alternatives: tuple[tuple[int, float], ...]) -> Worths:
+    def _merged(self, alternatives: tuple[tuple[int, float], ...]) -> MergedGroup:
         """Return the documents with any alternative, the impact of the best one in each, and a common factor."""
-        lists = [self._one(term, worth) for term, worth in alternatives]
+        lists = [self._postings_of(term, worth) for term, worth in alternatives]
         merged = lists[0] if len(lists) == 1 else self._merge(lists)
         size = _ENTRY_OVERHEAD + (len(merged[0]) if len(lists) > 1 else 0)  # a single list is a view of the postings
-        if self._cached + size > _CACHED_POSTINGS:
+        if self._cached_size + size > _CACHED_POSTINGS:
             self._merged_groups.clear()
-            self._cached = 0
-        self._cached += size
+            self._cached_size = 0
+        self._cached_size += size
         self._merged_groups[alternatives] = merged
         return merged
 
-    def _one(self, term: int, worth: float) -> Worths:
+    def _postings_of(self, term: int, worth: float) -> MergedGroup:
         postings = self._postings
         rows = slice(*postings.starts[term : term + 2].tolist())
         return postings.documents[rows], postings.impacts[rows], float(postings.rarity[term]) * worth
 
-    def _merge(self, lists: Sequence[Worths]) -> Worths:
+    def _merge(self, lists: Sequence[MergedGroup]) -> MergedGroup:
         best = np.zeros(self._postings.size, np.float32)
         added = []
         for documents, values, share in lists:
             before = best[documents]
             added.append(documents[before == 0])
             best[documents] = np.maximum(before, values * np.float32(share))
-        held = np.concatenate([_NO_DOCUMENTS, *added])
-        return held, best[held], 1.0
+        matching = np.concatenate([_NO_DOCUMENTS, *added])
+        return matching, best[matching], 1.0
 
 
 def best(total: NDArray[np.float64], count: int) -> tuple[NDArray[np.intp], NDArray[np.float32]]:

@@ -1,4 +1,4 @@
-"""All weights of search. docs/benchmarks/search-notebook.md tells how each was chosen and what it contributes."""
+"""All weights of search. docs/benchmarks/search-notebook.md explains the choice and the effect of each."""
 
 from __future__ import annotations
 

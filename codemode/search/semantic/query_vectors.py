@@ -41,10 +41,10 @@ class QueryVectors:
         self._thread: threading.Thread | None = None
 
     def of(self, queries: Sequence[str], *, wait_s: float | None = None) -> tuple[list[Vectors | None], str]:
-        """Return the vector of each query, None where missing, and the reason for a missing one ("" if none is).
+        """Return the vector of each query, or None where it does not arrive in time.
 
-        Waits at most `wait_s`. Without `wait_s`, it waits as long as this object was created with, or not at all for a
-        slow service.
+        The second value is the reason for a missing vector, or "". `wait_s` is the longest wait. By default it is that
+        of this object, or 0 after a late answer.
         """
         with self._change:
             unknown = [query for query in dict.fromkeys(queries) if query not in self._known]

@@ -1,4 +1,4 @@
-"""Similarity of tools and queries by their embeddings. Tools are embedded in the background; no search waits."""
+"""Similarity of tools and queries by their embeddings. Tools are embedded in the background."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class EmbeddingsService:
             {"object": "embedding", "index": place, "embedding": self.vector(text)} for place, text in enumerate(texts)
         ]
         usage = {"prompt_tokens": 0, "total_tokens": 0}
-        content = {"object": "list", "model": "topics", "data": data[::-1], "usage": usage}  # `index` has the order
+        content = {"object": "list", "model": "topics", "data": data[::-1], "usage": usage}  # `index` gives the order
         return 200, {}, json.dumps(content).encode()
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
