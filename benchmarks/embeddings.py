@@ -21,7 +21,7 @@ from codemode.search.query import Query
 from codemode.search.ranking.evaluation import TOP, Metrics, evaluate, mean
 from codemode.search.semantic.embeddings import make_embedder
 from codemode.search.semantic.query_vectors import QueryVectors
-from codemode.search.semantic.similarity import Similarity
+from codemode.search.semantic.similarity import EmbeddingIndex
 from codemode.search.semantic.vectors import VectorCache
 from codemode.settings import LocalEmbeddings
 
@@ -47,8 +47,8 @@ def main() -> None:
         tools = tools_of((read_rows(own) if own.exists() else []) + mixed)
         queries = labelled(options.data / name / "queries.jsonl", tools, options.queries)
         vectors = QueryVectors(embedder, wait_s=PATIENCE_S)
-        similarity = Similarity(tools, embedder, VectorCache(options.cache, embedder.name), vectors)
-        compared.append(_compare(name, tools, queries, similarity))
+        embeddings = EmbeddingIndex(tools, embedder, VectorCache(options.cache, embedder.name), vectors)
+        compared.append(_compare(name, tools, queries, embeddings))
     for title, rows in (
         ("mean", compared),
         ("mean without aws_examples", compared[: len(sets(options.data))]),
@@ -59,18 +59,18 @@ def main() -> None:
 
 
 def _compare(
-    name: str, tools: list[Tool], queries: list[LabelledQuery], similarity: Similarity
+    name: str, tools: list[Tool], queries: list[LabelledQuery], embeddings: EmbeddingIndex
 ) -> tuple[Metrics, Metrics]:
     by_words = Index.build(tools)
-    # `Similarity` expects the tools in the order of the index.
+    # `EmbeddingIndex` expects the tools in the order of the index.
     if [tool.id for tool in by_words.tools] != [tool.id for tool in tools]:
         sys.exit("the index has reordered the tools")
-    with_similarity = by_words.with_similarity(similarity)
-    similarity.start()
-    if not similarity.wait(PATIENCE_S) or not similarity.progress.is_ready:
-        sys.exit(similarity.progress.problem)
-    with_similarity.search(Query(tuple(each.query for each in queries), limit=1))  # embeds all queries
-    (words, plain_ms), (both, fused_ms) = _measured(by_words, queries), _measured(with_similarity, queries)
+    with_embeddings = by_words.with_embeddings(embeddings)
+    embeddings.start()
+    if not embeddings.wait(PATIENCE_S) or not embeddings.progress.is_ready:
+        sys.exit(embeddings.progress.problem)
+    with_embeddings.search(Query(tuple(each.query for each in queries), limit=1))  # embeds all queries
+    (words, plain_ms), (both, fused_ms) = _measured(by_words, queries), _measured(with_embeddings, queries)
     more_ms = fused_ms - plain_ms
     figures = f"{words.ndcg_10:.3f} | {words.recall_10:.3f} | {both.ndcg_10:.3f} | {both.recall_10:.3f} | {more_ms:.2f}"
     print(f"| {name} | {len(tools)} | {len(queries)} | {figures} |", flush=True)

@@ -14,7 +14,7 @@ from codemode.search.index.index import Index
 from codemode.search.ranking.weights import RANKING, Weights
 from codemode.search.semantic.embeddings import PACKAGED_MODEL, make_embedder
 from codemode.search.semantic.query_vectors import QueryVectors
-from codemode.search.semantic.similarity import Similarity
+from codemode.search.semantic.similarity import EmbeddingIndex
 from codemode.search.semantic.vectors import VectorCache
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Finder:
         self._narrowed: list[Finder] = []
         self._embedder: Embedder | None = None
         self._queries: QueryVectors | None = None
-        self._similarity: Similarity | None = None
+        self._embeddings: EmbeddingIndex | None = None
         if settings.embeddings is not None:
             self._embedder = make_embedder(settings.embeddings)
             self._queries = QueryVectors(self._embedder, wait_s=settings.embeddings.query_wait_ms / 1000)
@@ -59,23 +59,23 @@ class Finder:
         if self._settings.embeddings is None or self._embedder is None or self._queries is None:
             self.index = index
             return
-        similarity = Similarity(
+        embeddings = EmbeddingIndex(
             index.tools,
             self._embedder,
             VectorCache(self._vectors, self._embedder.name),
             self._queries,
             batch=self._settings.embeddings.batch,
         )
-        if self._similarity is not None:
-            self._similarity.close()
-        self._similarity = similarity
-        self.index = index.with_similarity(similarity)
-        similarity.start()
+        if self._embeddings is not None:
+            self._embeddings.close()
+        self._embeddings = embeddings
+        self.index = index.with_embeddings(embeddings)
+        embeddings.start()
 
     def narrowed(self, catalog: Catalog) -> Finder:
         """Return a finder of a smaller catalog, which reveals nothing of other tools. It is closed with this one."""
         other = copy(self)
-        other._similarity = None
+        other._embeddings = None
         other._narrowed = []
         other.index = Index.build(Catalog(), weights=self.index.weights)  # shares no vocabulary with the whole
         other.open(catalog, self._states)
@@ -89,7 +89,7 @@ class Finder:
     @property
     def uses_embeddings(self) -> bool:
         """Whether embeddings are configured. A search may then wait for the vector of its query."""
-        return self._similarity is not None
+        return self._embeddings is not None
 
     @property
     def embeddings_model(self) -> str:
@@ -113,7 +113,7 @@ class Finder:
     @property
     def embedded(self) -> Progress | None:
         """The progress of embedding the tools, or None without embeddings."""
-        return None if self._similarity is None else self._similarity.progress
+        return None if self._embeddings is None else self._embeddings.progress
 
     def settle(self, queries: Sequence[str], timeout_s: float, *, gives_up: bool = False) -> None:
         """Wait at most `timeout_s` for the embeddings of the tools, and then of these queries.
@@ -121,20 +121,20 @@ class Finder:
         `gives_up` ends the wait at the first failure, even if the request is retried.
         """
         ends = time.monotonic() + timeout_s
-        similarity, vectors = self._similarity, self._queries
-        if similarity is None or vectors is None:
+        embeddings, vectors = self._embeddings, self._queries
+        if embeddings is None or vectors is None:
             return
-        while not similarity.wait(min(_POLL_S, max(0.0, ends - time.monotonic()))):
-            if time.monotonic() >= ends or (gives_up and similarity.progress.problem):
+        while not embeddings.wait(min(_POLL_S, max(0.0, ends - time.monotonic()))):
+            if time.monotonic() >= ends or (gives_up and embeddings.progress.problem):
                 return
-        if similarity.progress.is_ready:
+        if embeddings.progress.is_ready:
             for start in range(0, len(queries), _BATCH):
                 vectors.of(queries[start : start + _BATCH], wait_s=max(0.0, ends - time.monotonic()))
 
     def close(self) -> None:
         """Stop the background threads of this finder and of its narrowed ones."""
-        similarity = [self._similarity, *(other._similarity for other in self._narrowed)]
-        for each in (*similarity, self._queries, self._embedder):
+        embeddings = [self._embeddings, *(other._embeddings for other in self._narrowed)]
+        for each in (*embeddings, self._queries, self._embedder):
             if each is not None:
                 each.close()
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from codemode.search.index.profile import Profile
     from codemode.search.index.segment import Segment
     from codemode.search.query import LookUp
-    from codemode.search.semantic.similarity import Similarity
+    from codemode.search.semantic.similarity import EmbeddingIndex
 
 _CANDIDATES = 200  # most hits of one search, over all pages
 _LEAST = 1e-6  # avoids division by zero
@@ -77,7 +77,7 @@ class Index:
         self.vocabulary = vocabulary
         self.postings = postings
         self.weights = weights
-        self.similarity: Similarity | None = None
+        self.embeddings: EmbeddingIndex | None = None
         self._by_words: Index | None = None
         self.profile = profile or build_profile(tools, documents, postings, vocabulary)
         self.exact = exact or ExactNames.of(tools)
@@ -126,10 +126,10 @@ class Index:
             start += len(of_source)
         return parts
 
-    def with_similarity(self, similarity: Similarity) -> Index:
+    def with_embeddings(self, embeddings: EmbeddingIndex) -> Index:
         """Return a copy that also ranks by embeddings, once these are ready. It shares all arrays."""
         other = copy(self)
-        other.similarity = similarity
+        other.embeddings = embeddings
         other._by_words = self.by_words
         return other
 
@@ -157,7 +157,7 @@ class Index:
         allowed = self._facets.allowed(request)
         similarities, note = self._similarities(request.queries)
         end = request.offset + (request.limit if request.offset else max(request.limit, len(request.queries)))
-        depth = _CANDIDATES if self.similarity or len(request.queries) > 1 else min(end, _CANDIDATES)
+        depth = _CANDIDATES if self.embeddings or len(request.queries) > 1 else min(end, _CANDIDATES)
         lists = [self._searched(*each, allowed, depth) for each in zip(request.queries, similarities, strict=True)]
         page, total = _page(lists, request.offset, end)
         return Hits(
@@ -176,9 +176,9 @@ class Index:
 
     def _similarities(self, queries: Sequence[str]) -> tuple[Sequence[NDArray[np.float32] | None], str]:
         """Return the similarity of each tool to each query, None where unknown, and a note on what is missing."""
-        if self.similarity is None or not any(query.strip() for query in queries):
+        if self.embeddings is None or not any(query.strip() for query in queries):
             return [None] * len(queries), ""
-        return self.similarity.of_queries(queries)
+        return self.embeddings.of_queries(queries)
 
     def _searched(
         self, text: str, similarities: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None, depth: int

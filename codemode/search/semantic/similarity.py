@@ -52,7 +52,7 @@ class Progress:
     problem: str = ""
 
 
-class Similarity:
+class EmbeddingIndex:
     """The embeddings of one index's tools. `start` embeds the tools that the cache lacks; `close` stops this.
 
     Failed requests are retried after a pause, which doubles up to a minute, or as the service asks. Received vectors

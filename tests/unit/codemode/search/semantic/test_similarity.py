@@ -14,7 +14,7 @@ from codemode.search.query import Query
 from codemode.search.render import render
 from codemode.search.semantic.embeddings import ServiceEmbedder
 from codemode.search.semantic.query_vectors import QueryVectors
-from codemode.search.semantic.similarity import Similarity
+from codemode.search.semantic.similarity import EmbeddingIndex
 from codemode.search.semantic.vectors import VectorCache
 from codemode.settings import ServiceEmbeddings
 from tests.unit.codemode.search.embeddings_service import EmbeddingsService
@@ -32,7 +32,7 @@ KEY = "sk-a-secret-key"
 class Opened(Protocol):
     """Opens an index whose embeddings are in progress. `wait_s` is for the vector of a query."""
 
-    def __call__(self, *, wait_s: float = WAIT_S, batch: int = 64) -> tuple[Index, Similarity]: ...
+    def __call__(self, *, wait_s: float = WAIT_S, batch: int = 64) -> tuple[Index, EmbeddingIndex]: ...
 
 
 @pytest.fixture
@@ -58,19 +58,19 @@ def opened(
     index: Index, service: EmbeddingsService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Opened]:
     monkeypatch.setenv("EMBEDDINGS_KEY", KEY)
-    made: list[Similarity | QueryVectors | ServiceEmbedder] = []
+    made: list[EmbeddingIndex | QueryVectors | ServiceEmbedder] = []
 
-    def open_(*, wait_s: float = WAIT_S, batch: int = 64) -> tuple[Index, Similarity]:
+    def open_(*, wait_s: float = WAIT_S, batch: int = 64) -> tuple[Index, EmbeddingIndex]:
         settings = ServiceEmbeddings.model_validate(
             {"kind": "openai", "model": "topics", "base_url": service.base_url, "api_key": {"env": "EMBEDDINGS_KEY"}}
         )
         embedder = ServiceEmbedder(settings)
         queries = QueryVectors(embedder, wait_s=wait_s)
         cache = VectorCache(tmp_path, embedder.name)
-        similarity = Similarity(index.tools, embedder, cache, queries, batch=batch, first_pause_s=0.01)
-        made.extend((similarity, queries, embedder))
-        similarity.start()
-        return index.with_similarity(similarity), similarity
+        embeddings = EmbeddingIndex(index.tools, embedder, cache, queries, batch=batch, first_pause_s=0.01)
+        made.extend((embeddings, queries, embedder))
+        embeddings.start()
+        return index.with_embeddings(embeddings), embeddings
 
     yield open_
     service.gate.set()
@@ -92,8 +92,8 @@ def until(holds: Callable[[], bool]) -> None:
 
 def test_a_tool_is_found_by_meaning_without_a_common_word(index: Index, opened: Opened) -> None:
     assert index.search("limousine").hits == ()
-    both, similarity = opened()
-    assert similarity.wait(WAIT_S)
+    both, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
     assert first(both, "limousine") == "garage.repair"
     assert first(both, "peel fruit") == "shop.peel"
     assert first(both, "map.ford") == "map.ford"
@@ -102,12 +102,12 @@ def test_a_tool_is_found_by_meaning_without_a_common_word(index: Index, opened: 
 
 @pytest.mark.parametrize("query", ["???", "\N{GRINNING FACE}"])
 def test_a_query_without_known_words_is_unsure(opened: Opened, query: str) -> None:
-    both, similarity = opened()
-    assert similarity.wait(WAIT_S)
+    both, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
     answer = both.search(query)
     assert answer.hits
     assert answer.unsure == (0,)
-    assert (similarity.progress.done, similarity.progress.total, similarity.progress.is_ready) == (3, 3, True)
+    assert (embeddings.progress.done, embeddings.progress.total, embeddings.progress.is_ready) == (3, 3, True)
 
 
 def test_search_uses_words_until_the_vectors_are_ready(opened: Opened, service: EmbeddingsService) -> None:
@@ -120,8 +120,8 @@ def test_search_uses_words_until_the_vectors_are_ready(opened: Opened, service: 
 
 
 def test_all_queries_of_a_search_are_embedded_in_one_request(opened: Opened, service: EmbeddingsService) -> None:
-    both, similarity = opened()
-    assert similarity.wait(WAIT_S)
+    both, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
     before = len(service.asked)
     hits = both.search(Query(("limousine", "fruit", "limousine"))).hits
     assert {"garage.repair", "shop.peel"} == {hit.tool.id for hit in hits[:2]}
@@ -131,8 +131,8 @@ def test_all_queries_of_a_search_are_embedded_in_one_request(opened: Opened, ser
 
 
 def test_a_late_answer_is_awaited_once_and_used_by_the_next_search(opened: Opened, service: EmbeddingsService) -> None:
-    both, similarity = opened(wait_s=0.05)
-    assert similarity.wait(WAIT_S)
+    both, embeddings = opened(wait_s=0.05)
+    assert embeddings.wait(WAIT_S)
     service.gate.clear()
     hits = both.search("limousine river")
     assert hits.hits[0].tool.id == "map.ford"
@@ -147,9 +147,9 @@ def test_a_late_answer_is_awaited_once_and_used_by_the_next_search(opened: Opene
 
 def test_only_a_failed_batch_is_retried(opened: Opened, service: EmbeddingsService) -> None:
     service.misbehave = lambda number, _: (503, {}, b"gone") if 3 <= number <= 5 else None
-    both, similarity = opened(batch=1)
-    assert similarity.wait(WAIT_S)
-    assert similarity.progress.is_ready
+    both, embeddings = opened(batch=1)
+    assert embeddings.wait(WAIT_S)
+    assert embeddings.progress.is_ready
     texts = [texts[0] for texts in service.asked if texts != ["list"]]
     assert len(texts) == 4  # three tools, and the retry of the failed one
     assert len(set(texts)) == 3
@@ -159,9 +159,9 @@ def test_only_a_failed_batch_is_retried(opened: Opened, service: EmbeddingsServi
 def test_retry_after_is_obeyed(opened: Opened, service: EmbeddingsService) -> None:
     service.misbehave = lambda number, _: (429, {"Retry-After": "1"}, b"{}") if number == 2 else None
     begun = time.monotonic()
-    _, similarity = opened()
-    assert similarity.wait(WAIT_S)
-    assert similarity.progress.is_ready
+    _, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
+    assert embeddings.progress.is_ready
     assert time.monotonic() - begun >= 1
 
 
@@ -178,20 +178,20 @@ def test_a_final_failure_ends_the_work_with_a_hint(
 ) -> None:
     elsewhere = {"Location": service.base_url}
     service.misbehave = lambda *_: (status, elsewhere, f'{{"error": {{"message": "wrong key: {KEY}"}}}}'.encode())
-    both, similarity = opened()
+    both, embeddings = opened()
     with caplog.at_level(logging.DEBUG, "codemode"):
-        assert similarity.wait(WAIT_S)
+        assert embeddings.wait(WAIT_S)
     hits = both.search("river")
     assert hits.hits[0].tool.id == "map.ford"
     assert f"the embeddings service answered {status}; {hint}" in hits.note
     assert hits.note.endswith("ranked by words alone")
-    assert KEY not in hits.note + caplog.text + repr(similarity.progress)
+    assert KEY not in hits.note + caplog.text + repr(embeddings.progress)
     assert service.keys == [f"Bearer {KEY}"]
 
 
 def test_a_query_without_a_vector_is_answered_by_words(opened: Opened, service: EmbeddingsService) -> None:
-    both, similarity = opened()
-    assert similarity.wait(WAIT_S)
+    both, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
     service.close()
     hits = both.search("river")
     assert hits.hits[0].tool.id == "map.ford"
@@ -212,35 +212,35 @@ def test_a_query_without_a_vector_is_answered_by_words(opened: Opened, service: 
 )
 def test_a_malformed_answer_is_retried(opened: Opened, service: EmbeddingsService, body: bytes) -> None:
     service.misbehave = lambda number, _: (200, {}, body) if number < 3 else None
-    both, similarity = opened()
-    assert similarity.wait(WAIT_S)
-    assert similarity.progress.is_ready
+    both, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
+    assert embeddings.progress.is_ready
     assert first(both, "limousine") == "garage.repair"
 
 
 def test_vectors_of_two_sizes_are_not_mixed(opened: Opened, service: EmbeddingsService) -> None:
     service.misbehave = lambda *_: setattr(service, "size", 2 + len(service.asked))
-    both, similarity = opened()
-    assert similarity.wait(WAIT_S)
+    both, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
     assert "returned vectors of 3 and of 4 numbers" in both.search("river").note
 
 
 def test_vectors_are_reused_from_disk(opened: Opened, service: EmbeddingsService) -> None:
-    _, similarity = opened()
-    assert similarity.wait(WAIT_S)
+    _, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
     assert [len(texts) for texts in service.asked] == [1, 3]
-    again, similarity = opened()
-    assert similarity.wait(WAIT_S)
+    again, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
     assert [len(texts) for texts in service.asked] == [1, 3, 1]
     assert first(again, "limousine") == "garage.repair"
 
 
 def test_another_vector_size_discards_the_cache(opened: Opened, service: EmbeddingsService) -> None:
-    old, similarity = opened()
-    assert similarity.wait(WAIT_S)
+    old, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
     service.size = 5
     assert old.search("limousine").note == "the embeddings model has changed; restart codemode: ranked by words alone"
-    new, similarity = opened()
-    assert similarity.wait(WAIT_S)
+    new, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
     assert [len(texts) for texts in service.asked] == [1, 3, 1, 1, 3]
     assert first(new, "limousine") == "garage.repair"
