@@ -28,7 +28,7 @@ from codemode.catalog.effect_table import (
     THINGS,
     UNSPACED,
 )
-from codemode.catalog.names import snake
+from codemode.catalog.identifiers import snake
 from codemode.catalog.tool import Effect
 from codemode.text.normal_form import normalized
 from codemode.text.prose import plain

@@ -1,4 +1,4 @@
-"""The only place where names are made: ids of tools, names of parameters, names of types.
+"""The ids of tools.
 
 A name depends on what it names and on what it would collide with, never on the order in the document. Ids are
 `namespace.group.operation`: the group from the first tag, or from the path where there is no tag or the tag says
@@ -9,20 +9,17 @@ group, else from method and path.
 from __future__ import annotations
 
 import hashlib
-import keyword
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from codemode.text.normal_form import normalized
+from codemode.catalog.identifiers import identifier, legal, snake
+from codemode.catalog.shortening import FILLERS, LONGEST_ID, fit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-#: Function names of chat-completion APIs end here (`^[a-zA-Z0-9_-]{1,64}$`), so that an id can serve as one.
-LONGEST_ID = 64
 
 #: More operations than this in one tag are no group but a heap (GitHub's largest tag has 204, Graph's 673).
 LARGEST_GROUP = 80
@@ -39,23 +36,10 @@ _NO_GROUP = "core"
 #: Where one part holds more than this of a heap, dividing by it leaves a heap.
 _MOST_IN_ONE_PART = 0.9
 
-#: No level of a group is cut to less.
-_SHORTEST_LEVEL = 6
 
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _VERSIONED = re.compile(r"_v\d+\w*$")
-_NOT_WORD = re.compile(r"[^A-Za-z0-9]+")
 _VERSION = re.compile(r"^(v\d+([._]\d+)*((alpha|beta|rc)\d*)?|api|rest|\d+(\.\d+)*)$", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"\{[^}]*\}")
-
-#: Symbols that tell two wire names apart (Twilio's `EndTime<` and `EndTime>`).
-_SYMBOLS = {"<=": "_lte", ">=": "_gte", "<": "_lt", ">": "_gt", "!=": "_not", "+": "_plus", "*": "_star"}
-_SYMBOL = re.compile("|".join(re.escape(symbol) for symbol in _SYMBOLS))
-
-#: Letters that Unicode does not take apart.
-_LETTERS = str.maketrans(
-    {"ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,62 +55,6 @@ class OperationKey:
     def key(self) -> str:
         """The identity of the operation, under which a given id is kept."""
         return f"{self.method.upper()} {self.path}"
-
-
-@lru_cache(maxsize=65_536)
-def snake(text: str) -> str:
-    """Words in lower case joined by underscores: `listOAuth2Apps` and `List OAuth2-apps` alike. May be empty."""
-    words = _NOT_WORD.sub(" ", _CAMEL.sub(" ", _ascii(text).replace("'", ""))).split()
-    joined = "_".join(words).lower()
-    return joined.replace("o_auth2", "oauth2").replace("o_auth", "oauth").replace("i_ds", "ids")
-
-
-def _ascii(text: str) -> str:
-    """Letters without their marks; what has no Latin letter is left out."""
-    if text.isascii():
-        return text
-    return normalized("NFKD", text.translate(_LETTERS)).encode("ascii", "ignore").decode()
-
-
-def identifier(text: str, fallback: str = "unnamed") -> str:
-    """`text` in snake case as a part of an id: a valid Python name, no keyword, no leading underscore."""
-    return _legal(snake(text) or fallback)
-
-
-def type_name(text: str) -> str:
-    """`text` as a name of a type: `full-repository` gives `FullRepository`; empty where nothing is left."""
-    parts = [part for part in re.split(r"[^A-Za-z0-9]+", text) if part]
-    name = "".join(part if part[0].isupper() else part[0].upper() + part[1:] for part in parts)
-    return f"T{name}" if name[:1].isdigit() else name
-
-
-def parameter_name(wire_name: str) -> str:
-    """A wire name as a Python keyword argument; what is a valid name already stays as it is."""
-    if wire_name.isidentifier() and wire_name.isascii() and not wire_name.startswith("__"):
-        return f"{wire_name}_" if keyword.iskeyword(wire_name) else wire_name
-    text = _SYMBOL.sub(lambda symbol: _SYMBOLS[symbol[0]], _ascii(wire_name))
-    return _legal(_NOT_WORD.sub("_", text).strip("_") or "value")
-
-
-def parameter_names(wire_names: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Distinct Python names for `(location, wire name)` pairs: path first, then query, header, cookie, body.
-
-    A valid wire name keeps its name against one that had to be changed. Where the same name travels in two places, the
-    earlier place keeps it and the later one gets its place as prefix: `index` and `query_index`, `dryRun` and
-    `body_dryRun`.
-    """
-    wanted = [parameter_name(wire) for _, wire in wire_names]
-    if len(set(wanted)) == len(wanted):
-        return tuple(wanted)
-    names: dict[int, str] = {}
-    taken: set[str] = set()
-    for index in sorted(range(len(wanted)), key=lambda index: (wanted[index] != wire_names[index][1], index)):
-        name = wanted[index]
-        if name in taken:
-            name = f"{wire_names[index][0].partition('_')[0]}_{name}"
-        names[index] = _free(name, taken)
-        taken.add(names[index])
-    return tuple(names[index] for index in range(len(wire_names)))
 
 
 def tool_ids(
@@ -165,7 +93,7 @@ def plain_ids(
     wanted = {"/".join(path): [identifier(part) for part in path] for path in paths}
     open_ = {key: parts for key, parts in wanted.items() if key not in kept}
     proposed = {
-        key: _fit(namespace, ".".join(parts[:-1]), parts[-1]) if len(parts) > 1 else f"{namespace}.{parts[0]}"
+        key: fit(namespace, ".".join(parts[:-1]), parts[-1]) if len(parts) > 1 else f"{namespace}.{parts[0]}"
         for key, parts in open_.items()
     }
     uses = Counter((*proposed.values(), *kept.values()))
@@ -240,7 +168,7 @@ def _divided(group: str, members: list[_Member], levels: int = 2) -> Iterator[tu
         if len(inside) < _FEWEST_TOGETHER or not name:
             rest += inside
         else:
-            inner = _legal(name) if group == _NO_GROUP else f"{group}.{_legal(name)}"
+            inner = legal(name) if group == _NO_GROUP else f"{group}.{legal(name)}"
             yield from _divided(inner, [member.deeper() for member in inside], levels - 1)
     yield group, rest
 
@@ -271,7 +199,7 @@ def _noun(operation: OperationKey, said: set[str]) -> str:
     """What an operation is about, where its path does not say: `DescribeVpcEndpoints` is about `vpc`."""
     name = operation.operation_id.removeprefix(f"{operation.method.upper()}_")
     words = [word for word in snake(name).split("_") if word not in said]
-    return next((word for word in words[1:] if word not in _FILLERS and not word.isdigit()), "")
+    return next((word for word in words[1:] if word not in FILLERS and not word.isdigit()), "")
 
 
 def _tag_group(tag: str) -> str:
@@ -291,7 +219,7 @@ def _static_segments(path: str) -> list[str]:
 
 def _from_operation_id(namespace: str, group: str, operation: OperationKey) -> str:
     name = _operation_name(group, operation)
-    return _fit(namespace, group, name) if name else _from_path(namespace, group, operation)
+    return fit(namespace, group, name) if name else _from_path(namespace, group, operation)
 
 
 def _operation_name(group: str, operation: OperationKey) -> str:
@@ -309,7 +237,7 @@ def _own_words(group: str, name: str) -> str:
         if rest != name and rest and not rest[0].isdigit():
             name = rest
             break
-    return _legal(name)
+    return legal(name)
 
 
 def _repeats_path(operation: OperationKey) -> bool:
@@ -336,7 +264,7 @@ def _from_path(namespace: str, group: str, operation: OperationKey) -> str:
     verb = _verb(operation, bool(words))
     if words and verb != "list":
         words[-1] = _singular(words[-1]) if verb == "create" or operation.path.rstrip("/").endswith("}") else words[-1]
-    return _fit(namespace, group, _legal("_".join([verb, *words])))
+    return fit(namespace, group, legal("_".join([verb, *words])))
 
 
 def _singular(noun: str) -> str:
@@ -346,7 +274,7 @@ def _singular(noun: str) -> str:
 
 
 def _from_whole_operation_id(namespace: str, group: str, operation: OperationKey) -> str:
-    return _fit(namespace, group, _legal(snake(operation.operation_id)))
+    return fit(namespace, group, legal(snake(operation.operation_id)))
 
 
 def _from_path_and_holes(namespace: str, group: str, operation: OperationKey) -> str:
@@ -355,7 +283,7 @@ def _from_path_and_holes(namespace: str, group: str, operation: OperationKey) ->
     if operation.method.upper() == "POST" and base.startswith("update"):
         base = base.replace("update", "create", 1)  # PATCH updates beside it
     name = "_".join([base, "by", *names]) if names else f"{base}_{operation.method.lower()}"
-    return _fit(namespace, group, _legal(name))
+    return fit(namespace, group, legal(name))
 
 
 def _from_digest(namespace: str, group: str, operation: OperationKey) -> str:
@@ -397,88 +325,5 @@ def _without_generated_tail(operation: OperationKey) -> str:
     return name
 
 
-def _fit(namespace: str, group: str, name: str) -> str:
-    """The id within `LONGEST_ID`: long words give way to short ones, then words are left out of the middle."""
-    whole = f"{namespace}.{group}.{name}"
-    if len(whole) <= LONGEST_ID:
-        return whole
-    words = [
-        _SHORTER.get(word, word) for index, word in enumerate(name.split("_")) if not index or word not in _FILLERS
-    ]
-    if len(namespace) + len(group) + 2 > LONGEST_ID // 2:
-        group = _short_group(group, LONGEST_ID // 2 - 4)
-    room = LONGEST_ID - len(namespace) - len(group) - 3
-    return f"{namespace}.{group}.{_legal(_shorten(words, max(room, 8)))}"
-
-
-def _short_group(group: str, room: int) -> str:
-    """All levels of a group; the longest is cut until they fit."""
-    levels = ["_".join(_SHORTER.get(word, word) for word in level.split("_")) for level in group.split(".")]
-    while len(".".join(levels)) > room and max(map(len, levels)) > _SHORTEST_LEVEL:
-        longest = max(range(len(levels)), key=lambda index: len(levels[index]))
-        level = levels[longest]
-        levels[longest] = _shorten(level.split("_"), len(level) - 1)
-    return ".".join(_legal(level.rstrip("_")) for level in levels)
-
-
-def _shorten(words: list[str], room: int) -> str:
-    """As many words as fit, from both ends: what they begin and end with tells operations apart best."""
-    if len("_".join(words)) <= room:
-        return "_".join(words)
-    head: list[str] = []
-    tail: list[str] = []
-    left = list(words)
-    while left:
-        side, index = (head, 0) if len(head) <= len(tail) else (tail, -1)
-        if len("_".join([*head, *tail, left[index]])) > room:
-            break
-        word = left.pop(index)
-        side.insert(len(side) if side is head else 0, word)
-    return "_".join([*head, *tail]) or words[0][:room]
-
-
-_FILLERS = frozenset(("a", "an", "the", "of", "for", "from", "to", "in", "on", "with", "and", "by", "all"))
-
-#: Usual short forms, used where an id would be too long.
-_SHORTER = {
-    "administration": "admin",
-    "application": "app",
-    "applications": "apps",
-    "authentication": "auth",
-    "authorization": "authz",
-    "configuration": "config",
-    "configurations": "configs",
-    "environment": "env",
-    "environments": "envs",
-    "information": "info",
-    "management": "mgmt",
-    "namespaced": "ns",
-    "notification": "notif",
-    "notifications": "notifs",
-    "organization": "org",
-    "organizations": "orgs",
-    "permission": "perm",
-    "permissions": "perms",
-    "repositories": "repos",
-    "repository": "repo",
-}
-
-
 def _digest(text: str, length: int) -> str:
     return hashlib.blake2s(text.encode()).hexdigest()[:length]
-
-
-def _legal(name: str) -> str:
-    name = name.lstrip("_") or "unnamed"
-    if name[0].isdigit():
-        name = f"n{name}"
-    return f"{name}_" if keyword.iskeyword(name) else name
-
-
-def _free(name: str, taken: set[str]) -> str:
-    number = 2
-    candidate = name
-    while candidate in taken:
-        candidate = f"{name}_{number}"
-        number += 1
-    return candidate

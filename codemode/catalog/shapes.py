@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from codemode.catalog.names import type_name
+from codemode.catalog.identifiers import type_name
 from codemode.catalog.tokens import estimate
 
 if TYPE_CHECKING:

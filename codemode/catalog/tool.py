@@ -85,8 +85,44 @@ class Details:
     paging: Paging | None = None  # how it comes in pages, where its source knows that and need not be guessed
 
 
+def _no_details() -> Details:
+    return Details(())
+
+
+class _LazyDetails:
+    """The details of a tool: made on first use, and then kept."""
+
+    __slots__ = ("_details", "_load", "_names")
+
+    def __init__(
+        self, load: Callable[[], Details], names: tuple[str, ...] | None = None, details: Details | None = None
+    ) -> None:
+        self._load = load
+        self._names = names
+        self._details = details
+
+    def get(self) -> Details:
+        """Return the details."""
+        if self._details is None:
+            self._details = self._load()
+        return self._details
+
+    @property
+    def known_names(self) -> tuple[str, ...] | None:
+        """The names of the parameters, None as long as nobody asked for them."""
+        return self._names
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the parameters. Details made for this alone are not kept: a catalog is indexed whole."""
+        if self._names is None:
+            details = self._load() if self._details is None else self._details
+            self._names = tuple(parameter.name for parameter in details.parameters)
+        return self._names
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, init=False, eq=False, repr=False)
 class Tool:
-    """One operation. Immutable; equal only to itself.
+    """One operation. Frozen; equal only to itself.
 
     `id` is `namespace.path` and at the same time the Python name that a program calls (`github.issues.create`).
     `parameters` come required first. `aliases` are exact other names (operationId, wire name). `retrieval_text` is for
@@ -95,32 +131,27 @@ class Tool:
     `tier` is a class of the author's or the operator's, `revert` the call that takes one of this tool back
     (`members.unfreeze(id=result.id)`, see `codemode.catalog.inverse`). `effect_word` is the word that made the effect
     destructive, empty where none did; `effect_said` tells that its author or the operator said the effect.
-    Instead of parameters, invocation and returns a function `details` may be given, which makes them when they are
-    first asked for, and with it the `names` of the parameters where they are known already.
+    Instead of `parameters`, `invocation` and `returns`, pass a function `details` that makes them on first use, and
+    with it the `names` of the parameters if they are known already.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_details",
-        "_load",
-        "_names",
-        "aliases",
-        "deprecated",
-        "description",
-        "effect",
-        "effect_said",
-        "effect_word",
-        "examples",
-        "id",
-        "key",
-        "related",
-        "retrieval_text",
-        "revert",
-        "source",
-        "summary",
-        "tags",
-        "tier",
-    )
+    id: str
+    source: str
+    summary: str
+    description: str
+    effect: Effect
+    effect_word: str
+    effect_said: bool
+    tags: tuple[str, ...]
+    aliases: tuple[str, ...]
+    examples: tuple[str, ...]
+    related: tuple[str, ...]
+    retrieval_text: str
+    deprecated: bool
+    key: str
+    tier: str
+    revert: str
+    _lazy: _LazyDetails
 
     def __init__(
         self,
@@ -147,35 +178,36 @@ class Tool:
         names: tuple[str, ...] | None = None,
         details: Callable[[], Details] | None = None,
     ) -> None:
-        self.id = id
-        self.source = source
-        self.summary = summary
-        self.description = description
-        self.effect = effect
-        self.effect_word = effect_word
-        self.effect_said = effect_said
-        self.tags = tags
-        self.aliases = aliases
-        self.examples = examples
-        self.related = related
-        self.retrieval_text = retrieval_text
-        self.deprecated = deprecated
-        self.key = key
-        self.tier = tier
-        self.revert = revert
-        self._names = names
-        self._load = details
-        self._details = None if details else Details(parameters, invocation, returns)
+        known = None if details else Details(parameters, invocation, returns)
+        fields: dict[str, object] = {
+            "id": id,
+            "source": source,
+            "summary": summary,
+            "description": description,
+            "effect": effect,
+            "effect_word": effect_word,
+            "effect_said": effect_said,
+            "tags": tags,
+            "aliases": aliases,
+            "examples": examples,
+            "related": related,
+            "retrieval_text": retrieval_text,
+            "deprecated": deprecated,
+            "key": key,
+            "tier": tier,
+            "revert": revert,
+            "_lazy": _LazyDetails(details or _no_details, names, known),
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         return f"Tool({self.id!r})"
 
     @property
     def details(self) -> Details:
-        """Parameters, invocation and result, kept once made."""
-        if self._details is None:
-            self._details = self._load() if self._load else Details(())
-        return self._details
+        """Parameters, invocation and result."""
+        return self._lazy.get()
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -204,11 +236,8 @@ class Tool:
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
-        """The names of the parameters. Details made for this alone are not kept: a catalog is indexed whole."""
-        if self._names is None:
-            details = self._details or (self._load() if self._load else Details(()))
-            self._names = tuple(parameter.name for parameter in details.parameters)
-        return self._names
+        """The names of the parameters."""
+        return self._lazy.names()
 
     def changed(
         self,
@@ -241,8 +270,8 @@ class Tool:
             key=self.key,
             tier=self.tier if tier is None else tier,
             revert=self.revert if revert is None else revert,
-            names=self._names,
-            details=lambda: self.details,
+            names=self._lazy.known_names,
+            details=self._lazy.get,
         )
 
     def parameter(self, name: str) -> Parameter | None:

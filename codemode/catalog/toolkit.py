@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codemode.catalog.names import identifier
+from codemode.catalog.identifiers import identifier
 
 
 @dataclass(frozen=True, slots=True)

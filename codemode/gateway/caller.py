@@ -6,7 +6,6 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from codemode.parameters import instance
 from codemode.settings import DEFAULT_ROLE
 from codemode.transports.auth.credentials import NOBODY, CallerCredentials
 
@@ -44,8 +43,6 @@ class Caller:
         brought = CallerCredentials(credentials)
         return replace(self, credentials=brought, secrets=(*self.secrets, *brought.secrets))
 
-
-CALLER = instance(Caller, {str: "Caller(…) makes one of an id", type(None): "leave it out for the one on this machine"})
 
 #: Whoever uses the service in its own process or on its own machine without a key.
 LOCAL = Caller("local")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from copy import copy
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +26,7 @@ from codemode.errors import (
 from codemode.gateway.call import CallState, JudgedCall, ToolOutcome
 from codemode.gateway.policy import AccessPolicy, AccessRequest, Decision, Ruling
 from codemode.sources.destination import HERE
-from codemode.transports.content import OWNER
-from codemode.transports.departure import DEPARTURE
+from codemode.transports.base import CallContext
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from codemode.sources.destination import Place
     from codemode.transports.base import Transport
 
-    Send = Callable[[Transport, Tool, Mapping[str, Any]], Awaitable[Any]]
+    Send = Callable[[Transport, Tool, Mapping[str, Any], CallContext], Awaitable[Any]]
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +51,8 @@ _NOT_LET_IN = Ruling(Decision.DENY, "the key of the program is no longer good")
 
 #: Errors that the operator is told of, each once.
 _TOLD_AT_MOST = 100
+
+_NO_CONTEXT = CallContext()
 
 
 class Gateway:
@@ -112,47 +114,45 @@ class Gateway:
         return self._places.get(tool.source, HERE)
 
     def takes_key(self, tool: Tool) -> bool:
-        """Whether the service of the tool knows a second attempt at a write by its idempotency key."""
-        return bool(getattr(self._transports.get(tool.source), "idempotency_header", ""))
+        """Whether the service of the tool accepts idempotency keys."""
+        return bool(self._transports[tool.source].idempotency_header)
 
-    async def send(self, judged: JudgedCall) -> ToolOutcome:
-        """Send a call that was judged, if it is allowed. Never raises for what the caller or the other side did."""
+    async def send(self, judged: JudgedCall, context: CallContext = _NO_CONTEXT) -> ToolOutcome:
+        """Send a judged call, if it is allowed. Errors of the call are in the outcome; they are not raised.
 
-        async def send(transport: Transport, tool: Tool, arguments: Mapping[str, Any]) -> Any:
-            caller = judged.call.caller
-            value = await transport.call(tool, arguments, caller.credentials)
-            self._shapes.observe(tool, value, caller.id)
+        The owner and the credentials of `context` are replaced by those of the caller.
+        """
+
+        async def send(transport: Transport, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
+            value = await transport.call(tool, arguments, context)
+            self._shapes.observe(tool, value, context.owner)
             return value
 
-        return await self._pass(judged, send)
+        return await self._pass(judged, context, send)
 
-    async def send_page(self, judged: JudgedCall) -> ToolOutcome:
-        """The same for a page of a list; the value is the transport's page."""
+    async def send_page(self, judged: JudgedCall, context: CallContext = _NO_CONTEXT) -> ToolOutcome:
+        """Send a judged call for one page of a list. The value is the transport's `Page`."""
 
-        async def send(transport: Transport, tool: Tool, arguments: Mapping[str, Any]) -> Any:
-            return await transport.call_page(tool, arguments, judged.call.caller.credentials)
+        async def send(transport: Transport, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
+            return await transport.call_page(tool, arguments, context)
 
-        return await self._pass(judged, send)
+        return await self._pass(judged, context, send)
 
     async def call(self, call: ToolCall) -> ToolOutcome:
         """Judge and send in one."""
         return await self.send(self.judge(call))
 
-    async def _pass(self, judged: JudgedCall, send: Send) -> ToolOutcome:
+    async def _pass(self, judged: JudgedCall, context: CallContext, send: Send) -> ToolOutcome:
         tool = judged.tool
         if judged.error is not None or tool is None:
             return ToolOutcome(tool.id if tool else judged.call.tool, judged.state, error=judged.error)
-        owner = OWNER.set(judged.call.caller.id)
-        transport, departure = self._transports[tool.source], DEPARTURE.get()
+        caller, start = judged.call.caller, _Start(context.before_send)
+        context = replace(context, owner=caller.id, credentials=caller.credentials, before_send=start)
         try:
-            if not getattr(transport, "has_pace", False):
-                await departure.leave()
-            value = await send(transport, tool, judged.arguments)
+            value = await send(self._transports[tool.source], tool, judged.arguments, context)
         except CallError as error:
             self._tell(error)
-            return ToolOutcome(tool.id, _state_after(error, tool, has_left=departure.has_left), error=error)
-        finally:
-            OWNER.reset(owner)
+            return ToolOutcome(tool.id, _state_after(error, tool, has_started=start.has_started), error=error)
         return ToolOutcome(tool.id, CallState.COMMITTED, value=value)
 
     def _tell(self, error: CallError) -> None:
@@ -163,11 +163,23 @@ class Gateway:
             log.warning("%s", said)
 
 
-def _state_after(error: CallError, tool: Tool, *, has_left: bool) -> CallState:
-    """What is known of a call that ended in an error: of one that may have changed something, whether it did."""
+@dataclass(slots=True)
+class _Start:
+    """Awaits `before_send`, and remembers that it allowed the call to be sent."""
+
+    before_send: Callable[[], Awaitable[None]]
+    has_started: bool = False
+
+    async def __call__(self) -> None:
+        await self.before_send()
+        self.has_started = True
+
+
+def _state_after(error: CallError, tool: Tool, *, has_started: bool) -> CallState:
+    """Return the state of a call that ended in an error; for a write, whether it was done, if that is known."""
     is_write = tool.effect is not Effect.READ
     match error:
-        case UpstreamTimeout() if has_left:
+        case UpstreamTimeout() if has_started:
             return CallState.UNKNOWN
         case UpstreamTimeout():
             return CallState.NOT_STARTED

@@ -86,6 +86,11 @@ class Finder:
         """Return the hits of a query. Raises SearchInvalid for a filter with an unknown value."""
         return self.index.search(query)
 
+    def search_with_look_ups(self, query: Query) -> Hits:
+        """Return the hits of a query, with look-ups for the leading ones."""
+        index = self.index
+        return index.with_look_ups(index.search(query))
+
     @property
     def uses_embeddings(self) -> bool:
         """Whether embeddings are configured. A search may then wait for the vector of its query."""

@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING, Protocol
 from codemode.errors import SearchInvalid
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from codemode.catalog.tool import Effect, Tool
 
 DEFAULT_LIMIT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp:
+    """A tool that provides the value of another tool's `parameter`. `parameter` is "" for a declared relation."""
+
+    parameter: str
+    tool: Tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +47,11 @@ class Query:
         object.__setattr__(self, "queries", readable)  # command-line arguments may hold invalid UTF-8
 
 
-@dataclass(frozen=True, slots=True)
-class LookUp:
-    """A tool that provides the value of another tool's `parameter`. `parameter` is "" for a declared relation."""
-
-    parameter: str
-    tool: Tool
-
-
 class Found(Protocol):
     """The result of one search. Its methods take the rank of a hit."""
 
     def matched(self, rank: int) -> tuple[str, ...]:
         """Return the query words that a tool matches, each with the matching fields."""
-        ...
-
-    def look_ups(self, rank: int) -> Sequence[LookUp]:
-        """Return tools that provide what a tool requires."""
         ...
 
 
@@ -80,11 +76,6 @@ class Hit:
         return self.found.matched(self.rank)
 
     @property
-    def look_ups(self) -> Sequence[LookUp]:
-        """Tools that provide what this one requires, such as an id. Computed on access, by a search."""
-        return self.found.look_ups(self.rank)
-
-    @property
     def namespace(self) -> str:
         """The namespace of the tool."""
         return self.tool.namespace
@@ -103,6 +94,7 @@ class Hits:
     estimates for each search, from 0 to 1, that its first hit is right. `unsure` and `empty` are the positions of the
     searches with low confidence and without hits. `nearest` are the most similar ids if there is no hit at all. `note`
     says what the answer lacks, such as embeddings that are not ready.
+    `look_ups` maps tool ids to the tools that provide what a hit requires, such as an id (`Index.with_look_ups`).
     """
 
     query: Query
@@ -114,3 +106,14 @@ class Hits:
     empty: tuple[int, ...] = ()
     nearest: tuple[str, ...] = ()
     note: str = ""
+    look_ups: Mapping[str, tuple[LookUp, ...]] = field(default_factory=dict)
+
+    @property
+    def leads(self) -> list[Hit]:
+        """The first hit of each query. On the first page, hits that another query leads with are left out."""
+        first: dict[int, Hit] = {}
+        for hit in self.hits:
+            first.setdefault(hit.query, hit)
+        return [
+            first[query] for query in sorted(first) if self.query.offset or first[query].tool.id == self.best[query]
+        ]

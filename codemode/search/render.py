@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from codemode.catalog import stubs, tokens
-from codemode.catalog.names import snake
+from codemode.catalog.identifiers import snake
 from codemode.catalog.tool import Effect
 from codemode.text.visible import visible
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
     from codemode.catalog.tool import Tool
     from codemode.search.query import Hit, Hits
+    from codemode.search.request import Detail
 
     #: Returns the schema observed in the results of a tool whose document declares none.
     Observed = Callable[[Tool], Schema | None]
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     Guarded = Callable[[Tool], bool]
 
 BUDGET_TOKENS = 1_200
-Detail = Literal["auto", "full"]
 
 _CLOSING_TOKENS = 60  # reserved for the last lines
 _LOOK_UP_TOKENS = 40  # budget of a look-up
@@ -67,7 +67,7 @@ def render(
     if not hits.hits:
         return _within(visible(_nothing(hits)), budget_tokens)
     page = _Page(hits, detail, budget_tokens - _CLOSING_TOKENS, observed)
-    leads = _leads(hits)
+    leads = hits.leads
     for place, lead in enumerate(leads):
         page.lead(lead, of=len(leads) - place)
     page.note(_repeated(hits))
@@ -159,7 +159,7 @@ class _Page:
             share = 1.0 if hit.exact else _FULL_SHARE
             return [stubs.full(tool, budget_tokens=min(stubs.FULL_TOKENS, int(room * share)), observed=observed)]
         related = []
-        for look_up in hit.look_ups:
+        for look_up in self._hits.look_ups.get(tool.id, ()):
             what = f"{look_up.parameter} from" if look_up.parameter else "see also"
             is_known = any(f"{look_up.tool.id}(" in block for block in self._blocks)
             text = look_up.tool.id if is_known else stubs.one_liner(look_up.tool, budget_tokens=_LOOK_UP_TOKENS)
@@ -178,17 +178,9 @@ def _cost(lines: Iterable[str]) -> int:
     return tokens.count(text) + 1 if text else 0
 
 
-def _leads(hits: Hits) -> list[Hit]:
-    """Return the first hit of each query. On the first page, hits that another query leads with are left out."""
-    first: dict[int, Hit] = {}
-    for hit in hits.hits:
-        first.setdefault(hit.query, hit)
-    return [first[query] for query in sorted(first) if hits.query.offset or first[query].tool.id == hits.best[query]]
-
-
 def _repeated(hits: Hits) -> Iterator[str]:
     """Yield a line for each query whose best hit is shown under another query."""
-    led = {hit.query for hit in _leads(hits)}
+    led = {hit.query for hit in hits.leads}
     for query, best in enumerate(hits.best):
         if best and query not in led and not hits.query.offset:
             yield f"# {_quoted(hits, query)}: {best}, above"

@@ -31,7 +31,7 @@ def wholly_unavailable(catalog: Catalog, place: str | None) -> bool:
     return place is not None and place.partition(".")[0] in catalog.unavailable
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SearchAnswer:
     """The answer to a search: `text` for a model, and `hits`, one page of all `total`, best first.
 
@@ -43,6 +43,9 @@ class SearchAnswer:
     total: int
     unsure: tuple[str, ...] = ()
     note: str = ""
+
+    def __repr__(self) -> str:
+        return self.text
 
     def to_json(self) -> dict[str, Any]:
         """Return the answer as JSON data."""

@@ -18,7 +18,13 @@ from codemode.settings.credentials import (
     OAuth2Credential,
 )
 from codemode.settings.embeddings import EmbeddingSettings, LocalEmbeddings, ServiceEmbeddings
-from codemode.settings.file import API_KEY_VARIABLE, DEFAULT_FILE, load_settings, settings_for_document
+from codemode.settings.file import (
+    API_KEY_VARIABLE,
+    DEFAULT_FILE,
+    load_settings,
+    settings_for_document,
+    settings_for_mcp_server,
+)
 from codemode.settings.folders import is_set, tokenizer_folder
 from codemode.settings.journal import Durability, JournalSettings
 from codemode.settings.menu import CategorySettings, MenuSettings, RoleMenuSettings, RouterModelSettings, RouterSettings
@@ -86,5 +92,6 @@ __all__ = [
     "namespace",
     "not_yaml",
     "settings_for_document",
+    "settings_for_mcp_server",
     "tokenizer_folder",
 ]

@@ -21,6 +21,8 @@ from codemode.settings.sources import is_url
 from codemode.text.yaml import YamlLoader
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from codemode.settings.secrets import SecretReference
 
 #: Where `CodeMode.from_config` and the command line look when no file is named.
@@ -135,6 +137,18 @@ def settings_for_document(
     (named,) = settings.sources
     where = location if is_url(location) else str(Path(location).resolve())
     settings._derived = project_of(named, where, base_url)
+    return settings
+
+
+def settings_for_mcp_server(server: str | Sequence[str], *, name: str, headers: Mapping[str, str]) -> Settings:
+    """Return settings for one MCP server, by URL or command, without a file. Raises ConfigurationError."""
+    where = {"location": server} if isinstance(server, str) else {"command": tuple(server)}
+    content = {"sources": {name: {"kind": "mcp", **where, "headers": dict(headers)}}, "journal": {"enabled": True}}
+    try:
+        settings = Settings.model_validate(content)
+    except ValidationError as error:
+        raise ConfigurationError("; ".join(text for _, text in mistakes(error, None))) from None
+    settings._derived = project_of(name, server if isinstance(server, str) else "\0".join(server))
     return settings
 
 

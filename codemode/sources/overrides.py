@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from fnmatch import translate
 from typing import TYPE_CHECKING, TypeVar
 
+from codemode.catalog.identifiers import identifier
 from codemode.catalog.inverse import Inverse, InverseInvalid
-from codemode.catalog.names import identifier
 from codemode.errors import ConfigurationError
 from codemode.text.nearest import did_you_mean
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codemode.catalog.effect_words import destructive_word
-from codemode.catalog.names import snake
+from codemode.catalog.identifiers import snake
 from codemode.catalog.tool import Effect
 
 _READING = frozenset(

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from codemode.search.index.postings import Postings
     from codemode.search.index.profile import Profile
     from codemode.search.index.segment import Segment
-    from codemode.search.query import LookUp
     from codemode.search.semantic.similarity import EmbeddingIndex
 
 _CANDIDATES = 200  # most hits of one search, over all pages
@@ -172,6 +171,15 @@ class Index:
             empty=tuple(place for place, result in enumerate(lists) if not result.documents),
             nearest=() if total else self._nearest(request.queries, allowed),
             note=note,
+        )
+
+    def with_look_ups(self, hits: Hits) -> Hits:
+        """Add the look-ups of the leading hits. Each takes its own search, so `search` leaves them out."""
+        return replace(
+            hits,
+            look_ups={
+                hit.tool.id: tuple(find_look_ups(hit.tool, self.by_words.search, self._by_id)) for hit in hits.leads
+            },
         )
 
     def _similarities(self, queries: Sequence[str]) -> tuple[Sequence[NDArray[np.float32] | None], str]:
@@ -308,11 +316,6 @@ class _SearchResult:
         words = self.index._ranker.matched(self.parsed.groups, document)
         is_near = self.similarities is not None and self.similarities[document] >= NOTABLY_SIMILAR
         return (*words, "meaning") if is_near else words
-
-    def look_ups(self, rank: int) -> Sequence[LookUp]:
-        """Return tools that provide what a tool requires."""
-        tool = self.index.tools[self.documents[rank]]
-        return find_look_ups(tool, self.index.by_words.search, self.index._by_id)
 
 
 def _page(lists: Sequence[_SearchResult], start: int, end: int) -> tuple[list[Hit], int]:

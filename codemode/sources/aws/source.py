@@ -11,7 +11,8 @@ import botocore.session
 from botocore import xform_name
 from botocore.exceptions import BotoCoreError
 
-from codemode.catalog.names import parameter_names, plain_ids
+from codemode.catalog.identifiers import parameter_names
+from codemode.catalog.names import plain_ids
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Details, Effect, Paging, Tool
 from codemode.errors import ConfigurationError, EnvironmentIncomplete

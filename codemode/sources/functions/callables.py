@@ -17,8 +17,8 @@ from codemode.catalog.effect_words import judge
 from codemode.catalog.inverse import Inverse
 from codemode.catalog.schema import Graph, Schema
 from codemode.catalog.tool import Effect, Location, Parameter, Tool
-from codemode.errors import SourceError
-from codemode.parameters import LIST_OF_TEXTS, TEXT, one_of, takes
+from codemode.errors import SourceError, WrongArgument
+from codemode.text.nearest import did_you_mean
 from codemode.text.prose import first_sentence
 from codemode.transports.function import FunctionInvocation
 
@@ -42,6 +42,10 @@ R = TypeVar("R")
 _MARK = "__codemode_tool__"
 
 
+#: Valid values of `effect`.
+EFFECTS = tuple(map(str, Effect))
+
+
 @dataclass(frozen=True, slots=True)
 class ToolMark:
     """What an author says of a function beside its signature."""
@@ -52,9 +56,6 @@ class ToolMark:
     revert: str = ""
 
 
-@takes(
-    effect=one_of(*(effect.value for effect in Effect), None), tags=LIST_OF_TEXTS, examples=LIST_OF_TEXTS, revert=TEXT
-)
 def tool(
     *, effect: str | None = None, tags: Sequence[str] = (), examples: Sequence[str] = (), revert: str = ""
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -70,6 +71,9 @@ def tool(
     """
     if revert:
         Inverse.parse(revert)
+    if effect is not None and effect not in EFFECTS:
+        message = f"effect must be one of {', '.join(EFFECTS)}, not {effect!r}{did_you_mean(str(effect), EFFECTS)}"
+        raise WrongArgument(message)
     mark = ToolMark(None if effect is None else Effect(effect), tuple(tags), tuple(examples), revert)
 
     def marked(function: Callable[P, R]) -> Callable[P, R]:

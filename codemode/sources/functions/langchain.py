@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.effect_words import judge
-from codemode.catalog.names import identifier
+from codemode.catalog.identifiers import identifier
 from codemode.catalog.tool import Effect, Tool
 from codemode.errors import SourceError, UpstreamError
 from codemode.sources.functions import callables

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from codemode.catalog.names import identifier
+from codemode.catalog.identifiers import identifier
 from codemode.errors import SourceError
 from codemode.settings import PYTHON
 from codemode.sources.functions import langchain, tool_objects

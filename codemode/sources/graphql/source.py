@@ -26,7 +26,8 @@ from graphql import (
 from graphql.validation.validate import validate_sdl
 
 from codemode.catalog.effect_words import judge
-from codemode.catalog.names import parameter_names, plain_ids
+from codemode.catalog.identifiers import parameter_names
+from codemode.catalog.names import plain_ids
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Details, Effect, Paging, Tool
 from codemode.errors import CallError, ConfigurationError, SourceError
@@ -37,6 +38,7 @@ from codemode.sources.http_access import http_transport
 from codemode.sources.loaded import Surface, Warned
 from codemode.sources.toolkits.described import parameters_of
 from codemode.text.prose import first_sentence
+from codemode.transports.base import CallContext
 from codemode.transports.graphql import FieldInvocation, GraphqlTransport
 
 if TYPE_CHECKING:
@@ -90,7 +92,7 @@ async def _schema(
     """The schema, and the text that it was read from. Raises SourceError."""
 
     async def introspected() -> str:
-        return json.dumps(dict(await service.ask(get_introspection_query())))
+        return json.dumps(dict(await service.ask(get_introspection_query(), CallContext())))
 
     if is_url(location):
         try:

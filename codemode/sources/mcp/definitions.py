@@ -12,7 +12,7 @@ import mcp_types
 from pydantic import TypeAdapter, ValidationError
 
 from codemode.catalog.effect_words import Judgement, judge
-from codemode.catalog.names import identifier
+from codemode.catalog.identifiers import identifier
 from codemode.catalog.schema import Graph, Schema
 from codemode.catalog.tool import Effect, Tool
 from codemode.sources.loaded import Surface, Warned

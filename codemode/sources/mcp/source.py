@@ -14,8 +14,9 @@ from codemode.settings import ApiKeyCredential, BasicCredential, BearerCredentia
 from codemode.sources.loaded import Failure, Surface, Warned
 from codemode.sources.mcp.definitions import AcceptedDefinitions, digest, surface_of, told, tools_of
 from codemode.transports.auth.credentials import Credential, Place
+from codemode.transports.mcp.connections import at_url
 from codemode.transports.mcp.process import started
-from codemode.transports.mcp.transport import McpTransport, at_url
+from codemode.transports.mcp.transport import McpTransport
 from codemode.transports.redaction import Redactor
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from codemode.catalog.names import parameter_names
+from codemode.catalog.identifiers import parameter_names
 from codemode.catalog.schema import Dialect, Schema
 from codemode.catalog.tool import Location, Parameter
 from codemode.sources.openapi.bodies import is_form

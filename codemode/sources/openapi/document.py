@@ -7,7 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.effect_words import judge
-from codemode.catalog.names import identifier, long_name, plain_paths, tool_ids
+from codemode.catalog.identifiers import identifier
+from codemode.catalog.names import long_name, plain_paths, tool_ids
 from codemode.catalog.tool import Details, Effect, Tool
 from codemode.sources.flaws import flaws_of
 from codemode.sources.google.discovery import EXPANSION

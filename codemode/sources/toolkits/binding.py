@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.effect_words import Judgement
-from codemode.catalog.names import identifier
+from codemode.catalog.identifiers import identifier
 from codemode.errors import SourceError
 from codemode.sources.functions.callables import is_typed, only_model, takes_any
 from codemode.sources.functions.source import is_tool_object, made, name_of, python_tool

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.names import plain_ids
 from codemode.errors import ConfigurationError, SourceError
-from codemode.parameters import Kind, is_path, takes
 from codemode.settings import is_python, is_url
 from codemode.sources.documents.parse import parse_document
-from codemode.sources.functions.source import DATA, import_target
+from codemode.sources.functions.source import import_target
 from codemode.sources.http_access import fetch, http_transport
 from codemode.sources.loaded import Surface, Warned
 from codemode.sources.toolkits.binding import Callables
@@ -26,7 +23,7 @@ from codemode.sources.toolkits.tool_descriptions import is_tool_descriptions, re
 from codemode.transports.function import FunctionTransport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from codemode.settings import SourceSettings
     from codemode.sources.source import SourceContext
@@ -36,15 +33,6 @@ if TYPE_CHECKING:
 #: Files of a folder that are read.
 _SUFFIXES = (".json", ".yaml", ".yml")
 
-_DESCRIPTIONS = Kind(
-    "a list of function tools, a toolkit, a list of these, or the path of a file or folder of them",
-    lambda value: isinstance(value, (Mapping, list, tuple)) or is_path(value),
-)
-_CALLABLES = Kind(
-    "a dict or list of functions, a module, a class or an object with methods",
-    lambda value: not isinstance(value, DATA) and not inspect.isroutine(value),
-    lambda value: "put it into a list" if inspect.isroutine(value) else "",
-)
 
 _EXPECTED = "neither toolkits (name, tasks), nor function tools (name, parameters), nor tool_descriptions"
 
@@ -89,7 +77,6 @@ class BoundTools:
         return _bound_to_python(name, found, plain_ids(name, (one.id_path for one in found.tools)), self.to)
 
 
-@takes(descriptions=_DESCRIPTIONS, to=_CALLABLES)
 def bind(descriptions: Any, *, to: object) -> BoundTools:
     """Described tools as a source: `CodeMode.from_functions(shop=bind(TOOLS, to=FUNCTIONS))`.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 import marshal  # noqa: TID251  # code of modules, as the import system keeps it
 import os
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.machinery import PathFinder
 from types import ModuleType, SimpleNamespace
@@ -71,3 +71,9 @@ class Copies(dict[str, Any]):
         if name == "concurrent.futures":
             return SimpleNamespace(_base=self["concurrent.futures._base"])
         return self[name] if name in self or name in COPIED else __import__(name, *scopes)
+
+
+@lru_cache(maxsize=1)
+def copies_of(scene: Scene) -> Copies:
+    """Return the copies of one execution, made at their first use."""
+    return Copies(scene)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
-
-from sandbox.guest.library.copies import Copies
 
 if TYPE_CHECKING:
     import random
@@ -32,8 +29,3 @@ class Scene:
     variables: dict[str, Any]
     note: Callable[[str], None]
     is_async: bool = False
-
-    @cached_property
-    def copies(self) -> Copies:
-        """The copies of library modules that the program imports."""
-        return Copies(self)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from sandbox.guest.library.copies import copies_of
 from sandbox.guest.library.facades.threads import futures_names
 from sandbox.guest.scheduling.awaitables import awaitable, is_awaitable
 from sandbox.guest.scheduling.identity import PLACE
@@ -105,7 +106,7 @@ def _running(scene: Scene, loop: Loop) -> dict[str, Any]:
         return await loop.run_in_executor(None, partial(func, *args, **kwargs))
 
     def run_coroutine_threadsafe(coro: Any, loop: Any) -> Any:
-        future = scene.copies["concurrent.futures._base"].Future()
+        future = copies_of(scene)["concurrent.futures._base"].Future()
         _chain(scene.loop.create_task(coro), future)
         return future
 

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.library.allowlist import MODULES
+from sandbox.guest.library.copies import copies_of
 from sandbox.guest.library.facades.threads import listed
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ def random_names(scene: Scene) -> dict[str, Any]:
 
 def secrets_names(scene: Scene) -> dict[str, Any]:
     """Return the names of `secrets`. The host knows the seed, and so every value."""
-    scene.copies["random"] = SimpleNamespace(**random_names(scene))
-    return listed("secrets", scene.copies["secrets"])
+    copies_of(scene)["random"] = SimpleNamespace(**random_names(scene))
+    return listed("secrets", copies_of(scene)["secrets"])
 
 
 def uuid_names(scene: Scene) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.library.copies import copies_of
 from sandbox.guest.library.facades.formats import Formatter
 from sandbox.guest.library.facades.threads import listed
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 def logging_names(scene: Scene) -> dict[str, Any]:
     """Return the names of `logging`. There are no files, and `{}` formats read attributes as `getattr` does."""
-    copy = scene.copies["logging"]
+    copy = copies_of(scene)["logging"]
     make_record = copy.Logger.makeRecord
 
     def make_plain(*arguments: Any) -> Any:
@@ -24,7 +25,7 @@ def logging_names(scene: Scene) -> dict[str, Any]:
 
     copy.Logger.makeRecord = make_plain
     copy.FileHandler = _no_file
-    copy.Formatter.converter = staticmethod(scene.copies["time"].localtime)
+    copy.Formatter.converter = staticmethod(copies_of(scene)["time"].localtime)
     copy.StrFormatStyle._format = lambda self, record: Formatter().vformat(self._fmt, (), vars(record))
     return listed("logging", copy)
 

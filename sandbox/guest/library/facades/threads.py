@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.library.allowlist import MODULES
+from sandbox.guest.library.copies import copies_of
 from sandbox.guest.scheduling.ends import ENDS
 from sandbox.guest.scheduling.hub import child_context
 from sandbox.guest.scheduling.identity import here
@@ -24,13 +25,13 @@ def listed(module: str, copy: Any) -> dict[str, Any]:
 
 def queue_names(scene: Scene) -> dict[str, Any]:
     """Return the names of `queue`."""
-    return listed("queue", scene.copies["queue"])
+    return listed("queue", copies_of(scene)["queue"])
 
 
 def threading_names(scene: Scene) -> dict[str, Any]:
     """Return the names of `threading`."""
-    copy = scene.copies["threading"]
-    copy.local = scene.copies["_threading_local"].local
+    copy = copies_of(scene)["threading"]
+    copy.local = copies_of(scene)["_threading_local"].local
 
     def excepthook(args: Any) -> None:
         if isinstance(args.exc_value, ENDS):
@@ -39,7 +40,7 @@ def threading_names(scene: Scene) -> dict[str, Any]:
             scene.note(f"{args.thread.name} ended with {args.exc_type.__name__}: {args.exc_value}")
 
     def finish() -> bool:
-        executors = scene.copies.get("concurrent.futures.thread")
+        executors = copies_of(scene).get("concurrent.futures.thread")
         workers = executors._threads_queues if executors is not None else ()
         kept = [each for each in copy.enumerate() if not each.daemon and each not in workers]
         left = [each for each in kept if each is not copy.main_thread()]
@@ -56,7 +57,7 @@ def threading_names(scene: Scene) -> dict[str, Any]:
 @lru_cache(maxsize=1)  # one class of executors for a program, which asyncio uses as well
 def futures_names(scene: Scene) -> dict[str, Any]:
     """Return the names of `concurrent.futures`. The calls of a job are named by where it was submitted."""
-    base, copy = scene.copies["concurrent.futures._base"], scene.copies["concurrent.futures.thread"]
+    base, copy = copies_of(scene)["concurrent.futures._base"], copies_of(scene)["concurrent.futures.thread"]
     # asyncio takes futures of the library's own class.
     base.Future = type("Future", (base.Future, futures.Future), {"__module__": "concurrent.futures"})
     left: dict[Any, None] = {}

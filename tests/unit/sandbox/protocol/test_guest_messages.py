@@ -121,6 +121,7 @@ BAD = [
     ("final", {"status": "timed_out"}),
     ("final", {"status": "completed"}),
     ("final", {"failure": None}),
+    ("final", {"failure": "KeyError"}),
     ("final", {"has_value": True}),
     ("final", {"notes": ["x"] * 101}),
     ("final", {"notes": "x"}),

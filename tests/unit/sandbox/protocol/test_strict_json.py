@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sandbox.protocol.strict_json import (
@@ -199,6 +199,7 @@ def test_reading_a_large_text_leaves_the_collector_as_it_was() -> None:
     assert gc.isenabled()
 
 
+@settings(deadline=None)
 @given(value=VALUES, limit=st.integers(1, 6))
 def test_the_depth_of_a_large_text_is_counted_exactly(value: object, limit: int) -> None:
     data = LARGE % encode(value)

@@ -20,6 +20,7 @@ from codemode.settings import Settings, load_settings
 from codemode.sources.graphql.source import _built, _surface
 from codemode.sources.graphql.types import MOST_FIELDS, Selection
 from codemode.transports.auth.requirements import Authentication
+from codemode.transports.base import CallContext
 from codemode.transports.graphql import GraphqlTransport
 from codemode.transports.http.deferred import DeferredTransport
 from codemode.transports.http.transport import HttpTransport, Reach
@@ -317,5 +318,5 @@ async def test_an_error_with_a_path_that_is_none_is_said_without_it(recorder: Re
     recorder.answer = lambda _: Answered(200, {"Content-Type": "application/json"}, body)
     transport = GraphqlTransport("shop", deferred(recorder.url), "/graphql")
     with pytest.raises(UpstreamError, match=r"^shop: locked$"):
-        await transport.ask("{ order }")
+        await transport.ask("{ order }", CallContext())
     await transport.aclose()
