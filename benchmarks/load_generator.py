@@ -105,7 +105,7 @@ class _Connection:
 
 
 class Generator:
-    """At most `connections` connections to one server. Each has its own request, by turns out of `requests`."""
+    """At most `connections` connections to one server. Each sends one of `requests`, assigned in turn."""
 
     def __init__(self, port: int, requests: Sequence[bytes], connections: int) -> None:
         self._idle = [_Connection(port, requests[number % len(requests)]) for number in range(connections)]

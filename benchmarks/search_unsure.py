@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from codemode.search.analysis.vocabulary import Vocabulary
     from codemode.search.ranking.evaluation import LabelledQuery
 
-    Corpus = tuple[list[Tool], list[LabelledQuery]]  # a set
+    Corpus = tuple[list[Tool], list[LabelledQuery]]  # the tools and queries of a set
 
 #: The weight of each kind of query in the fit.
 KINDS = {"answerable": 3.0, "taken": 3.0, "foreign": 0.6, "nonsense": 0.4}
@@ -142,7 +142,7 @@ def _taken(index: Index, queries: Sequence[LabelledQuery], parts: int) -> Iterat
 
 
 def _without(index: Index, ids: Collection[str]) -> Index:
-    """Return an index without some tools."""
+    """Return an index without the tools in `ids`. It shares the vocabulary of `index`."""
     places = [place for place, tool in enumerate(index.tools) if tool.id in ids]
     spans = [(start, end) for start, end in pairwise([-1, *places, len(index.tools)]) if start + 1 < end]
     documents = join([index.documents.part(start + 1, end) for start, end in spans])

@@ -93,8 +93,8 @@ class Hits:
     `best` has the id of the first hit of each search, "" without one. Several searches may have the same. `confidence`
     estimates for each search, from 0 to 1, that its first hit is right. `unsure` and `empty` are the positions of the
     searches with low confidence and without hits. `nearest` are the most similar ids if there is no hit at all. `note`
-    says what the answer lacks, such as embeddings that are not ready.
-    `look_ups` maps tool ids to the tools that provide what a hit requires, such as an id (`Index.with_look_ups`).
+    says what the answer lacks, such as embeddings that are not ready. `look_ups` maps tool ids to the tools that
+    provide what a hit requires, such as an id (`Index.with_look_ups`).
     """
 
     query: Query

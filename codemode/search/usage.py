@@ -1,4 +1,4 @@
-"""Usage log: a local file of searches with the tool that was then called, as labelled queries for `search-tune`.
+"""Usage log: a local file of searches, each with the tool that was called after it, for `search-tune`.
 
 The log holds the words of the search and the id of the tool. It holds no arguments, results or callers.
 """

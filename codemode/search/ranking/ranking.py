@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # Scalars are arrays here: numpy converts other operands on each use, which takes longer than adding sixty numbers.
 _ZERO, _ONE = np.array(0), np.array(1)
 _NO_ANSWER, _NO_KIND = np.array(-1), np.array(0, np.uint64)
-_LEAST_RARITY = np.array(0.01)  # a name keeps its stop words if the rest of it is no rarer than this
+_LEAST_RARITY = np.array(0.01)  # names whose other words have less rarity keep their stop words
 _LEAST = np.array(1e-6)  # avoids division by zero
 _COUNTED = np.arange(1 << 14)  # slices of this replace shorter calls of arange
 _STEEPNESS = np.array(2, np.float32)  # how soon the logarithm of `saturated` flattens

@@ -23,7 +23,7 @@ FOLDS = 5
 LEAST_QUERIES = 20  # fewer would overfit
 _STEPS = (-0.1, -0.04, 0.04, 0.1)
 _ROUNDS = 2
-_COST = 0.002  # nDCG penalty for changing a weight by 1, which keeps weights close to the defaults
+_COST = 0.002  # nDCG penalty for changing a weight by 1, which keeps weights close to those in use
 
 
 @dataclass(frozen=True, slots=True)

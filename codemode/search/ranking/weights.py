@@ -35,8 +35,8 @@ class Weights:
     """The weights of fields, words and features.
 
     `fields`, `length_b` and `saturation_k1` are the parameters of BM25F; the first two are in the order of
-    `documents.Field`. `fill` is the power by which tools with empty fields are compensated. `rarity_power` is the
-    exponent of the inverse document frequency.
+    `documents.Field`. `fill` is the exponent of the compensation for empty fields. `rarity_power` is the exponent of
+    the inverse document frequency.
     """
 
     fields: tuple[float, ...] = (2.0, 1.5, 1.5, 0.7, 0.7, 0.6, 1.0)
