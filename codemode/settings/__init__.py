@@ -21,11 +21,13 @@ from codemode.settings.embeddings import EmbeddingSettings, LocalEmbeddings, Ser
 from codemode.settings.file import API_KEY_VARIABLE, DEFAULT_FILE, load_settings, settings_for_document
 from codemode.settings.folders import is_set, tokenizer_folder
 from codemode.settings.journal import Durability, JournalSettings
+from codemode.settings.mcp_clients import ClientName, Machine, McpClient, mcp_clients
 from codemode.settings.menu import CategorySettings, MenuSettings, RoleMenuSettings, RouterModelSettings, RouterSettings
 from codemode.settings.mistakes import line_of, not_yaml
 from codemode.settings.namespace import namespace
 from codemode.settings.observe import ObserveSettings
 from codemode.settings.policy import DEFAULT_ROLE, DecisionName, PolicySettings, QuotaSettings, RuleSettings
+from codemode.settings.references import references
 from codemode.settings.search import Enrichment, SearchSettings
 from codemode.settings.secrets import SecretReference, Secrets
 from codemode.settings.sections import LimitSettings, SandboxSettings, Settings
@@ -47,6 +49,7 @@ __all__ = [
     "CallerReference",
     "CategorySettings",
     "ClientCertificate",
+    "ClientName",
     "CredentialSettings",
     "DecisionName",
     "Durability",
@@ -58,6 +61,8 @@ __all__ = [
     "LimitSettings",
     "LoadSettings",
     "LocalEmbeddings",
+    "Machine",
+    "McpClient",
     "MenuSettings",
     "NoCredential",
     "OAuth2Credential",
@@ -83,8 +88,10 @@ __all__ = [
     "is_url",
     "line_of",
     "load_settings",
+    "mcp_clients",
     "namespace",
     "not_yaml",
+    "references",
     "settings_for_document",
     "tokenizer_folder",
 ]
