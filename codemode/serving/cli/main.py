@@ -28,7 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tools": ("run", "List all tools, one per line."),
     "cost": ("run", "Show what the catalog costs a model in tokens: as native tools, as a menu, and as two tools."),
     "serve": ("serve", "Serve search and execute over HTTP, and MCP at /mcp."),
-    "mcp": ("serve", "Serve search and execute to one MCP client over standard input and output."),
+    "mcp": ("mcp", "Serve search and execute to one MCP client over standard input and output."),
     "search": ("search", "Find tools. Hits include signatures that a program can call."),
     "embed": (
         "search",
@@ -67,7 +67,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 #: Commands with subcommands.
-GROUPS = frozenset(("sources", "keys", "policy", "auth", "executions", "journal", "approvals"))
+GROUPS = frozenset(("mcp", "sources", "keys", "policy", "auth", "executions", "journal", "approvals"))
 
 
 class _Commands(typer.core.TyperGroup):
