@@ -25,7 +25,11 @@ _PACKAGE = "codemode.serving.cli"
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("run", "Start the example services and run six programs against them."),
     "run": ("run", "Run a program in the sandbox, with all tools in their namespaces."),
-    "tools": ("run", "List all tools, one per line."),
+    "call": (
+        "run",
+        "Call one tool, and print its result as JSON. The policy, the journal and approvals apply as in a program.",
+    ),
+    "tools": ("run", "List all tools, one per line, or as a tree."),
     "cost": ("run", "Show what the catalog costs a model in tokens: as native tools, as a menu, and as two tools."),
     "serve": ("serve", "Serve search and execute over HTTP, and MCP at /mcp."),
     "mcp": ("mcp", "Serve search and execute to one MCP client over standard input and output."),
