@@ -21,7 +21,8 @@ from codemode.settings.embeddings import EmbeddingSettings, LocalEmbeddings, Ser
 from codemode.settings.file import API_KEY_VARIABLE, DEFAULT_FILE, load_settings, settings_for_document
 from codemode.settings.folders import is_set, tokenizer_folder
 from codemode.settings.journal import Durability, JournalSettings
-from codemode.settings.mcp_clients import ClientName, Machine, McpClient, mcp_clients
+from codemode.settings.mcp_clients import ClientName, Machine, McpClient, mcp_clients, runs_codemode
+from codemode.settings.mcp_servers import NoServers, servers_in
 from codemode.settings.menu import CategorySettings, MenuSettings, RoleMenuSettings, RouterModelSettings, RouterSettings
 from codemode.settings.mistakes import line_of, not_yaml
 from codemode.settings.namespace import namespace
@@ -65,6 +66,7 @@ __all__ = [
     "McpClient",
     "MenuSettings",
     "NoCredential",
+    "NoServers",
     "OAuth2Credential",
     "ObserveSettings",
     "PolicySettings",
@@ -92,6 +94,8 @@ __all__ = [
     "namespace",
     "not_yaml",
     "references",
+    "runs_codemode",
+    "servers_in",
     "settings_for_document",
     "tokenizer_folder",
 ]

@@ -7,7 +7,10 @@ import sys
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class ClientName(StrEnum):
@@ -143,3 +146,9 @@ def mcp_clients(machine: Machine | None = None) -> dict[ClientName, McpClient]:
         McpClient(ClientName.GOOSE, "goose", goose / "config.yaml", section="extensions", form="yaml"),
     )
     return {client.name: client for client in clients}
+
+
+def runs_codemode(command: Sequence[str]) -> bool:
+    """Whether a command starts `codemode mcp`."""
+    words = [Path(word).stem for word in command]
+    return "mcp" in words and "codemode" in words[: words.index("mcp")]

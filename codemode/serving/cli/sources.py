@@ -1,4 +1,4 @@
-"""`codemode sources add | list | check | refresh | remove | accept`: manage the sources of a configuration file."""
+"""`codemode sources add | discover | list | check | refresh | remove | accept`: manage configured sources."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import typer
 
 from codemode.errors import ConfigurationError, SourceError
 from codemode.serving.cli import terminal as show
+from codemode.serving.cli.clients.adding import add_servers, report
+from codemode.serving.cli.clients.discovery import discover
 from codemode.serving.cli.configuration_file import read, with_source, without_source, write
 from codemode.serving.cli.surface import (
     AsJson,
@@ -88,6 +90,26 @@ def add(
         if is_document and not base_url:
             message = _base_url_message(source.surface, settings.location, base, f"sources.{name}.base_url in {config}")
             show.errors.print(show.plain(message, style="" if base else "yellow"), soft_wrap=True)
+
+
+@app.command("discover")
+def discover_servers(
+    adds: Annotated[bool, typer.Option("--add", help="Add the new servers to the configuration.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
+    config: Config = Path(DEFAULT_FILE),
+) -> None:
+    """List the MCP servers that other clients on this machine have. Values of variables and headers are not shown."""
+    with errors_as_exit_codes():
+        servers, unreadable = discover(Path.cwd())
+        for reason in unreadable:
+            show.errors.print(show.plain(f"skipped: {reason}", style="yellow"), soft_wrap=True)
+        added = add_servers(config, servers) if adds else {}
+        if as_json:
+            found = [server.to_json() for server in servers]
+            show.print_json({"servers": found, "added": {name: server.to_json() for name, server in added.items()}})
+        else:
+            report(servers, added, config, adds=adds)
+        raise typer.Exit(0 if servers else 1)
 
 
 @app.command("remove")

@@ -15,8 +15,6 @@ from codemode.errors import ConfigurationError
 from codemode.settings import ClientName
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from codemode.settings import McpClient
 
 #: Clients with install links.
@@ -113,12 +111,6 @@ def command_of(server: Any) -> tuple[str, ...]:
     program, arguments = given.get("path") or given.get("command") or given.get("cmd"), given.get("args") or ()
     words = program if isinstance(program, list) else [program, *arguments] if program else ()
     return tuple(map(str, words))
-
-
-def runs_codemode(command: Sequence[str]) -> bool:
-    """Whether a command starts `codemode mcp`."""
-    words = [Path(word).stem for word in command]
-    return "mcp" in words and "codemode" in words[: words.index("mcp")]
 
 
 def _compact(value: Any) -> str:

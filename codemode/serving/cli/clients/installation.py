@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from codemode.errors import ConfigurationError
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.clients.client_file import ClientFile, fragment
-from codemode.serving.cli.clients.entries import Launch, command_of, entry, executable, inputs, link, runs_codemode
-from codemode.settings import CallerReference, ClientName, load_settings, mcp_clients, references
+from codemode.serving.cli.clients.entries import Launch, command_of, entry, executable, inputs, link
+from codemode.settings import CallerReference, ClientName, load_settings, mcp_clients, references, runs_codemode
 from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
