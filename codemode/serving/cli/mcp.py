@@ -80,7 +80,7 @@ def install(
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Add codemode to the configuration file of an MCP client. The former file is kept as a backup."""
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         from codemode.serving.cli.clients.installation import Installation
 
         installation = Installation(client, name, file)
@@ -98,7 +98,7 @@ def uninstall(
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Remove codemode from the configuration file of an MCP client. The former file is kept as a backup."""
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         from codemode.serving.cli.clients.installation import Installation
 
         Installation(client, name, file).uninstall(as_json=as_json)

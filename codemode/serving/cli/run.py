@@ -37,7 +37,7 @@ def demo(as_json: AsJson = False) -> None:  # noqa: FBT002
     """Start the example services and run six programs against them."""
     from codemode.serving.cli.demo import run_demo
 
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         raise typer.Exit(asyncio.run(run_demo(as_json=as_json)))
 
 
@@ -64,7 +64,7 @@ def run(
             show.print_outcome(ended)
         return 0 if ended.ok else 1
 
-    with_service(surface, work, strict=strict)
+    with_service(surface, work, strict=strict, as_json=as_json)
 
 
 @app.command()
@@ -93,7 +93,7 @@ def call(
             show.errors.print(show.outcome(ended))
         return 0 if ended.ok else 1
 
-    with_service(surface, work, strict=strict)
+    with_service(surface, work, strict=strict, as_json=as_json)
 
 
 @app.command()
@@ -124,7 +124,7 @@ def tools(
                 show.console.print(show.plain(one_liner(tool)), soft_wrap=True)
         return 0 if found else 1
 
-    with_service(surface, work)
+    with_service(surface, work, as_json=as_json)
 
 
 @app.command()
@@ -143,7 +143,7 @@ def cost(
             show.console.print(show.cost(report))
         return 0
 
-    with_service(surface, work)
+    with_service(surface, work, as_json=as_json)
 
 
 def _is_in(namespace: str, id_: str) -> bool:

@@ -72,7 +72,7 @@ def add(
     config: Config = Path(DEFAULT_FILE),
 ) -> None:
     """Read a source, report its tools, and add it to the configuration. Its kind is detected."""
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         namespace(name)
         if arguments or _is_command(location):
             settings = SourceSettings(command=(location, *(arguments or ())))
@@ -99,7 +99,7 @@ def discover_servers(
     config: Config = Path(DEFAULT_FILE),
 ) -> None:
     """List the MCP servers that other clients on this machine have. Values of variables and headers are not shown."""
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         servers, unreadable = discover(Path.cwd())
         for reason in unreadable:
             show.errors.print(show.plain(f"skipped: {reason}", style="yellow"), soft_wrap=True)
@@ -115,7 +115,7 @@ def discover_servers(
 @app.command("remove")
 def remove(name: Name, as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
     """Remove a source from the configuration."""
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         write(config, without_source(read(config), name))
         if as_json:
             show.print_json({"removed": name})
@@ -129,7 +129,7 @@ def accept(
     config: Config = Path(DEFAULT_FILE),
 ) -> None:
     """Accept the current tool definitions of an MCP server that has changed them since they were first seen."""
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         settings = load_settings(config)
         if name not in settings.sources or not settings.sources[name].is_mcp:
             servers = [known for known, source in settings.sources.items() if source.is_mcp]
@@ -169,7 +169,7 @@ def list_sources(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -
                 show.console.print("{name}  {tools} tools, {warnings} warnings  {title}".format(**row), markup=False)
         return 0
 
-    with_service(Surface(config), work)
+    with_service(Surface(config), work, as_json=as_json)
 
 
 @app.command("refresh")
@@ -190,7 +190,7 @@ def refresh(
                 _print_changes(name, len(service.sources[name].tools), changes)
         return 0
 
-    with_service(Surface(config), work, only=names or ())
+    with_service(Surface(config), work, only=names or (), as_json=as_json)
 
 
 @app.command("check")
@@ -213,7 +213,7 @@ def check(
                 _report(name, found)
         return _UNREAD if service.catalog.unavailable else 0
 
-    with_service(surface, work, only=names or ())
+    with_service(surface, work, only=names or (), as_json=as_json)
 
 
 def _print_changes(name: str, operations: int, changes: Changes | None) -> None:

@@ -236,6 +236,12 @@ def print_json(data: Any) -> None:
     console.print(text, soft_wrap=True, markup=False)
 
 
+def print_json_line(data: Any, to: Console) -> None:
+    """Print data as JSON on one line."""
+    text = json.dumps(data, ensure_ascii=False, default=value_of).translate(_IN_JSON)
+    to.print(text, soft_wrap=True, markup=False)
+
+
 def _titled(title: str, text: str) -> RenderableType:
     lines = text.split("\n")
     if len(lines) > SHOWN_LINES:

@@ -45,6 +45,41 @@ def test_it_prints_json_when_it_is_asked_to(name: str) -> None:
     assert "--json" in options
 
 
+#: Commands whose first error is not about the configuration: they write one, read another file first, or need none.
+WITHOUT_CONFIGURATION = {
+    "demo",
+    "doctor",
+    "init",
+    "keys create",
+    "mcp uninstall",
+    "search-eval",
+    "search-tune",
+    "sources add",
+    "sources discover",
+    "sources remove",
+}
+
+
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - SERVERS - WITHOUT_CONFIGURATION))
+def test_its_errors_are_json_when_json_is_asked_for(name: str, tmp_path: Path) -> None:
+    values = {"client": "cursor", "arguments": "a=b", "decision": "allow"}
+    required = [one for one in COMMANDS[name].params if one.param_type_name == "argument" and one.required]
+    words = [values.get(one.name, "x") for one in required]
+    ended = CliRunner().invoke(app, [*name.split(), *words, "--json", "--config", str(tmp_path / "none.yaml")])
+    assert (ended.exit_code, ended.stdout) == (2, ""), ended.output
+    error = json.loads(ended.stderr)["error"]
+    assert (error["code"], error["exit_code"]) == ("configuration_invalid", 2)
+    assert "read" in error["message"]
+
+
+def test_an_error_names_the_nearest_as_json(gym: Any) -> None:
+    given = ["--source", str(gym.document), "--json"]
+    ended = CliRunner().invoke(app, ["call", "gym.clients.get_client_list", *given])
+    error = json.loads(ended.stderr.splitlines()[-1])["error"]
+    assert error["code"] == "tool_not_found"
+    assert "gym.clients.get_clients_list" in error["nearest"]
+
+
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_it_says_what_it_is_for(name: str) -> None:
     ended = CliRunner().invoke(app, [*name.split(), "--help"])
