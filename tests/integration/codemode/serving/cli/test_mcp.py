@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -190,6 +191,15 @@ def test_links_install_the_same_entry(run: Run) -> None:
     assert json.loads(base64.b64decode(given["config"][0])) == entry
     ended = run("install", "zed", "--link")
     assert (ended.returncode, "Zed has no install links" in ended.stderr) == (2, True)
+
+
+def test_the_links_of_the_page_start_codemode() -> None:
+    page = (Path(__file__).parents[5] / "docs" / "how-to" / "mcp-clients.md").read_text(encoding="utf-8")
+    (vscode,) = re.findall(r"\(vscode:mcp/install\?([^)]+)\)", page)
+    (cursor,) = re.findall(r"\(cursor://anysphere.cursor-deeplink/mcp/install\?([^)]+)\)", page)
+    server = {"command": "codemode", "args": ["mcp", "--config", "${workspaceFolder}/codemode.yaml"]}
+    assert json.loads(unquote(vscode)) == {"name": "codemode", "type": "stdio", **server}
+    assert json.loads(base64.b64decode(parse_qs(cursor)["config"][0])) == server
 
 
 def test_an_option_before_the_subcommand_is_rejected(run: Run) -> None:
