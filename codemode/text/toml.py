@@ -22,7 +22,8 @@ def with_table(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
     spans = list(_spans(lines, path))
     if not spans:
         before = text if not text or text.endswith("\n") else f"{text}\n"
-        return f"{before}{'' if not before.strip() else chr(10)}{block}\n"
+        gap = "\n" if before.strip() else ""
+        return f"{before}{gap}{block}\n"
     kept = _without(lines, spans)
     start = spans[0][0]
     follows = "\n" if "".join(kept[start:]).strip() else ""

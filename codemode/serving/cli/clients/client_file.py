@@ -53,9 +53,12 @@ class ClientFile:
         before = self.servers.get(name)
         whole = _merged(before if keeps and isinstance(before, dict) else {}, entry)
         expected = {**self._content, self.client.section: {**self.servers, name: whole}}
-        missing = [one for one in inputs if one["id"] not in self._input_ids()]
+        asked = self._content.get("inputs", [])
+        asked = asked if isinstance(asked, list) else []
+        ids = {one.get("id") for one in asked if isinstance(one, dict)}
+        missing = [one for one in inputs if one["id"] not in ids]
         if missing:
-            expected["inputs"] = [*self._content.get("inputs", []), *missing]
+            expected["inputs"] = [*asked, *missing]
         try:
             text = self._edited(name, whole, missing)
         except ValueError:
@@ -104,10 +107,6 @@ class ClientFile:
             case "yaml":
                 return without_source(self.text, name, section=self.client.section)
         return jsonc.without_member(self.text, [self.client.section, name])
-
-    def _input_ids(self) -> set[str]:
-        inputs = self._content.get("inputs", [])
-        return {str(one.get("id")) for one in inputs if isinstance(one, dict)} if isinstance(inputs, list) else set()
 
     def _checked(self, text: str, expected: Mapping[str, Any]) -> str:
         """Return the text if it says what is expected, and refuse an unusual layout otherwise."""

@@ -157,6 +157,7 @@ def test_another_server_is_neither_replaced_nor_removed(run: Run, tmp_path: Path
         ("cursor", "[]", "is not a mapping of settings"),
         ("cursor", '{"mcpServers": []}', "mcpServers is not a mapping of names to servers"),
         ("cursor", '{"mcpServers": null}', "has a layout that is not edited in place"),
+        ("vscode", '{"inputs": 1}', "has a layout that is not edited in place"),
         ("codex", "model = \n", "is not TOML"),
         ("codex", 'mcp_servers = {a = {command = "x"}}\n', "such as an inline table; nothing was written"),
         ("goose", "extensions: [\n", "is not YAML"),
