@@ -169,7 +169,7 @@ server: {{port: {listener.getsockname()[1]}}}
         "server: port",
         "verdict: not ready",
     }
-    assert found["verdict: not ready"]["found"].startswith("5 wrong: secrets sources.api.credentials.0.token, ")
+    assert found["verdict: not ready"]["found"].startswith("5 failed: secrets sources.api.credentials.0.token, ")
     assert all(found[name]["fix"] for name in failures)
     assert "NO_SUCH_VARIABLE" in found["secrets: sources.api.credentials.0.token"]["found"]
     assert found["server: keys"]["state"] == "warning"
