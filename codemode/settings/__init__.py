@@ -27,11 +27,14 @@ from codemode.settings.file import (
 )
 from codemode.settings.folders import is_set, tokenizer_folder
 from codemode.settings.journal import Durability, JournalSettings
+from codemode.settings.mcp_clients import ClientName, Machine, McpClient, mcp_clients, runs_codemode
+from codemode.settings.mcp_servers import NoServers, servers_in
 from codemode.settings.menu import CategorySettings, MenuSettings, RoleMenuSettings, RouterModelSettings, RouterSettings
 from codemode.settings.mistakes import line_of, not_yaml
 from codemode.settings.namespace import namespace
 from codemode.settings.observe import ObserveSettings
 from codemode.settings.policy import DEFAULT_ROLE, DecisionName, PolicySettings, QuotaSettings, RuleSettings
+from codemode.settings.references import references
 from codemode.settings.search import Enrichment, SearchSettings
 from codemode.settings.secrets import SecretReference, Secrets
 from codemode.settings.sections import LimitSettings, SandboxSettings, Settings
@@ -54,6 +57,7 @@ __all__ = [
     "CallerReference",
     "CategorySettings",
     "ClientCertificate",
+    "ClientName",
     "CredentialSettings",
     "DecisionName",
     "Durability",
@@ -65,8 +69,11 @@ __all__ = [
     "LimitSettings",
     "LoadSettings",
     "LocalEmbeddings",
+    "Machine",
+    "McpClient",
     "MenuSettings",
     "NoCredential",
+    "NoServers",
     "OAuth2Credential",
     "ObserveSettings",
     "PolicySettings",
@@ -90,8 +97,12 @@ __all__ = [
     "is_url",
     "line_of",
     "load_settings",
+    "mcp_clients",
     "namespace",
     "not_yaml",
+    "references",
+    "runs_codemode",
+    "servers_in",
     "settings_for_document",
     "settings_for_mcp_server",
     "tokenizer_folder",

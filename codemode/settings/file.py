@@ -11,6 +11,7 @@ import yaml
 from pydantic import ValidationError
 
 from codemode.errors import ConfigurationError
+from codemode.settings.mcp_clients import runs_codemode
 from codemode.settings.mcp_servers import servers_in
 from codemode.settings.mistakes import line_of, mistakes, not_yaml, said_twice, unknown_names
 from codemode.settings.namespace import is_namespace
@@ -164,7 +165,8 @@ def _with_servers(settings: Settings, folder: Path) -> Settings:
     """Return the settings with the servers of `mcp_servers` as sources. Raises ConfigurationError."""
     sources = dict(settings.sources)
     for named in settings.mcp_servers:
-        found = servers_in(folder / named)
+        servers = servers_in(folder / named)
+        found = {name: server for name, server in servers.items() if not runs_codemode(server.command)}
         twice = sorted(found.keys() & sources.keys())
         if twice:
             message = f"mcp_servers: {named}: source {twice[0]!r} already exists"

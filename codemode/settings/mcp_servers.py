@@ -1,25 +1,36 @@
 """Sources from the configuration files of other MCP clients.
 
+<<<<<<< HEAD
 Claude Desktop, Claude Code, Cursor, Windsurf, Cline, Roo and Gemini CLI list servers under `mcpServers`, VS Code under
 `servers` (`mcp` in `settings.json`), Zed under `context_servers`, and opencode under `mcp`. A server is a program with
 arguments and environment, or a URL with headers. The key names differ.
+=======
+Claude Desktop, Claude Code, Cursor, Windsurf, Cline, Roo and Gemini CLI have their servers under `mcpServers`, VS Code
+under `servers` (in `settings.json` under `mcp`), Zed under `context_servers`, opencode under `mcp`, Codex under
+`mcp_servers` (TOML), goose under `extensions` (YAML). Each server is a program with arguments and environment, or a URL
+with headers, under keys that differ a little.
+>>>>>>> part-clients
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
+import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import yaml
 from pydantic import ValidationError
 
 from codemode.errors import ConfigurationError
+from codemode.settings.mistakes import not_yaml
 from codemode.settings.namespace import is_namespace
 from codemode.settings.section import expanded
 from codemode.settings.sources import SourceSettings
+from codemode.text import jsonc
+from codemode.text.yaml import YamlLoader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,8 +41,13 @@ _VARIABLE = re.compile(r"\$\{(?:(env|input):)?([\w/.-]+?)(?::-([^}]*))?\}|\{env:
 #: A value that is one variable, as in Gemini CLI: `$NAME`.
 _WHOLE = re.compile(r"\$([A-Za-z_]\w*)")
 
+<<<<<<< HEAD
 #: Extensions of JSON in editor files: comments, and commas before a closing bracket. Strings are matched to keep them.
 _LOOSE = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[}\]])', re.S)
+=======
+#: Extensions of goose that are part of it.
+_BUILT_IN = ("builtin", "platform", "frontend", "inline_python")
+>>>>>>> part-clients
 
 #: Transports by the names that clients use.
 _TRANSPORTS = {"sse": "sse", "http": "http", "streamablehttp": "http"}
@@ -42,12 +58,17 @@ _MILLISECONDS = 1_000
 _LONGEST_S = 3_600
 
 
+class NoServers(ConfigurationError):
+    """A client's file has no section of MCP servers."""
+
+
 @dataclass(frozen=True)
 class _Place:
     """The place of a file, which gives its variables their values."""
 
     file: Path
     inputs: Mapping[str, str] = field(default_factory=dict)
+    keeps_variables: bool = False
 
     @property
     def workspace(self) -> Path:
@@ -59,6 +80,8 @@ class _Place:
     def expanded(self, value: object) -> str:
         """Return a value with its variables replaced. Unknown variables become empty."""
         text = str(value)
+        if self.keeps_variables:
+            return _VARIABLE.sub(lambda found: self._own().get(found[2], found[0]), text)
         whole = _WHOLE.fullmatch(text)
         return os.environ.get(whole[1], text) if whole else _VARIABLE.sub(self._variable, text)
 
@@ -66,7 +89,12 @@ class _Place:
         kind, name, default = found[1], found[2] or found[4], found[3] or ""
         if kind == "input":  # an editor would prompt for it
             return os.environ.get(re.sub(r"\W", "_", name).upper()) or self.inputs.get(name, "")
-        own = {
+        own = self._own()
+        return own[name] if kind is None and name in own else os.environ.get(name) or default
+
+    def _own(self) -> dict[str, str]:
+        """Return the variables that are not of the environment."""
+        return {
             "workspaceFolder": str(self.workspace),
             "workspaceRoot": str(self.workspace),
             "workspaceFolderBasename": self.workspace.name,
@@ -74,9 +102,9 @@ class _Place:
             "pathSeparator": os.sep,
             "/": os.sep,
         }
-        return own[name] if kind is None and name in own else os.environ.get(name) or default
 
 
+<<<<<<< HEAD
 def servers_in(file: Path) -> dict[str, SourceSettings]:
     """Return the servers of a file by namespace. Raises ConfigurationError with the file and the server."""
     try:
@@ -92,6 +120,19 @@ def servers_in(file: Path) -> dict[str, SourceSettings]:
         message = f"mcp_servers: {file} has no mapping `mcpServers` of names to servers"
         raise ConfigurationError(message)
     place = _Place(file, _defaults(content.get("inputs")))
+=======
+def servers_in(file: Path, *, keeps_variables: bool = False) -> dict[str, SourceSettings]:
+    """The servers of a file by namespace. Raises ConfigurationError, which names the file and the server.
+
+    With `keeps_variables`, references to environment variables and inputs stay as they are written.
+    """
+    content = _content(file)
+    key, servers = _servers(content if isinstance(content, dict) else {})
+    if not isinstance(servers, dict):
+        message = f"mcp_servers: {file} has no `mcpServers` with a server for each name"
+        raise NoServers(message)
+    place = _Place(file, _defaults(content.get("inputs")), keeps_variables)
+>>>>>>> part-clients
     found: dict[str, SourceSettings] = {}
     for name, server in servers.items():
         if not isinstance(server, dict) or _is_wanted(server):
@@ -99,9 +140,32 @@ def servers_in(file: Path) -> dict[str, SourceSettings]:
     return found
 
 
+def _content(file: Path) -> Any:
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        message = f"mcp_servers: {file} cannot be read: {reason}"
+        raise ConfigurationError(message) from None
+    form = {".toml": "TOML", ".yaml": "YAML", ".yml": "YAML"}.get(file.suffix, "JSON")
+    try:
+        if form == "YAML":
+            return yaml.load(text, YamlLoader)  # noqa: S506 -- a safe loader
+        return tomllib.loads(text) if form == "TOML" else jsonc.loads(text)
+    except (ValueError, yaml.YAMLError) as error:
+        reason = not_yaml(error) if isinstance(error, yaml.YAMLError) else str(error)
+        message = f"mcp_servers: {file} is not {form}: {reason}"
+        raise ConfigurationError(message) from None
+
+
 def _servers(content: dict[str, Any]) -> tuple[str, Any]:
+<<<<<<< HEAD
     """Return the key of the servers, and the servers."""
     for key in ("mcpServers", "servers", "context_servers"):
+=======
+    """Under which key the servers are, and they."""
+    for key in ("mcpServers", "servers", "context_servers", "mcp_servers", "extensions"):
+>>>>>>> part-clients
         if key in content:
             return key, content[key]
     inner = content.get("mcp")
@@ -119,7 +183,7 @@ def _defaults(inputs: Any) -> dict[str, str]:
 def _is_wanted(server: dict[str, Any]) -> bool:
     """Return whether a server is enabled and belongs to the user. Zed also lists servers of extensions."""
     is_off = bool(server.get("disabled")) or server.get("enabled") is False
-    return not is_off and server.get("source") != "extension"
+    return not is_off and server.get("source") != "extension" and server.get("type") not in _BUILT_IN
 
 
 def _source(server: Any, place: _Place, where: str) -> SourceSettings:
@@ -127,7 +191,7 @@ def _source(server: Any, place: _Place, where: str) -> SourceSettings:
         if not isinstance(server, dict):
             raise TypeError("expected an object")
         command = _command(server, place)
-        url = next((server[key] for key in ("url", "serverUrl", "httpUrl") if server.get(key)), "")
+        url = next((server[key] for key in ("url", "serverUrl", "httpUrl", "uri") if server.get(key)), "")
         return SourceSettings(
             kind="mcp",
             location="" if command else place.expanded(url),
@@ -135,7 +199,7 @@ def _source(server: Any, place: _Place, where: str) -> SourceSettings:
             command=command,
             env=dict(_environment(server, place)) if command else {},
             cwd=_folder(server.get("cwd"), place) if command else None,
-            headers={key: place.expanded(value) for key, value in (server.get("headers") or {}).items()},
+            headers=dict(_headers(server, place)),
             **_further(server),
         )
     except (ValidationError, TypeError, AttributeError, ValueError, OSError) as error:
@@ -147,7 +211,7 @@ def _source(server: Any, place: _Place, where: str) -> SourceSettings:
 def _command(server: dict[str, Any], place: _Place) -> tuple[str, ...]:
     """Return a program and its arguments: two keys, one list (opencode), or an object (Zed)."""
     given: dict[str, Any] = server["command"] if isinstance(server.get("command"), dict) else server
-    command, arguments = given.get("path") or given.get("command"), given.get("args") or ()
+    command, arguments = given.get("path") or given.get("command") or given.get("cmd"), given.get("args") or ()
     whole = command if isinstance(command, list) else [command, *arguments] if command else []
     return tuple(place.expanded(part) for part in whole)
 
@@ -161,9 +225,26 @@ def _environment(server: dict[str, Any], place: _Place) -> Iterator[tuple[str, s
             if is_set and not name.startswith("#"):
                 yield name.strip(), value.strip().strip("\"'")
     command = server.get("command")
-    own = command.get("env") if isinstance(command, dict) else server.get("env") or server.get("environment")
+    own = command.get("env") if isinstance(command, dict) else _first(server, "env", "environment", "envs")
     for name, value in (own or {}).items():
         yield name, place.expanded(value)
+    for name in _first(server, "env_vars", "env_keys") or ():
+        variable = name["name"] if isinstance(name, dict) else name
+        yield variable, place.expanded(f"${{{variable}}}")
+
+
+def _headers(server: dict[str, Any], place: _Place) -> Iterator[tuple[str, str]]:
+    for name, value in (_first(server, "headers", "http_headers") or {}).items():
+        yield name, place.expanded(value)
+    for name, variable in (server.get("env_http_headers") or {}).items():
+        yield name, place.expanded(f"${{{variable}}}")
+    if server.get("bearer_token_env_var"):
+        yield "Authorization", place.expanded(f"Bearer ${{{server['bearer_token_env_var']}}}")
+
+
+def _first(server: dict[str, Any], *keys: str) -> Any:
+    """Return the value of the first of the keys that has one."""
+    return next((server[key] for key in keys if server.get(key)), None)
 
 
 def _folder(path: Any, place: _Place) -> Path:

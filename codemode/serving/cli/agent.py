@@ -65,7 +65,7 @@ def chat(
                 return 0 if (await _show_answer(agent, message, ())).ok else 1
             return await _conversation(agent)
 
-    with_service(surface, work)
+    with_service(surface, work, as_json=as_json)
 
 
 @app.command("eval")
@@ -91,7 +91,7 @@ def evaluate(
             _print_evaluations(found)
         return 0 if all(attempt.status != "unreachable" for one in found for attempt in one.attempts) else 1
 
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         raise typer.Exit(asyncio.run(work()))
 
 

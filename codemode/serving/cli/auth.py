@@ -33,7 +33,7 @@ def login(
     config: Config = Path(DEFAULT_FILE),
 ) -> None:
     """Log in with a browser or another device, and store the tokens."""
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         settings = load_settings(config)
         setting = _login_of(name, settings)
         planned = _planned(name, settings.sources[name], setting, settings.tokens())
@@ -59,7 +59,7 @@ def login(
 @app.command("logout")
 def logout(name: Name, as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
     """Delete the tokens of a source. If the issuer has a revocation endpoint, revoke them too."""
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         settings = load_settings(config)
         setting = _login_of(name, settings)
         planned = _planned(name, settings.sources[name], setting, settings.tokens())
@@ -84,7 +84,7 @@ def logout(name: Name, as_json: AsJson = False, config: Config = Path(DEFAULT_FI
 @app.command("status")
 def status(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
     """Show each credential of each source: where it comes from, and whether it is present."""
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         settings = load_settings(config)
         secrets = Secrets()
         rows = [

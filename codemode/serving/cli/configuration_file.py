@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _INDENT = "  "
 
+#: The section that entries go into by default.
+SOURCES = "sources"
+
 
 def read(file: Path) -> str:
     """Return the text of a configuration, or "" if there is no file. Raises ConfigurationError."""
@@ -45,18 +48,21 @@ def write(file: Path, text: str) -> None:
         raise ConfigurationError(message) from None
 
 
-def with_source(text: str, name: str, entry: Mapping[str, Any]) -> str:
-    """Return the text with a source added. Raises ConfigurationError if the name is taken or the text invalid."""
-    sources = _sources(text)
+def with_source(text: str, name: str, entry: Mapping[str, Any], *, section: str = SOURCES) -> str:
+    """Return the text with a source added. Raises ConfigurationError if the name is taken or the text invalid.
+
+    `section` is the key of the mapping that the entry goes into.
+    """
+    sources = _entries(text, section)
     block = _block(name, entry)
     if sources is None:
         before = text if not text or text.endswith("\n") else f"{text}\n"
-        return f"{before}sources:\n{_shifted(block, _INDENT)}"
+        return f"{before}{section}:\n{_shifted(block, _INDENT)}"
     if any(key.value == name for key, _ in sources.value):
         message = f"source {name!r} already exists; remove it first, or choose another name"
         raise ConfigurationError(message)
     if sources.flow_style or not sources.value:
-        message = "sources is written in {} on one line: write it as a block, one source below the other"
+        message = f"{section} is written in {{}} on one line: write it as a block, one source below the other"
         raise ConfigurationError(message)
     lines = text.splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):
@@ -65,9 +71,9 @@ def with_source(text: str, name: str, entry: Mapping[str, Any]) -> str:
     return "".join([*lines[:at], _shifted(block, " " * sources.start_mark.column), *lines[at:]])
 
 
-def without_source(text: str, name: str) -> str:
+def without_source(text: str, name: str, *, section: str = SOURCES) -> str:
     """Return the text without a source. Raises ConfigurationError if there is none of that name."""
-    sources = _sources(text)
+    sources = _entries(text, section)
     pairs = [] if sources is None else sources.value
     found = next(((key, value) for key, value in pairs if key.value == name), None)
     if found is None:
@@ -83,7 +89,7 @@ def no_source(name: str, known: Collection[str]) -> ConfigurationError:
     return ConfigurationError(f"there is no source {name!r}; {there}{did_you_mean(name, known)}")
 
 
-def _sources(text: str) -> yaml.MappingNode | None:
+def _entries(text: str, section: str) -> yaml.MappingNode | None:
     try:
         root = yaml.compose(text)
     except yaml.YAMLError as error:
@@ -92,9 +98,9 @@ def _sources(text: str) -> yaml.MappingNode | None:
     if root is None:
         return None
     if not isinstance(root, yaml.MappingNode):
-        message = "the configuration is not a YAML mapping: it should begin with `sources:`"
+        message = f"the configuration is not a YAML mapping: it should begin with `{section}:`"
         raise ConfigurationError(message)
-    node = next((value for key, value in root.value if key.value == "sources"), None)
+    node = next((value for key, value in root.value if key.value == section), None)
     return node if isinstance(node, yaml.MappingNode) else None
 
 

@@ -12,16 +12,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any
-
-from pydantic import BaseModel
+from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError, ConfigurationError
 from codemode.executions.executor import Executor
 from codemode.serving.auth.callers import key_file
 from codemode.serving.cli.predictions import named_like_modules, predictions
 from codemode.serving.http.listening import bind, is_loopback
-from codemode.settings import CallerReference, SecretReference, Settings
+from codemode.settings import CallerReference, Settings, references
 from codemode.sources.factory import load_source
 from codemode.sources.source import SourceContext
 from sandbox import REMEDIES, SandboxError
@@ -155,7 +153,7 @@ def _layer(layer: str, found: str, *, required: bool) -> Finding:
 
 def _secrets(settings: Settings) -> Iterator[Finding]:
     """Check that every secret in the configuration is present, without showing it."""
-    for place, reference in _references(settings, ""):
+    for place, reference in references(settings):
         if isinstance(reference, CallerReference) and reference.caller:
             yield Finding("secrets", place, State.OK, f"sent by each caller as {reference.caller}")
             continue
@@ -167,20 +165,6 @@ def _secrets(settings: Settings) -> Iterator[Finding]:
             )
         else:
             yield Finding("secrets", place, State.OK, "present")
-
-
-def _references(value: Any, place: str) -> Iterator[tuple[str, SecretReference]]:
-    if isinstance(value, SecretReference):
-        yield place, value
-    elif isinstance(value, BaseModel):
-        for name in type(value).model_fields:
-            yield from _references(getattr(value, name), f"{place}.{name}".lstrip("."))
-    elif isinstance(value, dict):
-        for name, member in value.items():
-            yield from _references(member, f"{place}.{name}")
-    elif isinstance(value, list | tuple):
-        for number, member in enumerate(value):
-            yield from _references(member, f"{place}.{number}")
 
 
 async def _source(name: str, settings: Settings) -> list[Finding]:

@@ -66,7 +66,7 @@ def list_executions(
                 show.errors.print(show.plain(_LEFT.format(stored.given.id), style="yellow"), soft_wrap=True)
         return 0
 
-    with_service(surface, work, needs_sources=False)
+    with_service(surface, work, needs_sources=False, as_json=as_json)
 
 
 @executions.command("show")
@@ -82,7 +82,7 @@ def show_execution(
         await _print_execution(service, execution, as_json=as_json)
         return 0
 
-    with_service(surface, work, needs_sources=False)
+    with_service(surface, work, needs_sources=False, as_json=as_json)
 
 
 @executions.command()
@@ -99,7 +99,7 @@ def resume(
         await service.executions.resume(execution, _operator(service))
         return await _ended(service, execution, as_json=as_json)
 
-    with_service(surface, work, needs_sources=False)
+    with_service(surface, work, needs_sources=False, as_json=as_json)
 
 
 @executions.command()
@@ -116,7 +116,7 @@ def cancel(
         await _print_execution(service, execution, as_json=as_json)
         return 0
 
-    with_service(surface, work, needs_sources=False)
+    with_service(surface, work, needs_sources=False, as_json=as_json)
 
 
 @executions.command()
@@ -134,7 +134,7 @@ def decide(
     async def work(service: CodeMode) -> int:
         return await _decide(service, [call], _verdict(verdict), note=note, value=_value(value), as_json=as_json)
 
-    with_service(surface, work, needs_sources=False)
+    with_service(surface, work, needs_sources=False, as_json=as_json)
 
 
 @executions.command()
@@ -161,7 +161,7 @@ def rollback(
             show.console.print("nothing to undo: no write was committed")
         return 0 if not found.left else 1
 
-    with_service(surface, work, needs_sources=False)
+    with_service(surface, work, needs_sources=False, as_json=as_json)
 
 
 @approvals.command("list")
@@ -184,7 +184,7 @@ def list_approvals(
                 show.errors.print("no call waits for a person")
         return 0
 
-    with_service(surface, work, needs_sources=False)
+    with_service(surface, work, needs_sources=False, as_json=as_json)
 
 
 @approvals.command("show")
@@ -207,7 +207,7 @@ def show_approval(
             show.console.print(show.program(given.code))
         return 0
 
-    with_service(surface, work, needs_sources=False)
+    with_service(surface, work, needs_sources=False, as_json=as_json)
 
 
 @approvals.command()
@@ -218,7 +218,7 @@ def approve(surface: Surface, calls: Calls, note: Note = "", as_json: AsJson = F
     async def work(service: CodeMode) -> int:
         return await _decide(service, calls, "approved", note=note, as_json=as_json)
 
-    with_service(surface, work, needs_sources=False)
+    with_service(surface, work, needs_sources=False, as_json=as_json)
 
 
 @approvals.command()
@@ -229,7 +229,7 @@ def reject(surface: Surface, calls: Calls, note: Note = "", as_json: AsJson = Fa
     async def work(service: CodeMode) -> int:
         return await _decide(service, calls, "rejected", note=note, as_json=as_json)
 
-    with_service(surface, work, needs_sources=False)
+    with_service(surface, work, needs_sources=False, as_json=as_json)
 
 
 async def _decide(

@@ -34,7 +34,7 @@ def check_journal(
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Check the journal's structure and the seals of every execution. Exit code 1 if something is damaged."""
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         found = asyncio.run(_checked(surface.settings()))
         if as_json:
             show.print_json({**asdict(found), "is_whole": found.is_whole})

@@ -38,7 +38,7 @@ def create(
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Create a key, and show it once."""
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         settings = surface.settings()
         known = settings.policy.known_roles()
         if role not in known:
@@ -56,7 +56,7 @@ def list_keys(
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """List all keys. Their texts are not stored."""
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         keys = key_file(surface.settings()).entries()
         if as_json:
             show.print_json([_public(key) for key in keys])
@@ -79,7 +79,7 @@ def rotate(
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Replace a key by a new one with the same id and role, and show it once."""
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         key, text = key_file(surface.settings()).rotate(id_, grace_s=_seconds(grace))
         _show_once(key, text, as_json=as_json)
 
@@ -92,7 +92,7 @@ def revoke(
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Revoke a key. The next request with it is rejected."""
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         key = key_file(surface.settings()).revoke(id_)
         if as_json:
             show.print_json(_public(key))

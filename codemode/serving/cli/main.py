@@ -10,65 +10,82 @@ from __future__ import annotations
 import io
 import sys
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 import typer.core
 import typer.main
+from rich.markup import escape
 
 from codemode import __version__
+from codemode.serving.cli.examples import EXAMPLES
 
 _PACKAGE = "codemode.serving.cli"
 
-#: Module and help of each command. The module has the command in `app`, or in the attribute after the colon. Running a
-#: command imports its module only; `codemode --help` imports none.
-COMMANDS: dict[str, tuple[str, str]] = {
-    "demo": ("run", "Start the example services and run six programs against them."),
-    "run": ("run", "Run a program in the sandbox, with all tools in their namespaces."),
-    "tools": ("run", "List all tools, one per line."),
-    "cost": ("run", "Show what the catalog costs a model in tokens: as native tools, as a menu, and as two tools."),
-    "serve": ("serve", "Serve search and execute over HTTP, and MCP at /mcp."),
-    "mcp": ("serve", "Serve search and execute to one MCP client over standard input and output."),
-    "search": ("search", "Find tools. Hits include signatures that a program can call."),
-    "embed": (
+
+class Command(NamedTuple):
+    """Module, help and help panel of a command.
+
+    The module has the command in `app`, or in the attribute after the colon.
+    """
+
+    module: str
+    help: str
+    panel: str
+
+
+_START, _USE, _SERVE, _IMPROVE = "Set up", "Search and run", "Serve and govern", "Measure and tune"
+
+#: Running a command imports its module only; `codemode --help` imports none.
+COMMANDS = {
+    "demo": Command("run", "Start the example services and run six programs against them.", _START),
+    "init": Command(
+        "setup", "Write a first configuration from the given API documents, or those found in this folder.", _START
+    ),
+    "doctor": Command(
+        "setup", "Check isolation, configuration, secrets, sources, folders and port. Exit code 1 on a failure.", _START
+    ),
+    "sources": Command("sources", "Manage the sources of a configuration file.", _START),
+    "auth": Command("auth", "Log in to the services behind the sources.", _START),
+    "run": Command("run", "Run a program in the sandbox, with all tools in their namespaces.", _USE),
+    "call": Command(
+        "run",
+        "Call one tool, and print its result as JSON. The policy, the journal and approvals apply as in a program.",
+        _USE,
+    ),
+    "tools": Command("run", "List all tools, one per line, or as a tree.", _USE),
+    "search": Command("search", "Find tools. Hits include signatures that a program can call.", _USE),
+    "cost": Command(
+        "run", "Show what the catalog costs a model in tokens: as native tools, as a menu, and as two tools.", _USE
+    ),
+    "menu": Command("menu", "Show the tools offered for a message to a model that cannot write code, and why.", _USE),
+    "chat": Command(
+        "agent", "Chat with a model that has the tools. Shows its programs, their calls and the cost.", _USE
+    ),
+    "serve": Command("serve", "Serve search and execute over HTTP, and MCP at /mcp.", _SERVE),
+    "mcp": Command("mcp", "Serve search and execute to one MCP client over standard input and output.", _SERVE),
+    "keys": Command("keys", "Manage server keys: create, list, rotate, revoke.", _SERVE),
+    "policy": Command("policy", "Explain decisions of the access policy, and check its rules.", _SERVE),
+    "approvals": Command("executions:approvals", "Show calls that wait for a person, and decide on them.", _SERVE),
+    "executions": Command("executions:executions", "Show, continue, cancel and roll back executions.", _SERVE),
+    "journal": Command("journal", "Check the journal of executions.", _SERVE),
+    "eval": Command("agent", "Measure a model on tasks: success, tokens, turns and time in each mode.", _IMPROVE),
+    "embed": Command(
         "search",
         "Create the embeddings of all tools now, as `search.embeddings` configures them, and show the progress.",
+        _IMPROVE,
     ),
-    "search-eval": (
-        "search",
-        "Measure search on your own labelled queries, as they are and with typing mistakes.",
+    "search-eval": Command(
+        "search", "Measure search on your own labelled queries, as they are and with typing mistakes.", _IMPROVE
     ),
-    "search-tune": (
-        "search",
-        "Propose cross-validated ranking weights from labelled queries, for `search.ranking`.",
+    "search-tune": Command(
+        "search", "Propose cross-validated ranking weights from labelled queries, for `search.ranking`.", _IMPROVE
     ),
-    "chat": (
-        "agent",
-        "Chat with a model that has the tools. Shows its programs, their calls and the cost.",
-    ),
-    "eval": ("agent", "Measure a model on tasks: success, tokens, turns and time in each mode."),
-    "menu": ("menu", "Show the tools offered for a message to a model that cannot write code, and why."),
-    "menu-tune": (
-        "menu",
-        "Propose default and core tools from the calls recorded on this machine.",
-    ),
-    "init": ("setup", "Write a first configuration from the given API documents, or those found in this folder."),
-    "doctor": (
-        "setup",
-        "Check isolation, configuration, secrets, sources, folders and port. Exit code 1 on a failure.",
-    ),
-    "config": ("config", "Check a configuration file, explain its keys, and print their JSON Schema."),
-    "sources": ("sources", "Manage the sources of a configuration file."),
-    "keys": ("keys", "Manage server keys: create, list, rotate, revoke."),
-    "policy": ("policy", "Explain decisions of the access policy, and check its rules."),
-    "auth": ("auth", "Log in to the services behind the sources."),
-    "executions": ("executions:executions", "Show, continue, cancel and roll back executions."),
-    "journal": ("journal", "Check the journal of executions."),
-    "approvals": ("executions:approvals", "Show calls that wait for a person, and decide on them."),
+    "menu-tune": Command("menu", "Propose default and core tools from the calls recorded on this machine.", _IMPROVE),
 }
 
 #: Commands with subcommands.
-GROUPS = frozenset(("config", "sources", "keys", "policy", "auth", "executions", "journal", "approvals"))
+GROUPS = frozenset(("mcp", "config", "sources", "keys", "policy", "auth", "executions", "journal", "approvals"))
 
 
 class _Commands(typer.core.TyperGroup):
@@ -82,7 +99,8 @@ class _Commands(typer.core.TyperGroup):
         """Return a stand-in with the command's help."""
         if cmd_name not in COMMANDS:
             return None
-        return typer.core.TyperCommand(cmd_name, help=COMMANDS[cmd_name][1])
+        command = COMMANDS[cmd_name]
+        return typer.core.TyperCommand(cmd_name, help=command.help, rich_help_panel=command.panel)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the real command."""
@@ -91,17 +109,28 @@ class _Commands(typer.core.TyperGroup):
 
 
 def imported(name: str) -> Any:
-    """Import and return the command of that name."""
-    module, _, attribute = COMMANDS[name][0].partition(":")
+    """Import and return the command of that name, with examples in its help."""
+    module, _, attribute = COMMANDS[name].module.partition(":")
     group = typer.main.get_group(getattr(import_module(f"{_PACKAGE}.{module}"), attribute or "app"))
-    if name in GROUPS:
-        group.name = name
-        return group
-    return group.commands[name]
+    if name not in GROUPS:
+        return _with_example(name, group.commands[name])
+    group.name = name
+    for subcommand, command in group.commands.items():
+        _with_example(f"{name} {subcommand}", command)
+    return _with_example(name, group)
+
+
+def _with_example(name: str, command: Any) -> Any:
+    command.epilog = f"Example: [bold]{escape(EXAMPLES[name])}[/]"
+    return command
 
 
 app = typer.Typer(
-    cls=_Commands, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__.split("\n", maxsplit=1)[0]
+    cls=_Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    epilog="Example: [bold]codemode demo[/], then [bold]codemode COMMAND --help[/]",
 )
 
 

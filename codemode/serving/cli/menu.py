@@ -45,7 +45,7 @@ def menu(
             show.console.print(show.plain(found.explain()), soft_wrap=True)
         return 0 if len(found) else 1
 
-    with_service(surface, work)
+    with_service(surface, work, as_json=as_json)
 
 
 @app.command("menu-tune")
@@ -70,7 +70,7 @@ def menu_tune(
                 show.console.print(f"  # most called tools, for core: {', '.join(proposal.core)}", markup=False)
         return 0 if proposal is not None and proposal.worthwhile else 1
 
-    with_service(surface, work)
+    with_service(surface, work, as_json=as_json)
 
 
 def _read(file: Path | None) -> list[Any]:

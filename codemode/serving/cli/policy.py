@@ -42,7 +42,7 @@ def explain(
             _show(found)
         return 0 if found.decision == "allow" else 1
 
-    with_service(surface, work)
+    with_service(surface, work, as_json=as_json)
 
 
 @app.command()
@@ -63,7 +63,7 @@ def check(
             show.console.print(f"{len(service.policy.rules)} rules, all effective")
         return 1 if found else 0
 
-    with_service(surface, work)
+    with_service(surface, work, as_json=as_json)
 
 
 def _arguments(text: str) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""`codemode demo`, `run`, `tools` and `cost`: run programs, list tools, and show their cost in tokens."""
+"""`codemode demo`, `run`, `call`, `tools` and `cost`: run programs, call and list tools, show their cost in tokens."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import typer
 from codemode.catalog.stubs import one_liner
 from codemode.errors import ConfigurationError
 from codemode.serving.cli import terminal as show
+from codemode.serving.cli.arguments import arguments_of
 from codemode.serving.cli.surface import (
     AsJson,
     Role,
@@ -22,6 +23,7 @@ from codemode.serving.cli.surface import (
     on_surface,
     with_service,
 )
+from codemode.serving.cli.tree import trees
 from codemode.settings import DEFAULT_ROLE
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ def demo(as_json: AsJson = False) -> None:  # noqa: FBT002
     """Start the example services and run six programs against them."""
     from codemode.serving.cli.demo import run_demo
 
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         raise typer.Exit(asyncio.run(run_demo(as_json=as_json)))
 
 
@@ -59,10 +61,39 @@ def run(
         if as_json:
             show.print_json(ended.to_json())
         else:
-            show.console.print(show.outcome(ended))
+            show.print_outcome(ended)
         return 0 if ended.ok else 1
 
-    with_service(surface, work, strict=strict)
+    with_service(surface, work, strict=strict, as_json=as_json)
+
+
+@app.command()
+@on_surface
+def call(
+    surface: Surface,
+    tool: Annotated[str, typer.Argument(help="The id of the tool.")],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="KEY=VALUE …", help="Its arguments. A value is JSON, else text.")
+    ] = None,
+    role: Role = DEFAULT_ROLE,
+    strict: Strict = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Call one tool, and print its result as JSON. The policy, the journal and approvals apply as in a program."""
+
+    async def work(service: CodeMode) -> int:
+        caller = local_caller(service, role)
+        called = (await service.view(caller)).catalog.get(tool)
+        ended = await service.execute(f"{called.id}(**{arguments_of(called, arguments or ())!r})", caller=caller)
+        if as_json:
+            show.print_json(ended.to_json())
+        elif ended.ok:
+            show.print_json(ended.value)
+        else:
+            show.errors.print(show.outcome(ended))
+        return 0 if ended.ok else 1
+
+    with_service(surface, work, strict=strict, as_json=as_json)
 
 
 @app.command()
@@ -70,10 +101,11 @@ def run(
 def tools(
     surface: Surface,
     namespace: Annotated[str, typer.Option(help="Only tools of this namespace or id prefix.")] = "",
+    tree: Annotated[bool, typer.Option("--tree", help="Show namespaces and groups as a tree.")] = False,  # noqa: FBT002
     role: Role = DEFAULT_ROLE,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """List all tools, one per line."""
+    """List all tools, one per line, or as a tree."""
 
     async def work(service: CodeMode) -> int:
         catalog = (await service.view(local_caller(service, role))).catalog
@@ -84,12 +116,15 @@ def tools(
             raise ConfigurationError(message)
         if as_json:
             show.print_json([{"id": tool.id, "effect": tool.effect, "summary": tool.summary} for tool in found])
+        elif tree:
+            for branch in trees(found):
+                show.console.print(branch)
         else:
             for tool in found:
                 show.console.print(show.plain(one_liner(tool)), soft_wrap=True)
         return 0 if found else 1
 
-    with_service(surface, work)
+    with_service(surface, work, as_json=as_json)
 
 
 @app.command()
@@ -108,7 +143,7 @@ def cost(
             show.console.print(show.cost(report))
         return 0
 
-    with_service(surface, work)
+    with_service(surface, work, as_json=as_json)
 
 
 def _is_in(namespace: str, id_: str) -> bool:

@@ -65,7 +65,7 @@ def search(
             show.console.print(show.plain(answer.text), soft_wrap=True)
         return 0 if answer.hits else 1
 
-    with_service(surface, work)
+    with_service(surface, work, as_json=as_json)
 
 
 @app.command()
@@ -93,7 +93,7 @@ def embed(
             show.console.print(show.plain(progress.problem or f"{progress.total:,} tools are embedded"))
         return 0 if progress.is_ready else 1
 
-    with_service(surface, work)
+    with_service(surface, work, as_json=as_json)
 
 
 @app.command("search-eval")
@@ -114,7 +114,7 @@ def search_eval(
             show.console.print(_table({"as given": plain, "with typos": mistyped}))
         return 0
 
-    with_service(surface, work)
+    with_service(surface, work, as_json=as_json)
 
 
 @app.command("search-tune")
@@ -141,7 +141,7 @@ def search_tune(
             show.console.print(f"    {feature}: {weight:g}")
         return 0
 
-    with_service(surface, work)
+    with_service(surface, work, as_json=as_json)
 
 
 def _table(rows: dict[str, Metrics]) -> Table:

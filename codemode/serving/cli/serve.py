@@ -1,16 +1,12 @@
-"""`codemode serve` and `codemode mcp`: the long-running servers."""
+"""`codemode serve`: the HTTP server."""
 
 from __future__ import annotations
 
-import asyncio
-from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
 
-from codemode.serving.cli.surface import Role, Strict, Surface, errors_as_exit_codes, local_caller, on_surface
-from codemode.serving.mcp.greeting import Input, Server
-from codemode.settings import DEFAULT_ROLE
+from codemode.serving.cli.surface import Strict, Surface, errors_as_exit_codes, on_surface
 
 app = typer.Typer()
 
@@ -35,26 +31,3 @@ def serve(
         from codemode.serving.http.server import serve as serve_http
 
         serve_http(own, surface.settings, strict=strict)
-
-
-@app.command()
-@on_surface
-def mcp(
-    surface: Surface,
-    role: Role = DEFAULT_ROLE,
-    menu: Annotated[bool, typer.Option("--menu", help="Serve a menu of native tools instead.")] = False,  # noqa: FBT002
-    strict: Strict = False,  # noqa: FBT002
-) -> None:
-    """Serve search and execute to one MCP client over standard input and output."""
-    with errors_as_exit_codes():
-        settings = surface.settings()
-        if menu:
-            settings = settings.model_copy(update={"server": settings.server.model_copy(update={"mcp": "menu"})})
-        is_menu = settings.server.mcp == "menu"
-        greeted = Input(Server(version("codemode"), is_menu=is_menu, has_tasks=settings.keeps_journal))
-        # the imports below take a second
-        from codemode.service import CodeMode
-        from codemode.serving.mcp.stdio import serve_stdio
-
-        service = CodeMode.from_settings(settings, strict=strict)
-        raise typer.Exit(asyncio.run(serve_stdio(service, local_caller(service, role), greeted)))

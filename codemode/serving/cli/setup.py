@@ -36,7 +36,7 @@ def init(
     config: Config = Path(DEFAULT_FILE),
 ) -> None:
     """Write a first configuration from the given API documents, or those found in this folder."""
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         if config.exists() and not force:
             message = f"{config} already exists: `codemode sources add NAME LOCATION` adds to it, --force replaces it"
             raise ConfigurationError(message)
@@ -89,7 +89,7 @@ def doctor(
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Check isolation, configuration, secrets, sources, folders and port. Exit code 1 on a failure."""
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         findings = asyncio.run(examine(surface.settings))
         findings.append(verdict(findings))
         if as_json:

@@ -1,4 +1,4 @@
-"""`codemode sources add | list | check | refresh | remove | accept`: manage the sources of a configuration file."""
+"""`codemode sources add | discover | list | check | refresh | remove | accept`: manage configured sources."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import typer
 
 from codemode.errors import ConfigurationError, SourceError
 from codemode.serving.cli import terminal as show
+from codemode.serving.cli.clients.adding import add_servers, report
+from codemode.serving.cli.clients.discovery import discover
 from codemode.serving.cli.configuration_file import read, with_source, without_source, write
 from codemode.serving.cli.surface import (
     AsJson,
@@ -70,7 +72,7 @@ def add(
     config: Config = Path(DEFAULT_FILE),
 ) -> None:
     """Read a source, report its tools, and add it to the configuration. Its kind is detected."""
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         namespace(name)
         if arguments or _is_command(location):
             settings = SourceSettings(command=(location, *(arguments or ())))
@@ -90,10 +92,30 @@ def add(
             show.errors.print(show.plain(message, style="" if base else "yellow"), soft_wrap=True)
 
 
+@app.command("discover")
+def discover_servers(
+    adds: Annotated[bool, typer.Option("--add", help="Add the new servers to the configuration.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
+    config: Config = Path(DEFAULT_FILE),
+) -> None:
+    """List the MCP servers that other clients on this machine have. Values of variables and headers are not shown."""
+    with errors_as_exit_codes(as_json=as_json):
+        servers, unreadable = discover(Path.cwd())
+        for reason in unreadable:
+            show.errors.print(show.plain(f"skipped: {reason}", style="yellow"), soft_wrap=True)
+        added = add_servers(config, servers) if adds else {}
+        if as_json:
+            found = [server.to_json() for server in servers]
+            show.print_json({"servers": found, "added": {name: server.to_json() for name, server in added.items()}})
+        else:
+            report(servers, added, config, adds=adds)
+        raise typer.Exit(0 if servers else 1)
+
+
 @app.command("remove")
 def remove(name: Name, as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
     """Remove a source from the configuration."""
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         write(config, without_source(read(config), name))
         if as_json:
             show.print_json({"removed": name})
@@ -107,7 +129,7 @@ def accept(
     config: Config = Path(DEFAULT_FILE),
 ) -> None:
     """Accept the current tool definitions of an MCP server that has changed them since they were first seen."""
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         settings = load_settings(config)
         if name not in settings.sources or not settings.sources[name].is_mcp:
             servers = [known for known, source in settings.sources.items() if source.is_mcp]
@@ -147,7 +169,7 @@ def list_sources(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -
                 show.console.print("{name}  {tools} tools, {warnings} warnings  {title}".format(**row), markup=False)
         return 0
 
-    with_service(Surface(config), work)
+    with_service(Surface(config), work, as_json=as_json)
 
 
 @app.command("refresh")
@@ -168,7 +190,7 @@ def refresh(
                 _print_changes(name, len(service.sources[name].tools), changes)
         return 0
 
-    with_service(Surface(config), work, only=names or ())
+    with_service(Surface(config), work, only=names or (), as_json=as_json)
 
 
 @app.command("check")
@@ -191,7 +213,7 @@ def check(
                 _report(name, found)
         return _UNREAD if service.catalog.unavailable else 0
 
-    with_service(surface, work, only=names or ())
+    with_service(surface, work, only=names or (), as_json=as_json)
 
 
 def _print_changes(name: str, operations: int, changes: Changes | None) -> None:

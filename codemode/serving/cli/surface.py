@@ -34,6 +34,10 @@ Strict = Annotated[bool, typer.Option("--strict", help="Do not start if a source
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
+#: Error codes of exceptions that are not codemode's, by exit code.
+_UNEXPECTED = {4: "sandbox_unavailable", 74: "file_unusable"}
+
+
 @dataclass(frozen=True)
 class Surface:
     """What a command works on: a configuration file or one document. The fields are command-line options."""
@@ -83,8 +87,9 @@ def with_service(
     only: Sequence[str] = (),
     strict: bool = False,
     needs_sources: bool = True,
+    as_json: bool = False,
 ) -> None:
-    """Enter the service, do the work, and exit with its exit code.
+    """Enter the service, do the work, and exit with its exit code. Errors are printed as JSON with `as_json`.
 
     `only` limits the service to these sources. With `--source` the document must be readable. Without `needs_sources`,
     sources are read when the work first needs them.
@@ -111,7 +116,7 @@ def with_service(
                     show.errors.print(show.plain(note, style="yellow"), soft_wrap=True)
                 raise
 
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         raise typer.Exit(_run_until_signal(entered()))
 
 
@@ -173,25 +178,35 @@ def local_caller(service: CodeMode, role: str) -> Caller:
 
 
 @contextmanager
-def errors_as_exit_codes() -> Iterator[None]:
-    """Print errors to standard error, and exit with the code of their kind."""
+def errors_as_exit_codes(*, as_json: bool = False) -> Iterator[None]:
+    """Print errors to standard error, and exit with the code of their kind.
+
+    With `as_json`, an error is one line, `{"error": {"code": …, "message": …, "exit_code": …}}`, and has `nearest` if
+    similar names are known.
+    """
+    name = "internal_error"
+    nearest: tuple[str, ...] = ()
     try:
         yield
-    except SourceError as error:
-        code, text = 3, str(error)
     except CodeModeError as error:
-        code, text = 2, str(error)
+        code, text = 3 if isinstance(error, SourceError) else 2, str(error)
+        name, nearest = error.code, getattr(error, "nearest", ())
     except KeyboardInterrupt:
-        code, text = 130, "interrupted"
+        code, text, name = 130, "interrupted", "interrupted"
     except (typer.Exit, typer.Abort):
         raise
     except Exception as error:  # noqa: BLE001 -- the boundary: users see a message and no traceback
         code, text = _unexpected(error)
+        name = _UNEXPECTED.get(code, name)
     else:
         return
     from codemode.serving.cli import terminal as show
 
-    show.errors.print(text, markup=False, style="red", soft_wrap=True)
+    if as_json:
+        known = {"nearest": list(nearest)} if nearest else {}
+        show.print_json_line({"error": {"code": name, "message": text, "exit_code": code, **known}}, show.errors)
+    else:
+        show.errors.print(text, markup=False, style="red", soft_wrap=True)
     raise typer.Exit(code)
 
 

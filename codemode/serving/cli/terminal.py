@@ -86,11 +86,21 @@ def program(code: str) -> RenderableType:
     return Syntax(code.strip("\n"), "python", line_numbers=True, word_wrap=True, background_color="default")
 
 
-def outcome(ended: ExecutionOutcome) -> RenderableType:
+def print_outcome(ended: ExecutionOutcome) -> None:
+    """Print an outcome. If standard output is not a terminal, it gets the value alone, and standard error the rest."""
+    if console.is_terminal:
+        console.print(outcome(ended))
+        return
+    errors.print(outcome(ended, with_value=False))
+    if ended.has_value:
+        print_json(ended.value)
+
+
+def outcome(ended: ExecutionOutcome, *, with_value: bool = True) -> RenderableType:
     """Render an outcome: result, output, failure, ledger, usage."""
     style = _STATUS_STYLE.get(ended.status, "red")
     parts: list[RenderableType] = []
-    if ended.has_value:
+    if ended.has_value and with_value:
         parts.append(_titled("result", json.dumps(ended.value, indent=2, ensure_ascii=False)))
     if ended.output:
         parts.append(_titled("output", ended.output.rstrip("\n")))
@@ -224,6 +234,12 @@ def print_json(data: Any) -> None:
     """Print data as one JSON document to standard output."""
     text = json.dumps(data, indent=2, ensure_ascii=False, default=value_of).translate(_IN_JSON)
     console.print(text, soft_wrap=True, markup=False)
+
+
+def print_json_line(data: Any, to: Console) -> None:
+    """Print data as JSON on one line."""
+    text = json.dumps(data, ensure_ascii=False, default=value_of).translate(_IN_JSON)
+    to.print(text, soft_wrap=True, markup=False)
 
 
 def _titled(title: str, text: str) -> RenderableType:

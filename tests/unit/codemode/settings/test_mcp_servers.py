@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from codemode.errors import ConfigurationError
+from codemode.settings.file import load_settings
 from codemode.settings.mcp_servers import servers_in
 
 PAGE = Path(__file__).parents[4] / "docs" / "how-to" / "mcp-clients.md"
@@ -199,3 +200,65 @@ def test_what_our_own_page_tells_of_clients_can_be_read(tmp_path: Path) -> None:
     for block in blocks:
         (server,) = read(tmp_path, block, ".vscode/mcp.json").values()
         assert server.get("command", ["codemode"])[0] == "codemode"
+
+
+def test_codex(tmp_path: Path) -> None:
+    text = """
+model = "o5"
+[mcp_servers.local]
+command = "npx"
+args = ["-y", "server"]
+env = {A = "1"}
+env_vars = ["API_KEY", {name = "PERPLEXITY_KEY", source = "local"}]
+[mcp_servers.remote]
+url = "https://api.example.com/mcp"
+bearer_token_env_var = "API_KEY"
+http_headers = {X-One = "1"}
+env_http_headers = {X-Two = "PERPLEXITY_KEY"}
+[mcp_servers.off]
+command = "off"
+enabled = false
+"""
+    assert read(tmp_path, text, "config.toml") == {
+        "local": {"command": ["npx", "-y", "server"], "env": {"A": "1", "API_KEY": "k3y", "PERPLEXITY_KEY": "asked"}},
+        "remote": {
+            "location": "https://api.example.com/mcp",
+            "headers": {"X-One": "1", "X-Two": "asked", "Authorization": "Bearer k3y"},
+        },
+    }
+
+
+def test_goose(tmp_path: Path) -> None:
+    text = """
+extensions:
+  developer: {type: builtin, enabled: true, name: developer, bundled: true}
+  files: {type: stdio, enabled: true, cmd: npx, args: [files], envs: {A: one}, env_keys: [API_KEY], timeout: 300}
+  web: {type: streamable_http, enabled: true, uri: "https://api.example.com/mcp", headers: {X-One: "1"}, timeout: 60}
+"""
+    assert read(tmp_path, text, "config.yaml") == {
+        "files": {"command": ["npx", "files"], "env": {"A": "one", "API_KEY": "k3y"}, "timeout_s": 300.0},
+        "web": {
+            "location": "https://api.example.com/mcp",
+            "transport": "http",
+            "headers": {"X-One": "1"},
+            "timeout_s": 60.0,
+        },
+    }
+
+
+def test_variables_are_kept_as_they_are_written(tmp_path: Path) -> None:
+    file = tmp_path / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    server = {"command": "${workspaceFolder}/x", "args": ["${env:API_KEY}"], "env": {"KEY": "$API_KEY"}}
+    file.write_text(json.dumps({"mcpServers": {"x": server}}), encoding="utf-8")
+    found = servers_in(file, keeps_variables=True)["x"]
+    assert found.command == (f"{tmp_path}/x", "${env:API_KEY}")
+    assert found.env == {"KEY": "$API_KEY"}
+
+
+def test_codemode_is_no_source_of_itself(tmp_path: Path) -> None:
+    own = {"command": "/opt/codemode", "args": ["mcp", "--config", "codemode.yaml"]}
+    servers = {"mcpServers": {"codemode": own, "x": {"command": "x"}}}
+    (tmp_path / "mcp.json").write_text(json.dumps(servers), encoding="utf-8")
+    (tmp_path / "codemode.yaml").write_text("mcp_servers: [mcp.json]\n", encoding="utf-8")
+    assert list(load_settings(tmp_path / "codemode.yaml").sources) == ["x"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 
 from codemode.serving.cli import main as cli
 from codemode.serving.cli import terminal as console
+from codemode.serving.cli.examples import EXAMPLES
 from codemode.serving.cli.main import app
 
 if TYPE_CHECKING:
@@ -39,13 +41,72 @@ COMMANDS = dict(commands({name: cli.imported(name) for name in cli.COMMANDS}))
 
 @pytest.mark.parametrize("name", sorted(cli.COMMANDS))
 def test_the_table_of_commands_says_what_they_say_themselves(name: str) -> None:
-    assert cli.COMMANDS[name][1] == " ".join(cli.imported(name).help.split("\n\n")[0].split())
+    assert cli.COMMANDS[name].help == " ".join(cli.imported(name).help.split("\n\n")[0].split())
 
 
 @pytest.mark.parametrize("name", sorted(set(COMMANDS) - SERVERS - JSON_ALONE))
 def test_it_prints_json_when_it_is_asked_to(name: str) -> None:
     options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
     assert "--json" in options
+
+
+#: Commands whose first error is not about the configuration: they write one, read another file first, or need none.
+WITHOUT_CONFIGURATION = {
+    "demo",
+    "doctor",
+    "init",
+    "keys create",
+    "mcp uninstall",
+    "search-eval",
+    "search-tune",
+    "sources add",
+    "sources discover",
+    "sources remove",
+}
+
+
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - SERVERS - WITHOUT_CONFIGURATION))
+def test_its_errors_are_json_when_json_is_asked_for(name: str, tmp_path: Path) -> None:
+    values = {"client": "cursor", "arguments": "a=b", "decision": "allow"}
+    required = [one for one in COMMANDS[name].params if one.param_type_name == "argument" and one.required]
+    words = [values.get(one.name, "x") for one in required]
+    ended = CliRunner().invoke(app, [*name.split(), *words, "--json", "--config", str(tmp_path / "none.yaml")])
+    assert (ended.exit_code, ended.stdout) == (2, ""), ended.output
+    error = json.loads(ended.stderr)["error"]
+    assert (error["code"], error["exit_code"]) == ("configuration_invalid", 2)
+    assert "read" in error["message"]
+
+
+def test_an_error_names_the_nearest_as_json(gym: Any) -> None:
+    given = ["--source", str(gym.document), "--json"]
+    ended = CliRunner().invoke(app, ["call", "gym.clients.get_client_list", *given])
+    error = json.loads(ended.stderr.splitlines()[-1])["error"]
+    assert error["code"] == "tool_not_found"
+    assert "gym.clients.get_clients_list" in error["nearest"]
+
+
+@pytest.mark.parametrize("name", sorted({*COMMANDS, "mcp"}))
+def test_its_help_has_an_example_that_can_be_typed(name: str) -> None:
+    example = EXAMPLES[name].partition(" > ")[0]
+    assert f"Example: {example}" in " ".join(CliRunner().invoke(app, [*name.split(), "--help"]).stdout.split())
+    program, *words = shlex.split(example)
+    path = name.split()
+    assert (program, words[: len(path)]) == ("codemode", path)
+    command = COMMANDS[name] if name in COMMANDS else cli.imported(name)
+    command.make_context(name, words[len(path) :])
+
+
+def test_examples_are_of_commands_that_exist() -> None:
+    assert set(EXAMPLES) == {*COMMANDS, *cli.COMMANDS}
+    for name in cli.GROUPS:
+        words = shlex.split(EXAMPLES[name])[1:]
+        assert " ".join(words[:2]) in COMMANDS or words[0] == "mcp"
+
+
+def test_help_groups_the_commands() -> None:
+    shown = CliRunner().invoke(app, ["--help"]).stdout
+    titles = [line.split("─")[1].strip() for line in shown.splitlines() if line.startswith("╭")]
+    assert titles == ["Options", "Set up", "Search and run", "Serve and govern", "Measure and tune"]
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 
-from tests.command_line import SCRIPT, codemode, script, script_environment
+from tests.command_line import SCRIPT, Ended, codemode, script, script_environment
 from tests.unit.codemode.search.embeddings_service import EmbeddingsService
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def test_whoever_has_the_file_acts_in_any_role_of_it(gym: Gym, tmp_path: Path) -
     assert codemode("run", "-", *given, stdin=program).returncode == 0
     refused = codemode("run", "-", "--role", "support", *given, stdin=program)
     assert refused.returncode == 1
-    assert "there is no tool 'gym.salary.get_pending_salaries'" in refused.stdout
+    assert "there is no tool 'gym.salary.get_pending_salaries'" in refused.stderr
     assert "salary" in codemode("search", "pending salaries", *given).stdout
     assert "gym.salary" not in codemode("search", "pending salaries", "--role", "support", *given).stdout
     assert "gym.salary" not in codemode("tools", "--role", "support", *given).stdout
@@ -134,13 +134,51 @@ def test_a_program_that_fails_is_exit_code_1_and_says_where(gym: Gym, tmp_path: 
     program.write_text("x = 1\nx / 0\n", encoding="utf-8")
     ended = codemode("run", str(program), *on(gym), GYM_TOKEN="a-token-for-tests")
     assert ended.returncode == 1
-    assert "ZeroDivisionError: division by zero (line 2)" in ended.stdout
+    assert "ZeroDivisionError: division by zero (line 2)" in ended.stderr
+    assert ended.stdout == ""
+
+
+def test_run_prints_the_value_alone_where_standard_output_is_no_terminal(gym: Gym) -> None:
+    program = "print('looked')\ngym.core.get_gym_info()"
+    ended = codemode("run", "-", *on(gym), stdin=program, GYM_TOKEN="a-token-for-tests")
+    assert isinstance(json.loads(ended.stdout), dict)
+    assert "output: looked" in ended.stderr
+    assert "gym.core.get_gym_info()" in ended.stderr
+    assert "result: " not in ended.stderr
+
+
+def test_one_tool_is_called_with_arguments_of_the_command_line(gym: Gym) -> None:
+    def call(*words: str) -> Ended:
+        return codemode("call", *words, *on(gym), GYM_TOKEN="a-token-for-tests")
+
+    ended = call("gym.clients.get_clients_list", "limit=2", "name=an")
+    assert ended.returncode == 0, ended.stderr
+    assert len(json.loads(ended.stdout)["items"]) <= 2
+    ended = call("gym.clients.get_clients_list", "limit=2", "--json")
+    assert json.loads(ended.stdout)["calls"][0]["arguments"] == {"limit": 2}
+    ended = call("gym.clients.get_clients_list", "limit=many")
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert "limit" in ended.stderr
+    for words, reason in (
+        (["gym.clients.get_client_list"], "there is no tool 'gym.clients.get_client_list'; nearest: gym.clients."),
+        (["gym.clients.get_clients_list", "limit"], "the argument 'limit' is not KEY=VALUE"),
+        (["gym.clients.get_clients_list", "limit=1", "limit=2"], "the argument 'limit' is given twice"),
+    ):
+        ended = call(*words)
+        assert (ended.returncode, reason in ended.stderr) == (2, True), ended.stderr
+
+
+def test_tools_are_shown_as_a_tree(gym: Gym) -> None:
+    ended = codemode("tools", "--tree", "--namespace", "gym.memberships", "--source", str(gym.document))
+    first, second, *rest = ended.stdout.splitlines()
+    assert (first, second) == ("gym", "└── memberships")
+    assert any(line.split()[1:3] == ["freeze_membership", "write"] for line in rest), ended.stdout
 
 
 def test_the_token_never_shows(gym: Gym) -> None:
     program = "try:\n    gym.core.get_gym_info()\nexcept Exception as error:\n    print(error)"
     ended = codemode("run", "-", *on(gym), stdin=program, GYM_TOKEN="hunter2-is-wrong")
-    assert "401" in ended.stdout
+    assert "401" in ended.stderr
     assert "hunter2" not in ended.stdout + ended.stderr
 
 

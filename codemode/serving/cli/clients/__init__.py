@@ -1,0 +1,1 @@
+"""The configuration files of MCP clients: install codemode in them, and find the servers that they have."""

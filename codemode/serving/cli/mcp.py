@@ -1,0 +1,104 @@
+"""`codemode mcp` serves one MCP client; `mcp install` and `mcp uninstall` edit the clients' configuration files."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from codemode.errors import ConfigurationError
+from codemode.serving.cli.surface import (
+    AsJson,
+    Config,
+    Role,
+    Strict,
+    Surface,
+    errors_as_exit_codes,
+    local_caller,
+    on_surface,
+)
+from codemode.serving.mcp.greeting import Input, Server
+from codemode.settings import DEFAULT_FILE, DEFAULT_ROLE, ClientName
+
+app = typer.Typer()
+Client = Annotated[ClientName, typer.Argument(help="The client.", case_sensitive=False)]
+ServerName = Annotated[str, typer.Option("--name", help="Name of the server in the client.")]
+File = Annotated[
+    Path | None, typer.Option("--file", help="Configuration file of the client. Default: the one of this user.")
+]
+
+
+@app.callback(invoke_without_command=True)
+@on_surface
+def mcp(
+    context: typer.Context,
+    surface: Surface,
+    role: Role = DEFAULT_ROLE,
+    menu: Annotated[bool, typer.Option("--menu", help="Serve a menu of native tools instead.")] = False,  # noqa: FBT002
+    strict: Strict = False,  # noqa: FBT002
+) -> None:
+    """Serve search and execute to one MCP client over standard input and output."""
+    with errors_as_exit_codes():
+        if context.invoked_subcommand is not None:
+            _reject_options(context)
+            return
+        settings = surface.settings()
+        if menu:
+            settings = settings.model_copy(update={"server": settings.server.model_copy(update={"mcp": "menu"})})
+        is_menu = settings.server.mcp == "menu"
+        greeted = Input(Server(version("codemode"), is_menu=is_menu, has_tasks=settings.keeps_journal))
+        # the imports below take a second
+        from codemode.service import CodeMode
+        from codemode.serving.mcp.stdio import serve_stdio
+
+        service = CodeMode.from_settings(settings, strict=strict)
+        raise typer.Exit(asyncio.run(serve_stdio(service, local_caller(service, role), greeted)))
+
+
+def _reject_options(context: typer.Context) -> None:
+    """Reject options before a subcommand, which would have no effect. Raises ConfigurationError."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if source is not None and source.name == "COMMANDLINE":
+            command = context.invoked_subcommand
+            message = f"{parameter.opts[0]} has no effect before {command}: write it after `codemode mcp {command}`"
+            raise ConfigurationError(message)
+
+
+@app.command()
+def install(
+    client: Client,
+    config: Config = Path(DEFAULT_FILE),
+    name: ServerName = "codemode",
+    file: File = None,
+    prints: Annotated[bool, typer.Option("--print", help="Print the entry, and write nothing.")] = False,  # noqa: FBT002
+    link: Annotated[bool, typer.Option("--link", help="Print an install link (VS Code, Cursor).")] = False,  # noqa: FBT002
+    force: Annotated[bool, typer.Option("--force", help="Replace another server of that name.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Add codemode to the configuration file of an MCP client. The former file is kept as a backup."""
+    with errors_as_exit_codes(as_json=as_json):
+        from codemode.serving.cli.clients.installation import Installation
+
+        installation = Installation(client, name, file)
+        if prints or link:
+            installation.show(config, is_link=link, as_json=as_json)
+        else:
+            installation.install(config, force=force, as_json=as_json)
+
+
+@app.command()
+def uninstall(
+    client: Client,
+    name: ServerName = "codemode",
+    file: File = None,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Remove codemode from the configuration file of an MCP client. The former file is kept as a backup."""
+    with errors_as_exit_codes(as_json=as_json):
+        from codemode.serving.cli.clients.installation import Installation
+
+        Installation(client, name, file).uninstall(as_json=as_json)
