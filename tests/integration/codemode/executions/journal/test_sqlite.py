@@ -115,7 +115,7 @@ async def test_a_file_that_is_deleted_while_it_is_open_is_noticed(file: Path, jo
     kept = file.with_name("kept")
     shutil.move(file, kept)
     for _ in range(2):
-        with pytest.raises(JournalUnavailable, match="it was deleted or replaced while this server has it open: stop"):
+        with pytest.raises(JournalUnavailable, match="it was deleted or replaced while this server had it open: stop"):
             await journal.renew(["ex_1"])
         shutil.copy(kept, file)  # another file is none of ours either
     with pytest.raises(JournalUnavailable, match="nothing was recorded"):
@@ -130,7 +130,7 @@ async def test_damage_is_noticed_before_its_pages_are_needed(file: Path, journal
     never = Retention(age_s=1e9, count=1000, paused_s=1e9)
     await journal.prune(never)
     damage(file)
-    with pytest.raises(JournalUnavailable, match=r"it is damaged .*codemode journal check.*put back a copy"):
+    with pytest.raises(JournalUnavailable, match=r"it is damaged .*codemode journal check.*restore a backup"):
         await journal.prune(never)
     with pytest.raises(JournalUnavailable, match="it is damaged"):
         await journal.create(new("ex_new"))
@@ -274,7 +274,7 @@ async def test_a_file_that_was_cut_is_damaged_as_a_whole(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "why"), [(b"no database at all" * 100, "it is no SQLite database"), (None, "File exists")]
+    ("content", "why"), [(b"no database at all" * 100, "it is not a SQLite database"), (None, "File exists")]
 )
 async def test_a_place_that_cannot_hold_a_journal_is_named(tmp_path: Path, content: bytes | None, why: str) -> None:
     place = tmp_path / "file"
@@ -301,7 +301,9 @@ async def test_a_database_of_a_newer_program_is_refused_and_left_alone(file: Pat
     with closing(sqlite3.connect(file)) as other:
         other.execute("PRAGMA user_version = 99")
         known = len(migrations("sqlite"))
-        message = rf"has version 99, and this program knows versions up to {known}: a newer codemode has migrated it"
+        message = (
+            rf"has version 99, and this codemode supports versions up to {known}: a newer codemode has migrated it"
+        )
         with pytest.raises(ConfigurationError, match=message):
             await SqliteJournal(file, KEY, lease_s=1.0).open()
         assert other.execute("PRAGMA user_version").fetchone() == (99,)

@@ -149,7 +149,7 @@ async def test_a_server_with_another_key_is_refused(here: Place, postgres: str) 
     url = await new_database(postgres)
     async with server(here, "first", url) as first, server(here, "second", url, "another") as second:
         await first.executions.open()
-        with pytest.raises(ConfigurationError, match="was made with another key"):
+        with pytest.raises(ConfigurationError, match="was created with another key"):
             await second.executions.open()
 
 
