@@ -54,7 +54,7 @@ async def test_an_end_that_cannot_be_recorded_is_told_and_recorded_later_and_not
         hold.set()
         outcome = await running
         assert (outcome.status, outcome.value) == (told, value)
-        assert "not in the record yet" in outcome.notes[-1]
+        assert "will be recorded once it is back" in outcome.notes[-1]
         assert (await service.executions.get(outcome.id, OWNER)).status == "running"
         journal_takes(here, "UPDATE executions SET lease_until_us = 0")
         assert await service.executions.recover() == ()

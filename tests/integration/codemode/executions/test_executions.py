@@ -216,7 +216,7 @@ async def test_answers_that_cannot_be_taken_are_refused(here: Place) -> None:
         two = await service.execute("up.x.drop(n=2)", caller=OWNER)
         decide = service.executions.decide
         good, other = verdict_on(one)[0], verdict_on(two)[0]
-        for who, says in ((OWNER, "takes one of the roles approver"), (OTHER, "takes one of the roles approver")):
+        for who, says in ((OWNER, "only the roles approver may decide"), (OTHER, "only the roles approver may decide")):
             with pytest.raises(ApprovalRefused, match=says):
                 await decide([good], who)
         with pytest.raises(ApprovalRefused, match="of the same key"):
@@ -294,7 +294,7 @@ async def test_credentials_of_the_caller_are_asked_for_again(here: Place) -> Non
             "up.x.get(n=1)\nup.x.drop(n=1)", caller=OWNER, credentials={"mine": "s3cret-token"}
         )
         await service.executions.decide(verdict_on(outcome), APPROVER)
-        with pytest.raises(ExecutionWaiting, match="credentials of its caller again: mine"):
+        with pytest.raises(ExecutionWaiting, match="its caller's credentials again: mine"):
             await service.executions.resume(outcome.id, OWNER)
         await service.executions.resume(outcome.id, OWNER, {"mine": "s3cret-token"})
         assert (await ended(service, outcome.id)).status == "completed"
@@ -556,7 +556,7 @@ async def test_what_cannot_go_on_by_itself_after_a_crash_pauses_and_says_why(her
         (execution,) = await service.executions.recover()
         stored = await service.executions.get(execution, OWNER)
         assert stored.status == "paused"
-        assert "the credentials of its caller: mine" in stored.outcome["notes"][0]
+        assert "it needs its caller's credentials: mine" in stored.outcome["notes"][0]
         await service.executions.resume(execution, OWNER, {"mine": "a-long-token"})
         assert (await ended(service, execution)).status == "completed"
 
@@ -573,7 +573,7 @@ async def test_after_a_crash_nothing_goes_on_for_a_key_that_was_revoked_meanwhil
         (execution,) = await service.executions.recover()
         stored = await service.executions.get(execution, OWNER)
         assert stored.status == "paused"
-        assert "key-1 is not let in any more" in stored.outcome["notes"][0]
+        assert "key-1 no longer has access" in stored.outcome["notes"][0]
         await service.executions.resume(execution, OWNER)  # who comes is let in
         assert (await ended(service, execution)).status == "completed"
 

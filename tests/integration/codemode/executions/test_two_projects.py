@@ -165,7 +165,7 @@ async def test_a_base_url_that_was_edited_while_a_call_waited_is_not_called(two:
     two.staging.configure(two.prod.port)
     _, shown, _ = await two.staging.type("approvals", "approve", asked["id"])
     was, now = (f"http://127.0.0.1:{each.port}" for each in (two.staging, two.prod))
-    assert f"the address of up was {was}, and is {now}" in shown
+    assert f"the address of up was {was} and is now {now}" in shown
     (listed,) = await two.staging.json("executions", "list")
     assert (listed["id"], listed["status"]) == (paused["id"], "paused")
     assert two.prod.upstream.seen == two.staging.upstream.seen == []

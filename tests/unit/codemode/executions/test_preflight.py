@@ -77,7 +77,7 @@ def test_a_missing_argument_is_refused() -> None:
 
 def test_positional_arguments_are_refused_with_the_keywords() -> None:
     (refusal,) = refusals(site("gym.clients.get_clients_list", positional=1))
-    assert refusal.message == "gym.clients.get_clients_list() takes keyword arguments only, 1 positional given"
+    assert refusal.message == "gym.clients.get_clients_list() takes keyword arguments only, not 1 positional"
     assert refusal.hint == "write gym.clients.get_clients_list(name=…, limit=…)"
 
 

@@ -79,9 +79,9 @@ async def test_what_three_servers_died_with_waits_for_a_person_who_lets_it_go_on
         stored = await service.executions.get(execution, OWNER)
         assert stored.status == "paused"
         assert stored.outcome["notes"] == [
-            "its server ended while it ran, and it cannot go on by itself: 3 servers have ended while it ran, and it "
-            "may be what ended them; look at its program, then let it go on by `codemode executions resume "
-            f"{execution}`, or end it by `codemode executions cancel {execution}`"
+            "its server died while it ran, and it cannot continue by itself: 3 servers have died while it ran, and it "
+            f"may be the cause; read its program, then continue it with `codemode executions resume {execution}` or "
+            f"end it with `codemode executions cancel {execution}`"
         ]
         await service.executions.resume(execution, OWNER)
         await here.upstream.wait_for(4)
