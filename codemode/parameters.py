@@ -1,4 +1,4 @@
-"""What methods of the Python API take: a value of a wrong type is told where it is given, and not from within."""
+"""Argument checks of the Python API: a value of the wrong type is rejected at the call, not from within."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from codemode.text.nearest import did_you_mean
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-#: Characters of a value that a message shows.
+#: Characters of a value shown in a message.
 _SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a parameter takes, in words, and whether a value `fits`; `hint` says what to do about one that does not.
+    """What a parameter accepts: `says` describes it, `fits` checks a value, and `hint` says how to fix a wrong one.
 
     A secret value is not shown.
     """
@@ -34,20 +34,20 @@ class Kind:
 
 
 def takes(**kinds: Kind) -> Callable[[Method], Method]:
-    """Check parameters of a method, which raises WrongArgument before it does anything else."""
+    """Check parameters of a method. The method raises WrongArgument before it does anything else."""
 
     def decorate(method: Method) -> Method:
         check = partial(_check, method, inspect.signature(method), kinds)
 
         @wraps(method)
-        def checked(*given: Any, **named: Any) -> Any:
-            check(given, named)
-            return method(*given, **named)
+        def checked(*positional: Any, **named: Any) -> Any:
+            check(positional, named)
+            return method(*positional, **named)
 
         @wraps(method)
-        async def checked_first(*given: Any, **named: Any) -> Any:
-            check(given, named)
-            return await method(*given, **named)
+        async def checked_first(*positional: Any, **named: Any) -> Any:
+            check(positional, named)
+            return await method(*positional, **named)
 
         return cast("Method", checked_first if inspect.iscoroutinefunction(method) else checked)
 
@@ -58,25 +58,25 @@ def _check(
     method: Callable[..., Any],
     signature: inspect.Signature,
     kinds: Mapping[str, Kind],
-    given: tuple[Any, ...],
+    positional: tuple[Any, ...],
     named: dict[str, Any],
 ) -> None:
     try:
-        arguments = signature.bind(*given, **named).arguments
+        arguments = signature.bind(*positional, **named).arguments
     except TypeError:
-        return  # the call itself says what is missing, or too much
+        return  # the call itself raises a clearer TypeError
     for name, kind in kinds.items():
         if name in arguments and not kind.fits(arguments[name]):
             value = arguments[name]
-            shown = "what was given" if kind.is_secret else repr(value)
+            shown = "the given value" if kind.is_secret else repr(value)
             shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
             hint = kind.hint(value)
-            message = f"{method.__qualname__}: {name} is {kind.says}, not {shown} ({type(value).__name__})"
+            message = f"{method.__qualname__}: {name} must be {kind.says}, not {shown} ({type(value).__name__})"
             raise WrongArgument(f"{message}; {hint}" if hint else message)
 
 
 def instance(kind: type, hints: Mapping[type, str], *, is_optional: bool = False) -> Kind:
-    """An object of a class, or None where it is optional."""
+    """Return the kind of instances of a class, and None if it is optional."""
     taken = (kind, NoneType) if is_optional else kind
     article = "an" if kind.__name__[0] in "AEIOU" else "a"
     says = f"{article} {kind.__name__}{' or None' if is_optional else ''}"
@@ -84,7 +84,7 @@ def instance(kind: type, hints: Mapping[type, str], *, is_optional: bool = False
 
 
 def one_of(*values: str | None) -> Kind:
-    """One of a few texts."""
+    """Return the kind of a few allowed texts."""
     texts = [value for value in values if value is not None]
     said = " or ".join(map(repr, values))
     return Kind(said, lambda value: value in values, lambda value: did_you_mean(str(value), texts).removeprefix("; "))
@@ -95,7 +95,7 @@ def _by_type(hints: Mapping[type, str]) -> Callable[[Any], str]:
 
 
 def are_named(value: Any) -> bool:
-    """Whether it is a dict by texts, or None."""
+    """Return whether a value is a dict with text keys, or None."""
     return value is None or (isinstance(value, Mapping) and all(isinstance(name, str) for name in value))
 
 
@@ -113,7 +113,7 @@ def _are_secrets(value: Any) -> bool:
 
 
 def is_path(value: Any) -> bool:
-    """Whether it may be the path of a file."""
+    """Return whether a value can be the path of a file."""
     return isinstance(value, (str, os.PathLike)) and isinstance(os.fspath(value), str) and "\0" not in os.fspath(value)
 
 
@@ -127,13 +127,13 @@ LIST_OF_TEXTS = Kind("a list of texts", _are_many_texts, _by_type({str: "put it 
 COUNT = Kind(
     "an int",
     lambda value: isinstance(value, Integral) and not isinstance(value, bool),
-    _by_type({str: "int() makes one of it", NoneType: "leave it out for the default"}),
+    _by_type({str: "convert it with int()", NoneType: "leave it out for the default"}),
 )
 SECONDS = Kind("a number of seconds", lambda value: isinstance(value, Real) and not isinstance(value, bool))
 FLAG = Kind("True or False", lambda value: isinstance(value, bool))
 FUNCTION = Kind("a function", callable, _by_type(_LEFT_OUT))
 MAPPING = Kind("a dict", lambda value: isinstance(value, Mapping), _by_type(_LEFT_OUT))
-SECRETS = Kind("a dict of texts by their names", _are_secrets, _by_type(_LEFT_OUT), is_secret=True)
+SECRETS = Kind("a dict of texts by name", _are_secrets, _by_type(_LEFT_OUT), is_secret=True)
 MESSAGES = Kind(
     "a list",
     lambda value: isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)),
