@@ -28,57 +28,61 @@ OF_SERVICE: list[tuple[str, dict[str, Any], str]] = [
     ("search", {"queries": "x", "limit": "many"}, "limit: Input should be a valid integer"),
     ("search", {"queries": "x", "offset": 1.5}, "offset: Input should be a valid integer"),
     ("search", {"queries": "x", "detail": "ful"}, "'auto' or 'full', got 'ful'; did you mean 'full'?"),
-    ("search", {"queries": "x", "caller": "ann"}, "caller is a Caller, not 'ann' (str); Caller(…) makes one of an id"),
-    ("describe", {"name": None}, "name is a str, not None (NoneType)"),
-    ("execute", {"code": None}, "code is a str, not None (NoneType)"),
-    ("execute", {"code": "1", "resume_from": 3}, "resume_from is a str, not 3 (int)"),
-    ("execute", {"code": "1", "fresh_reads": "no"}, "fresh_reads is True or False, not 'no' (str)"),
-    ("execute", {"code": "1", "watch": None}, "watch is a function, not None (NoneType); leave it out for none"),
+    (
+        "search",
+        {"queries": "x", "caller": "ann"},
+        "caller must be a Caller, not 'ann' (str); Caller(…) makes one of an id",
+    ),
+    ("describe", {"name": None}, "name must be a str, not None (NoneType)"),
+    ("execute", {"code": None}, "code must be a str, not None (NoneType)"),
+    ("execute", {"code": "1", "resume_from": 3}, "resume_from must be a str, not 3 (int)"),
+    ("execute", {"code": "1", "fresh_reads": "no"}, "fresh_reads must be True or False, not 'no' (str)"),
+    ("execute", {"code": "1", "watch": None}, "watch must be a function, not None (NoneType); leave it out for none"),
     (
         "execute",
         {"code": "1", "credentials": {"X-Token": b"s3cr3t"}},
-        "credentials is a dict of texts by their names, not what was given (dict)",
+        "credentials must be a dict of texts by name, not the given value (dict)",
     ),
-    ("select_menu", {"message": 3}, "message is a str, not 3 (int)"),
-    ("select_menu", {"message": "x", "history": "y"}, "history is a list, not 'y' (str); put it into a list"),
+    ("select_menu", {"message": 3}, "message must be a str, not 3 (int)"),
+    ("select_menu", {"message": "x", "history": "y"}, "history must be a list, not 'y' (str); put it into a list"),
 ]
 
 #: The same of its executions.
 OF_EXECUTIONS: list[tuple[str, dict[str, Any], str]] = [
-    ("get", {"execution": None}, "execution is a str, not None (NoneType)"),
-    ("wait", {"execution": ID, "timeout_s": "30"}, "timeout_s is a number of seconds, not '30' (str)"),
-    ("list", {"limit": None}, "limit is an int, not None (NoneType); leave it out for the default"),
+    ("get", {"execution": None}, "execution must be a str, not None (NoneType)"),
+    ("wait", {"execution": ID, "timeout_s": "30"}, "timeout_s must be a number of seconds, not '30' (str)"),
+    ("list", {"limit": None}, "limit must be an int, not None (NoneType); leave it out for the default"),
     ("list", {"status": "complete"}, "not 'complete' (str); did you mean 'completed'?"),
-    ("start", {"request": "1"}, "request is a Request, not '1' (str); Request(code) makes one of a program"),
-    ("events", {"execution": ID, "after": "3"}, "after is an int, not '3' (str)"),
+    ("start", {"request": "1"}, "request must be a Request, not '1' (str); build one with Request(code)"),
+    ("events", {"execution": ID, "after": "3"}, "after must be an int, not '3' (str)"),
 ]
 
 
 #: The same of a conversation that is offered menus.
 OF_MENUS: list[tuple[str, dict[str, Any], str]] = [
-    ("offer", {"message": None}, "message is a str, not None (NoneType)"),
-    ("offer", {"message": "x", "history": {"role": "user"}}, "history is a list, not {'role': 'user'} (dict)"),
-    ("offer", {"message": "x", "summary": 3}, "summary is a str, not 3 (int)"),
+    ("offer", {"message": None}, "message must be a str, not None (NoneType)"),
+    ("offer", {"message": "x", "history": {"role": "user"}}, "history must be a list, not {'role': 'user'} (dict)"),
+    ("offer", {"message": "x", "summary": 3}, "summary must be a str, not 3 (int)"),
     ("handle", {"call": "request_tool"}, "not 'request_tool' (str); a name is given as name="),
-    ("handle", {"name": 3}, "name is a str, not 3 (int)"),
-    ("tool", {"name": None}, "name is a str, not None (NoneType)"),
-    ("is_meta", {"name": []}, "name is a str, not [] (list)"),
+    ("handle", {"name": 3}, "name must be a str, not 3 (int)"),
+    ("tool", {"name": None}, "name must be a str, not None (NoneType)"),
+    ("is_meta", {"name": []}, "name must be a str, not [] (list)"),
 ]
 
 #: What makes an agent, and what it answers.
 OF_AGENT: list[tuple[dict[str, Any], str]] = [
-    ({"service": 3}, "service is a CodeMode, not 3 (int)"),
-    ({"settings": {}}, "settings is an AgentSettings or None, not {} (dict)"),
+    ({"service": 3}, "service must be a CodeMode, not 3 (int)"),
+    ({"settings": {}}, "settings must be an AgentSettings or None, not {} (dict)"),
     ({"settings": Settings()}, "(Settings); pass its agent"),
     ({"model": "gpt"}, "not 'gpt' (str); AgentSettings(model=…) names one"),
-    ({"caller": "ann"}, "caller is a Caller, not 'ann' (str)"),
+    ({"caller": "ann"}, "caller must be a Caller, not 'ann' (str)"),
     (
         {"credentials": {"X-Token": b"s3cr3t"}},
-        "credentials is a dict of texts by their names, not what was given (dict)",
+        "credentials must be a dict of texts by name, not the given value (dict)",
     ),
 ]
 HISTORIES: list[tuple[Any, type[Exception], str]] = [
-    ("x", WrongArgument, "history is a list, not 'x' (str); put it into a list"),
+    ("x", WrongArgument, "history must be a list, not 'x' (str); put it into a list"),
     ([3], ValueError, "history: a message is not in chat completion format: 3 (int)"),
     ([{"role": "assistant", "tool_calls": 3}], ValueError, "history: tool_calls is not in chat completion format: 3"),
     ([{"role": "assistant", "tool_calls": [3]}], ValueError, "history: a tool call is not in chat completion format"),
@@ -88,18 +92,18 @@ HISTORIES: list[tuple[Any, type[Exception], str]] = [
 OF_DECORATOR: list[tuple[dict[str, Any], str]] = [
     (
         {"effect": "raed"},
-        "effect is 'read' or 'write' or 'destructive' or None, not 'raed' (str); did you mean 'read'?",
+        "effect must be 'read' or 'write' or 'destructive' or None, not 'raed' (str); did you mean 'read'?",
     ),
-    ({"tags": "orders"}, "tags is a list of texts, not 'orders' (str); put it into a list"),
-    ({"examples": None}, "examples is a list of texts, not None (NoneType); leave it out for none"),
-    ({"revert": 3}, "revert is a str, not 3 (int)"),
+    ({"tags": "orders"}, "tags must be a list of texts, not 'orders' (str); put it into a list"),
+    ({"examples": None}, "examples must be a list of texts, not None (NoneType); leave it out for none"),
+    ({"revert": 3}, "revert must be a str, not 3 (int)"),
 ]
 OF_BIND: list[tuple[dict[str, Any], str]] = [
     ({"descriptions": None}, "or the path of a file or folder of them, not None (NoneType)"),
     ({"descriptions": "a\0b"}, r"not 'a\x00b' (str)"),
     (
         {"to": None},
-        "to is a dict or list of functions, a module, a class or an object with methods, not None (NoneType)",
+        "to must be a dict or list of functions, a module, a class or an object with methods, not None (NoneType)",
     ),
     ({"to": "double"}, "not 'double' (str)"),
     ({"to": len}, "(builtin_function_or_method); put it into a list"),
@@ -160,7 +164,7 @@ async def test_so_is_one_of_an_agent(service: CodeMode) -> None:
         assert says in str(caught.value)
         assert "s3cr3t" not in str(caught.value)
     agent = Agent(service, model=Silent())
-    with pytest.raises(WrongArgument, match=r"message is a str, not 3 \(int\)"):
+    with pytest.raises(WrongArgument, match=r"message must be a str, not 3 \(int\)"):
         agent.run(3)  # type: ignore[arg-type]
     for history, kind, says in HISTORIES:
         with pytest.raises(kind) as refused:
@@ -182,11 +186,13 @@ def test_so_is_what_is_said_of_a_function() -> None:
 
 
 def test_a_service_is_made_from_what_makes_one() -> None:
-    with pytest.raises(WrongArgument, match=r"settings is a Settings, not 'x\.yaml' \(str\); CodeMode\.from_config"):
+    with pytest.raises(
+        WrongArgument, match=r"settings must be a Settings, not 'x\.yaml' \(str\); CodeMode\.from_config"
+    ):
         CodeMode.from_settings("x.yaml")  # type: ignore[arg-type]
-    with pytest.raises(WrongArgument, match="settings is a Settings, not None"):
+    with pytest.raises(WrongArgument, match="settings must be a Settings, not None"):
         CodeMode(None)  # type: ignore[arg-type]
-    with pytest.raises(WrongArgument, match=r"path is the path of a file, a str or a Path, not None \(NoneType\)"):
+    with pytest.raises(WrongArgument, match=r"path must be the path of a file, a str or a Path, not None \(NoneType\)"):
         CodeMode.from_config(None)  # type: ignore[arg-type]
     with pytest.raises(WrongArgument, match=r"not \[<function double.*such as \{'shop': \[find_order\]\}"):
         CodeMode.from_settings(Settings(), functions=[double])  # type: ignore[arg-type]

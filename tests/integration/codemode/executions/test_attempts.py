@@ -1,4 +1,4 @@
-"""What is done beside the attempts: again and again, and once the journal can be written again."""
+"""Background work beside attempts: repetition, and records written after a journal outage."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def here(tmp_path: Path) -> AsyncIterator[Place]:
 
 
 def journal_takes(here: Place, *statements: str) -> None:
-    """Let the database of a journal refuse some writes, or take them again."""
+    """Make a journal's database reject some writes, or accept them again."""
     with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3", timeout=60)) as file, file:
         for statement in statements:
             file.execute(statement)

@@ -1,4 +1,4 @@
-"""Executions that pause for people, go on in another process, are repaired, cancelled, and looked at."""
+"""Executions: pause, continue in another process, repair, cancel and read."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ with ThreadPoolExecutor(3) as pool:
 
 
 async def approved_to_its_end(here: Place, execution: str) -> StoredExecution:
-    """Approve whatever it asks, each time for another service, until it asks no more."""
+    """Approve all pending calls, each time through another service, until there are none."""
     while True:
         async with here.service() as service:
             waiting = await service.executions.approvals(APPROVER, execution)
@@ -160,7 +160,7 @@ async def test_whoever_gives_up_at_any_moment_leaves_nothing_that_would_be_run_l
 
 
 async def test_what_was_given_up_comes_to_its_end_before_the_service_is_closed(here: Place) -> None:
-    """Also where whoever gives up does not wait for that: a scope that is cancelled interrupts each wait in it."""
+    """This also holds if the caller does not wait: a cancelled scope interrupts every wait in it."""
     here.upstream.hold("/get")
     async with here.service() as service:
         running = asyncio.create_task(service.execute("up.x.get(n=1)", caller=OWNER))
@@ -173,7 +173,7 @@ async def test_what_was_given_up_comes_to_its_end_before_the_service_is_closed(h
 
 
 async def test_a_program_stands_still_while_a_person_is_asked(here: Place) -> None:
-    """Its time-outs do not run, and what was in flight is there when it goes on."""
+    """Its time-outs do not run, and answers to calls in flight are delivered when it continues."""
     hold = here.upstream.hold("/post")
     code = (
         "import asyncio, time\nstarted = time.time()\nasync def main():\n    return await asyncio.gather("
@@ -230,7 +230,7 @@ async def test_answers_that_cannot_be_taken_are_refused(here: Place) -> None:
         assert len(await service.executions.approvals(APPROVER)) == 2  # all or none
         await decide([good], APPROVER)
         with pytest.raises(ApprovalRefused):
-            await decide([good], APPROVER)  # a second time
+            await decide([good], APPROVER)  # repeated
         with pytest.raises(ExecutionWaiting, match=other.id):
             await service.executions.resume(two.id, OWNER)
         await service.executions.resume(one.id, OWNER)
@@ -397,7 +397,7 @@ async def test_cancelling_tells_calls_in_flight_apart(here: Place) -> None:
 
 
 async def test_who_is_asked_no_more_waits_for_nothing(here: Place) -> None:
-    """A paused execution that was cancelled, or has expired, has not started what it waited for."""
+    """A paused execution that was cancelled or has expired shows its pending calls as not started."""
     async with here.service() as service:
         cancelled, expired = [
             (await service.execute("up.x.get(n=1)\nup.x.drop(n=1)", caller=OWNER)).id for _ in range(2)
@@ -454,11 +454,11 @@ async def test_output_is_told_once_whatever_runs_again(here: Place) -> None:
     assert stored.outcome["output"] == "a\nb\nc\n"
     async with here.service() as service:
         told = [event async for event in service.executions.events(outcome.id, OWNER) if event.type == "output"]
-    assert "".join(event.data["text"] for event in told) == "a\nb\n"  # the rest came with the outcome
+    assert "".join(event.data["text"] for event in told) == "a\nb\n"  # the outcome carries the rest
 
 
 async def crashed(here: Place, code: str, at: int, **sections: Any) -> str:
-    """Run a program on a server that ends without a word when so many requests have come; returns its id."""
+    """Run a program on a server that dies after this many requests. Return the id."""
     service = here.service(**sections)
     async with service:
         running = asyncio.create_task(service.execute(code, caller=OWNER))
@@ -574,7 +574,7 @@ async def test_after_a_crash_nothing_goes_on_for_a_key_that_was_revoked_meanwhil
         stored = await service.executions.get(execution, OWNER)
         assert stored.status == "paused"
         assert "key-1 no longer has access" in stored.outcome["notes"][0]
-        await service.executions.resume(execution, OWNER)  # who comes is let in
+        await service.executions.resume(execution, OWNER)  # a caller that comes has access
         assert (await ended(service, execution)).status == "completed"
 
 

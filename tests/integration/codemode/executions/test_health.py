@@ -1,4 +1,4 @@
-"""Whether the journal can be written, as the server says."""
+"""The server's report of whether the journal can be written."""
 
 from __future__ import annotations
 

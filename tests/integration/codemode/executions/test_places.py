@@ -1,4 +1,4 @@
-"""Executions whose calls would go elsewhere, or in another's name, than when they began."""
+"""Executions whose calls would now go elsewhere, or under other credentials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taking back what an execution has done."""
+"""Rollback of executions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tool that is called without its namespace is named in full."""
+"""Hints with the full id for tools called without their namespace."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class Page:
 
 
 class Upstream:
-    """A list of `total` numbers in pages of ten, each of which says where the next one begins."""
+    """A list of `total` numbers in pages of ten, each with the position of the next page."""
 
     def __init__(self, total: float) -> None:
         self.total = total
@@ -72,7 +72,7 @@ async def test_a_list_without_end_is_bounded() -> None:
 
 
 class Clamped(Upstream):
-    """Gives its last page again, as a new one, to whoever asks for a later one."""
+    """Repeats its last page, as a new one, for later positions."""
 
     async def page(self, arguments: dict[str, Any]) -> Page:
         self.asked.append(arguments)
@@ -92,7 +92,7 @@ async def test_a_service_that_repeats_its_last_page_is_asked_once_more(kind: str
 
 
 class Circular(Upstream):
-    """The page after the third is the second."""
+    """A list whose fourth page is the second."""
 
     async def page(self, arguments: dict[str, Any]) -> Page:
         page = await super().page(arguments)

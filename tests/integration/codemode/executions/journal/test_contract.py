@@ -1,4 +1,4 @@
-"""What every journal keeps to, on each database."""
+"""The contract of journals, on each database."""
 
 from __future__ import annotations
 

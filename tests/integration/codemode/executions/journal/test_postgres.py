@@ -1,4 +1,4 @@
-"""The journal in PostgreSQL: several servers that make it at once, a database that goes away."""
+"""The PostgreSQL journal: concurrent creation by several servers, and an unavailable database."""
 
 from __future__ import annotations
 

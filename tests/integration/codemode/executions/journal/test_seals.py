@@ -1,4 +1,4 @@
-"""Rows that were edited by hand, on each database: what does not verify is damaged, and nothing follows from it."""
+"""Rows edited by hand, on each database: they are reported as damaged and have no effect."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ YES = Decision("ap_1", "d1", "approved", "ann")
 
 @asynccontextmanager
 async def edited(journal: Journal) -> AsyncIterator[Edit]:
-    """What changes rows behind the back of a journal."""
+    """Yield a function that changes rows behind a journal's back."""
     if isinstance(journal, SqliteJournal):
         with closing(sqlite3.connect(journal._file, timeout=60, isolation_level=None)) as file:
 

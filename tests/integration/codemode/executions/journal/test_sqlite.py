@@ -1,4 +1,4 @@
-"""The journal in a file: who may read it, several processes, what happens when it cannot be written."""
+"""The journal file: permissions, several processes, and failed writes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def journal(file: Path) -> AsyncIterator[SqliteJournal]:
 
 @contextmanager
 def server(file: Path, execution: str, count: int) -> Iterator[subprocess.Popen[str]]:
-    """Another process on the same file, once it holds the execution."""
+    """Start another process on the same file, and wait until it has the lease."""
     module = "tests.integration.codemode.executions.journal.one_server"
     command = [sys.executable, "-m", module, str(file), execution, str(count)]
     pipe = subprocess.PIPE
@@ -78,7 +78,7 @@ ALL = Retention(age_s=0, count=1, paused_s=1e9)
 
 
 async def filled(journal: SqliteJournal, file: Path) -> int:
-    """Bytes of the file with 12 MB of what has ended."""
+    """Fill the file with 12 MB of ended executions and return its size in bytes."""
     for n in range(12):
         lease = await journal.create(new(f"ex_{n}"))
         await journal.append(lease, [JournalEntry("ended", value=b"x" * 1_000_000)])
@@ -117,7 +117,7 @@ async def test_a_file_that_is_deleted_while_it_is_open_is_noticed(file: Path, jo
     for _ in range(2):
         with pytest.raises(JournalUnavailable, match="it was deleted or replaced while this server had it open: stop"):
             await journal.renew(["ex_1"])
-        shutil.copy(kept, file)  # another file is none of ours either
+        shutil.copy(kept, file)  # a replaced file is not ours either
     with pytest.raises(JournalUnavailable, match="nothing was recorded"):
         await journal.append(lease, [JournalEntry("started")])
     with pytest.raises(JournalUnavailable):
@@ -138,7 +138,7 @@ async def test_damage_is_noticed_before_its_pages_are_needed(file: Path, journal
 
 
 def damage(file: Path) -> None:
-    """Overwrite the root of the tree of entries."""
+    """Overwrite the root page of the entries' tree."""
     with closing(sqlite3.connect(file)) as connection:
         (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'entries'").fetchone()
         (size,) = connection.execute("PRAGMA page_size").fetchone()
@@ -240,7 +240,7 @@ async def test_much_at_once_is_written_in_a_thread_and_in_its_place(journal: Sql
 
 
 def written(file: Path) -> int:
-    """Bytes in the write-ahead file."""
+    """Return the size of the write-ahead log in bytes."""
     return Path(f"{file}-wal").stat().st_size
 
 
@@ -260,7 +260,7 @@ async def test_where_the_disk_takes_no_more_nothing_is_recorded_and_later_all_go
 
 
 async def test_a_file_that_was_cut_is_damaged_as_a_whole(file: Path) -> None:
-    """Nothing that it has lost is taken for what never was."""
+    """Lost data must not look like data that never existed."""
     journal = SqliteJournal(file, KEY, lease_s=60.0)
     await journal.open()
     await journal.append(await journal.create(new()), [JournalEntry("started", "1")])
@@ -310,7 +310,7 @@ async def test_a_database_of_a_newer_program_is_refused_and_left_alone(file: Pat
 
 
 def open_and_create(file: Path, number: int) -> str:
-    """In a process of its own."""
+    """Open a journal and create an execution, in a process of its own."""
 
     async def work() -> str:
         journal = SqliteJournal(file, KEY, lease_s=1.0)

@@ -1,5 +1,5 @@
 # ruff: noqa: S311 - random numbers are seeded
-"""What is recorded of a run, what is compared when it runs again, and what happens where the journal is wrong."""
+"""Recording of a run, comparison in a replay, and damaged journals."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ async def resumed(here: Place, execution: str) -> StoredExecution:
 
 
 def change(here: Place, statement: str, *values: Any) -> None:
-    """Write into the journal's file behind its back."""
+    """Write to the journal file behind the journal's back."""
     with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3")) as file, file:
         assert file.execute(statement, values).rowcount == 1
 
@@ -80,7 +80,7 @@ def replace_code(here: Place, execution: str, old: str, new: str) -> None:
 
 
 def seal_again(here: Place, execution: str) -> None:
-    """Seal the rows of a paused execution as they are now, as who has the key could."""
+    """Seal the current rows of a paused execution, as an attacker with the key could."""
     state = here.folder / "state"
     with closing(sqlite3.connect(state / "journal.sqlite3")) as file, file:
         row = "SELECT number, project, owner, request_key, request_digest, given FROM executions"
@@ -208,7 +208,7 @@ async def test_entries_that_are_missing_at_the_end_are_known_by_the_seal_of_the_
     [("id", "ex_of_another"), ("id", 1), ("seed", "x"), ("seed", 1), ("code", None), ("settings", [])],
 )
 async def test_what_was_given_is_that_of_the_execution(here: Place, field: str, value: object) -> None:
-    """Else its program would begin anew, under another id."""
+    """Otherwise the program would start anew under another id."""
     other, execution = await paused(here, PROGRAM), await paused(here, PROGRAM)
     here.upstream.seen.clear()
     with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3")) as file:
@@ -260,7 +260,7 @@ async def test_a_question_that_is_damaged_hides_no_other(here: Place) -> None:
 
 
 async def test_nobody_takes_up_an_orphan_that_is_damaged(here: Place, caplog: pytest.LogCaptureFixture) -> None:
-    """It is said once, and ends."""
+    """It is reported once, and ends."""
     execution = await paused(here, PROGRAM)
     change(here, "UPDATE contents SET given = '{}'")
     change(here, "UPDATE executions SET status = 'running'")
@@ -315,7 +315,7 @@ async def test_nothing_is_sent_that_cannot_be_recorded(here: Place) -> None:
         hold = here.upstream.hold("/get")
         running = asyncio.create_task(service.execute(code, caller=OWNER))
         await here.upstream.wait_for(3)
-        with closing(file), file:  # as another server does that takes an execution over
+        with closing(file), file:  # as another server does in a takeover
             file.execute("UPDATE executions SET generation = generation + 1 WHERE status = 'running'")
         hold.set()
         outcome = await running
@@ -369,7 +369,7 @@ async def test_quotas_count_what_was_done_before_the_pause(here: Place) -> None:
 async def test_random_parallel_programs_are_approved_call_by_call_and_do_nothing_twice(
     tmp_path: Path, seed: int
 ) -> None:
-    """Each call with `d` of 2 or `i` of 1 waits for a person; each pause is ended by another service."""
+    """Calls with `d=2` or `i=1` wait for a person. A different service ends each pause."""
     made: Counter[str] = Counter()
 
     @tool(effect="write")
@@ -405,7 +405,7 @@ async def test_random_parallel_programs_are_approved_call_by_call_and_do_nothing
     assert stored.status == "completed", stored.outcome["failure"]
     known = Counter(shown(call) for call in stored.outcome["calls"] if call["state"] == "committed")
     unknown = Counter(shown(call) for call in stored.outcome["calls"] if call["state"] == "unknown")
-    assert known <= made <= known + unknown  # a time-out may cancel a call before it left
+    assert known <= made <= known + unknown  # a time-out may cancel a call before it was sent
 
 
 def shown(call: dict[str, Any]) -> str:

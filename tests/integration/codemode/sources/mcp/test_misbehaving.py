@@ -93,10 +93,10 @@ async def test_an_answer_that_cannot_be_read_is_one_and_not_awaited_for_ever(
 @pytest.mark.parametrize(
     ("tool", "says"),
     [
-        ("error_text", "bad: an error that cannot be read: out of paper"),
-        ("error_without_code", "bad: an error that cannot be read: out of paper"),
-        ("error_null", "bad: an error that cannot be read"),
-        ("error_digits", "bad: an error that cannot be read"),
+        ("error_text", "bad: an unreadable error: out of paper"),
+        ("error_without_code", "bad: an unreadable error: out of paper"),
+        ("error_null", "bad: an unreadable error"),
+        ("error_digits", "bad: an unreadable error"),
     ],
 )
 async def test_an_error_that_cannot_be_read_is_one_at_once(tmp_path: Path, tool: str, says: str) -> None:
@@ -259,7 +259,7 @@ async def test_a_server_that_says_something_else_each_time_is_not_offered_again(
 async def test_a_server_that_never_answers_costs_no_more_than_its_time(tmp_path: Path) -> None:
     async with CodeMode.from_settings(settings(tmp_path, "deaf", timeout_s=2)) as service:
         (warning,) = service.sources["bad"].warnings
-        assert "gave no list of tools within 2 s" in warning.reason
+        assert "sent no tool list within 2 s" in warning.reason
 
 
 async def test_a_server_that_takes_longer_to_start_than_a_call_may_is_there_later(tmp_path: Path) -> None:
