@@ -138,7 +138,7 @@ class CodeMode:
     @classmethod
     @takes(path=PATH, strict=FLAG)
     def from_config(cls, path: str | Path = DEFAULT_FILE, *, strict: bool = False) -> Self:
-        """Build a service from a configuration file. Raise ConfigurationError with every mistake in it."""
+        """Build a service from a configuration file. Raises ConfigurationError with every mistake in it."""
         return cls(load_settings(path), strict=strict)
 
     @classmethod
@@ -383,7 +383,7 @@ class CodeMode:
         return bool(self.sources) and self._programs.is_started
 
     async def view(self, caller: Caller = LOCAL) -> View:
-        """Return the part of the catalog visible to a caller. Raise RuntimeError if the service is not entered."""
+        """Return the part of the catalog visible to a caller. Raises RuntimeError if the service is not entered."""
         if not self.sources and self._is_open:
             await self._load()
         if not self.sources:

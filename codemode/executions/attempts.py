@@ -100,7 +100,7 @@ class Endings:
             self._late[execution] = partial(self._withdraw, Lease(execution, self._journal.server, generation=1))
 
     async def record_late(self) -> None:
-        """Record the outstanding ends. Raise JournalUnavailable."""
+        """Record the outstanding ends. Raises JournalUnavailable."""
         for execution, record in list(self._late.items()):
             await record()
             self._late.pop(execution, None)

@@ -96,7 +96,7 @@ class CallSession:
             raise for_program(judged.error)
         async with self._slots:
             await room()
-            while self._asking:  # a call is being asked about: usually the program ends first
+            while self._asking:  # a person is asked: usually the program ends meanwhile
                 await self._goes_on.wait()
             outcome = await self._send(judged, send)
         if outcome.error is not None:

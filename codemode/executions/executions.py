@@ -319,12 +319,12 @@ class Executions:
 
     @takes(execution=TEXT, caller=CALLER)
     async def get(self, execution: str, caller: Caller) -> StoredExecution:
-        """Return an execution with its outcome. Raise ExecutionNotFound, also for an execution of another key."""
+        """Return an execution with its outcome. Raises ExecutionNotFound, also for an execution of another key."""
         return await self._visible.seen(execution, caller)
 
     @takes(execution=TEXT, caller=CALLER)
     async def record(self, execution: str, caller: Caller) -> Record:
-        """Return the record of an execution. Raise ExecutionNotFound, JournalDamaged."""
+        """Return the record of an execution. Raises ExecutionNotFound, JournalDamaged."""
         return await self._visible.record(await self._visible.seen(execution, caller))
 
     @takes(execution=TEXT, caller=CALLER, timeout_s=SECONDS)

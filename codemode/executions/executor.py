@@ -55,7 +55,7 @@ def new_execution() -> str:
 
 
 def may_be_execution(text: str) -> bool:
-    """Return whether a text has the form of an execution id. A database may reject other characters."""
+    """Return whether a text has the form of an execution id. Databases reject some characters of other texts."""
     return _ID.fullmatch(text) is not None
 
 
@@ -77,7 +77,7 @@ class Executor:
         self._calls_in_flight = limits.calls_in_flight
 
     async def start(self) -> None:
-        """Start the fork server. Raise `sandbox.SandboxError` if this machine lacks a required layer of isolation."""
+        """Start the fork server. Raises `sandbox.SandboxError` if this machine lacks a required layer of isolation."""
         await self._sandbox.start()
 
     async def aclose(self) -> None:

@@ -76,7 +76,7 @@ class Feed:
         return await asyncio.shield(reading)
 
     async def read_on(self) -> None:
-        """Wait for new events and read them. Raise JournalUnavailable, ExecutionNotFound."""
+        """Wait for new events and read them. Raises JournalUnavailable, ExecutionNotFound."""
         if self._reading is None or self._reading.done():
             self._reading = asyncio.create_task(self._read())
         await asyncio.shield(self._reading)

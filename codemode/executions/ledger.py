@@ -217,7 +217,7 @@ class Ledger:
 
 
 def _as_json(value: Any) -> str:
-    """Return an answer as text, or "" if it cannot be encoded, as an integer of 5,000 digits."""
+    """Return an answer as JSON, or "" for what JSON cannot encode, such as an integer of 5,000 digits."""
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
     except (ValueError, RecursionError):

@@ -64,7 +64,7 @@ class Programs(Protocol):
         begun: Callable[[], None],
         watch: Callable[[LedgerEntry], None],
     ) -> ExecutionOutcome:
-        """Run and record a program. Raise `sandbox.SandboxError` if no program can run."""
+        """Run and record a program. Raises `sandbox.SandboxError` if no program can run."""
         ...
 
 

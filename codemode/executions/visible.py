@@ -28,11 +28,11 @@ class VisibleExecutions:
         self._opened = opened
 
     async def record(self, stored: StoredExecution) -> Record:
-        """Return the record of an execution. Raise JournalDamaged."""
+        """Return the record of an execution. Raises JournalDamaged."""
         return Record(stored.given.id, await self._journal.read(stored.given.id)).complete(stored)
 
     async def own(self, execution: str, caller: Caller) -> StoredExecution:
-        """Return an execution of the caller that is not running. Raise ExecutionNotFound, LeaseHeld."""
+        """Return an execution of the caller that is not running. Raises ExecutionNotFound, LeaseHeld."""
         stored = await self.stored(execution)
         if stored.given.owner != caller.id:
             raise ExecutionNotFound(execution)
@@ -42,14 +42,14 @@ class VisibleExecutions:
         return stored
 
     async def seen(self, execution: str, caller: Caller) -> StoredExecution:
-        """Return an execution of the caller, or any execution to an approver. Raise ExecutionNotFound."""
+        """Return an execution of the caller, or any execution to an approver. Raises ExecutionNotFound."""
         stored = await self.stored(execution)
         if stored.given.owner != caller.id and not self._approvals.are_up_to(caller):
             raise ExecutionNotFound(execution)
         return stored
 
     async def stored(self, execution: str) -> StoredExecution:
-        """Return an execution, whoever owns it. Raise ExecutionNotFound."""
+        """Return an execution, whoever owns it. Raises ExecutionNotFound."""
         await self._opened()
         if not may_be_execution(execution):
             raise ExecutionNotFound(execution)

@@ -197,7 +197,7 @@ class AwsTransport:
             return self._clients[service, is_read]
 
     def _sign(self) -> None:
-        """Set the operator's credentials in the session, once. Raise CredentialsMissing."""
+        """Set the operator's credentials in the session, once. Raises CredentialsMissing."""
         if self._secrets is None:
             return
         try:
@@ -260,7 +260,7 @@ class AwsTransport:
 
 
 def _input(shape: Any, value: Any, contents: OwnedContents) -> Any:
-    """Replace content references in a value by their bytes. Raise CallError for content that is no longer stored."""
+    """Replace content references in a value by their bytes. Raises CallError for content that is no longer stored."""
     if shape.type_name == "blob":
         return contents.get(value).data
     if shape.type_name == "structure" and isinstance(value, Mapping) and not getattr(shape, "is_document_type", 0):

@@ -61,10 +61,10 @@ class Transport(Protocol):
         """The request header that carries `context.idempotency_key`, "" if the service accepts no such key."""
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
-        """Send validated arguments and return JSON data. Raise CallError."""
+        """Send validated arguments and return JSON data. Raises CallError."""
 
     async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Page:
-        """Send validated arguments and return one page of a list. Raise CallError, also if the tool has no pages."""
+        """Send validated arguments and return one page of a list. Raises CallError, also if the tool has no pages."""
 
     async def aclose(self) -> None:
         """Close the connections."""

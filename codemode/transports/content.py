@@ -65,7 +65,7 @@ class ContentStore:
         return {**reference, "size_bytes": len(content.data)}
 
     def get(self, value: Any, owner: str) -> Content:
-        """Return the content of a program's value: a reference, `{"$base64": …}`, or text. Raise CallError."""
+        """Return the content of a program's value: a reference, `{"$base64": …}`, or text. Raises CallError."""
         if isinstance(value, str):
             return Content(value.encode("utf-8", "replace"), "text/plain; charset=utf-8")
         if isinstance(value, dict) and isinstance(value.get(INLINE_KEY), str):
@@ -77,7 +77,7 @@ class ContentStore:
         with self._lock:
             kept_by, content = self._kept.get(key, ("", None)) if isinstance(key, str) else ("", None)
             if content is None or key is None or kept_by != owner:
-                raise CallError("this content is not stored, or no longer: download it again before you pass it on")
+                raise CallError("this content is no longer stored, or never was: download it again, then pass it on")
             self._kept.move_to_end(key)
         return content
 
@@ -94,7 +94,7 @@ class OwnedContents:
         return self.store.put(content, self.owner)
 
     def get(self, value: Any) -> Content:
-        """Return the content of a program's value. Raise CallError for references of other callers."""
+        """Return the content of a program's value. Raises CallError for references of other callers."""
         return self.store.get(value, self.owner)
 
 

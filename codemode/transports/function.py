@@ -103,7 +103,7 @@ def _arguments(tool: Tool, plan: FunctionInvocation, given: Mapping[str, Any]) -
 
 
 async def _result(tool: Tool, function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:
-    """Return a function's result. Raise its exceptions as UpstreamError, except call errors and time-outs."""
+    """Return a function's result. Raises its exceptions as UpstreamError, except call errors and time-outs."""
     try:
         return await _called(function, positional, named)
     except (CallError, TimeoutError):

@@ -75,7 +75,7 @@ class GraphqlTransport:
     async def ask(
         self, document: str, context: CallContext, variables: Mapping[str, Any] | None = None
     ) -> Mapping[str, Any]:
-        """Return the data of an answer. Raise UpstreamError if it has errors, with them and any partial data."""
+        """Return the data of an answer. Raises UpstreamError if it has errors, with them and any partial data."""
         body = {"query": document, "variables": dict(variables or {})}
         answer = await self._http.call(self._request, {"body": body}, context)
         if not isinstance(answer, Mapping) or not ("data" in answer or "errors" in answer):
@@ -88,7 +88,7 @@ class GraphqlTransport:
         return data if isinstance(data, Mapping) else {}
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
-        """Return the field's value. Raise ArgumentsInvalid for a selection that the schema rejects, UpstreamError."""
+        """Return the field's value. Raises ArgumentsInvalid for a selection that the schema rejects, UpstreamError."""
         return await self._value(tool, arguments, context)
 
     async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Page:

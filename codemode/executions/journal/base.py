@@ -246,7 +246,7 @@ class Journal(Protocol):
         ...
 
     async def get(self, execution: str) -> StoredExecution:
-        """Return an execution with its outcome. Raise ExecutionNotFound."""
+        """Return an execution with its outcome. Raises ExecutionNotFound."""
         ...
 
     async def list(
@@ -294,11 +294,11 @@ class Journal(Protocol):
         ...
 
     async def pause(self, lease: Lease, pending: Sequence[PendingCall], outcome: Any) -> None:
-        """Release the lease and set the status `paused`, waiting for decisions on `pending`. Raise LeaseLost."""
+        """Release the lease and set the status `paused`, waiting for decisions on `pending`. Raises LeaseLost."""
         ...
 
     async def finish(self, lease: Lease, status: ExecutionStatus, outcome: Any) -> None:
-        """Release the lease and record the end. Undecided questions are withdrawn. Raise LeaseLost."""
+        """Release the lease and record the end. Undecided questions are withdrawn. Raises LeaseLost."""
         ...
 
     async def pending(self, *, execution: str = "", unanswered: bool = True) -> tuple[PendingCall, ...]:
@@ -321,5 +321,5 @@ class Journal(Protocol):
         ...
 
     async def damages(self) -> tuple[str, ...]:
-        """Return descriptions of structural damage to the store, which takes long. Reading compares the seals."""
+        """Return descriptions of structural damage to the store. This takes long. Reads check the seals."""
         ...

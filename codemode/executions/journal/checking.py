@@ -29,7 +29,7 @@ class Checked:
 
 
 async def check(journal: Journal) -> Checked:
-    """Check everything that an open journal stores for its project. Raise JournalUnavailable."""
+    """Check everything that an open journal stores for its project. Raises JournalUnavailable."""
     structure = await journal.damages()
     damaged: dict[str, str] = {}
     count, before = 0, ""

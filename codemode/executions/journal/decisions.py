@@ -59,7 +59,7 @@ def decide(seals: Seals, decisions: Sequence[Decision]) -> Transaction[tuple[Pen
 
 
 def _require_open_question(seals: Seals, decision: Decision) -> Transaction[tuple[str, bytes]]:
-    """Return the execution of a decision and the question's seal. Raise ApprovalRefused, JournalDamaged."""
+    """Return the execution of a decision and the question's seal. Raises ApprovalRefused, JournalDamaged."""
     found = yield Statement(
         f"SELECT {_QUESTION} WHERE questions.id = $1 AND project = $2", (decision.id, seals.project)
     )

@@ -262,7 +262,7 @@ class PostgresJournal(SqlJournal):
                 yield connection
 
     async def _acquired(self) -> AbstractAsyncContextManager[asyncpg.Connection]:
-        """Return a connection once the database answers. Raise the driver's error after a long outage."""
+        """Return a connection once the database answers. Raises the driver's error after a long outage."""
         while True:
             if self._pool is None:
                 raise asyncpg.InterfaceError("it is closed")

@@ -47,7 +47,7 @@ class Presence:
             self._lock = None
 
     def is_dead(self, name: str) -> bool:
-        """Return whether a server has ended. In doubt it has not, and its lease will run out."""
+        """Return whether a server has ended. If that cannot be determined, return False: its lease will run out."""
         file = self._folder / name
         try:
             opened = os.open(file, os.O_RDWR)

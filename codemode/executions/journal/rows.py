@@ -89,7 +89,7 @@ def outcome_text(outcome: Any) -> str:
 
 
 def _outcome(text: str) -> Any:
-    """Parse an outcome, and leave a large value as text. Raise ValueError."""
+    """Parse an outcome, and leave a large value as text. Raises ValueError."""
     if len(text) < _LARGE:
         return json.loads(text)
     try:
@@ -115,12 +115,12 @@ def listed(row: Sequence[Any], seals: Seals) -> StoredExecution:
 
 
 def line(entry: JournalEntry) -> Line:
-    """Return an entry as a row. Raise TypeError if its data is not JSON."""
+    """Return an entry as a row. Raises TypeError if its data is not JSON."""
     return entry.kind, encode((entry.path, entry.data)), entry.value
 
 
 def entry(row: Sequence[Any], execution: str) -> JournalEntry:
-    """Parse (sequence, kind, at_us, content, value). Raise JournalDamaged."""
+    """Parse (sequence, kind, at_us, content, value). Raises JournalDamaged."""
     sequence, kind, at_us, content, value = row
     with readable(f"entry {sequence}", execution):
         path, data = json.loads(content)
@@ -129,7 +129,7 @@ def entry(row: Sequence[Any], execution: str) -> JournalEntry:
 
 
 def require_chain(entry_rows: Sequence[Sequence[Any]], seals: Seals, before: bytes, execution: str) -> None:
-    """Check rows of `entry`, each followed by its seal, against their seals. Raise JournalDamaged."""
+    """Check rows of `entry`, each followed by its seal, against their seals. Raises JournalDamaged."""
     for sequence, kind, _, content, value, seal, *_ in entry_rows:
         with readable(f"entry {sequence}", execution):
             if not seals.holds(seal, b"entry", before, sequence, kind, content, value):

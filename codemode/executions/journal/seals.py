@@ -93,7 +93,7 @@ class Seals:
         return self.seal(b"verdict", question, asked, verdict, answer, now)
 
     def is_sealed(self, number: int, status: str) -> bool:
-        """Return whether an execution has seals. Raise ValueError for an open one without seals."""
+        """Return whether an execution has seals. Raises ValueError for an open one without seals."""
         if number > self.sealed_from:
             return True
         if status in OPEN:
@@ -101,12 +101,12 @@ class Seals:
         return False
 
     def require_given(self, row: Sequence[Part]) -> None:
-        """Check (seal, number, project, owner, request_key, request_digest, given). Raise ValueError."""
+        """Check (seal, number, project, owner, request_key, request_digest, given). Raises ValueError."""
         seal, *parts = row
         self.require(_bytes(seal), b"given", *parts)
 
     def require_outcome(self, status: str, outcome: str | None, row: Sequence[Part]) -> None:
-        """Check (seal, id, number of entries, seal of the last) of an outcome. Raise ValueError.
+        """Check (seal, id, number of entries, seal of the last) of an outcome. Raises ValueError.
 
         The outcome of a pause remains while the execution runs again, and if it expires.
         """

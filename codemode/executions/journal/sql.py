@@ -50,7 +50,7 @@ class SqlJournal(ABC):
 
     @abstractmethod
     async def _write(self, transaction: Transaction[Result]) -> Result:
-        """Execute a transaction. Raise JournalUnavailable, and what the transaction raises."""
+        """Execute a transaction. Raises JournalUnavailable, and what the transaction raises."""
 
     @abstractmethod
     async def _read(self, transaction: Transaction[Result]) -> Result:

@@ -229,7 +229,7 @@ def _version() -> Transaction[int]:
 
 
 def carry_out(connection: sqlite3.Connection, transaction: Transaction[Result], mode: str = "IMMEDIATE") -> Result:
-    """Execute a whole transaction. Raise sqlite3.Error, and what the transaction raises."""
+    """Execute a whole transaction. Raises sqlite3.Error, and what the transaction raises."""
     connection.execute(f"BEGIN {mode}")
     try:
         result = _stepped_through(connection, transaction)

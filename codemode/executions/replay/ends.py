@@ -82,7 +82,7 @@ def page_text(value: Any) -> bytes:
 
 
 def value_of(end: End, *, is_page: bool) -> Any:
-    """Return the value of an ended call, or its page of a list. Raise CallFailed."""
+    """Return the value of an ended call, or its page of a list. Raises CallFailed."""
     data = json.loads(end.answer)
     if not end.is_error:
         return Page(**data) if is_page else data

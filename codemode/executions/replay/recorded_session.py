@@ -117,7 +117,7 @@ class RecordedSession(CallSession):
             self._unwritten.append(text[again:])
 
     def live(self) -> None:
-        """End the replay. Raise ProgramStopped if the program has made fewer calls than recorded."""
+        """End the replay. Raises ProgramStopped if the program has made fewer calls than recorded."""
         missing = self.missing()
         if missing is not None:
             raise ProgramStopped(missing)
@@ -190,7 +190,7 @@ class RecordedSession(CallSession):
     # --- compare, decide -----------------------------------------------------------------------------------------
 
     def identify(self, call: Call) -> RecordedCall | None:
-        """Register a call of the program and return its record. Raise ProgramStopped if another call was recorded."""
+        """Register a call of the program and return its record. Raises ProgramStopped if another call was recorded."""
         if call.path in self._seen and self._paths.get(call.id) == call.path:  # registered during the replay
             return self._record.calls.get(call.path)
         self._paths[call.id] = call.path

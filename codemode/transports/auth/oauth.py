@@ -187,7 +187,7 @@ def tokens_of(data: Mapping[str, Any], before: Tokens, *, now: float) -> Tokens:
 async def ask_for_tokens(
     grant: Grant, url: str, fields: Mapping[str, str], exchange: Exchange, *, pending: frozenset[str] = frozenset()
 ) -> Mapping[str, Any]:
-    """Return a token endpoint's answer to a request with the client's own credentials. Raise UpstreamError.
+    """Return a token endpoint's answer to a request with the client's own credentials. Raises UpstreamError.
 
     An answer whose error is in `pending` is returned as it is: the caller must ask again.
     """

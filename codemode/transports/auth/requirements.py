@@ -134,10 +134,10 @@ class Authentication:
         return any(one.supply is not None for one in self.configured)
 
     def chosen(self, required: Requirements) -> tuple[Configured, ...]:
-        """Return the credentials for an operation. Raise CredentialsMissing if no alternative is fully configured.
+        """Return the credentials for an operation. Raises CredentialsMissing if no alternative is fully configured.
 
-        The first configured alternative is used. An empty one (`{}`) comes last, because sending credentials does no
-        harm.
+        The first configured alternative is used. An empty one (`{}`) comes last, so that configured credentials are
+        sent.
         """
         always = [one for one in self.configured if one.scheme == ALWAYS]
         if required is None:

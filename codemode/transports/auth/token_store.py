@@ -91,7 +91,7 @@ class TokenStore:
             self._unlock()
 
     def write(self, tokens: Tokens) -> None:
-        """Replace the stored tokens atomically. Raise OSError."""
+        """Replace the stored tokens atomically. Raises OSError."""
         self._make_folder()
         descriptor, name = tempfile.mkstemp(dir=self._file.parent, prefix=f"{self._file.stem}.")  # mode 0600
         try:
@@ -143,7 +143,7 @@ class TokenStore:
         self._lock = -1
 
     def _content(self) -> Tokens | None:
-        """Return the tokens in the file. Raise OSError."""
+        """Return the tokens in the file. Raises OSError."""
         try:
             data = json.loads(self._file.read_text(encoding="utf-8"))
             return Tokens(**{field.name: data[field.name] for field in fields(Tokens)})

@@ -98,7 +98,7 @@ class Permitted:
     address: str | None = None
 
     def address_of(self, host: str, port: int) -> str | None:
-        """Return the configured IP address of a host, None if its name must be resolved. Raise AddressNotAllowed."""
+        """Return the configured IP address of a host, None if its name must be resolved. Raises AddressNotAllowed."""
         if not any((host, port) == known[1:] for known in self.origins):
             message = f"{host}:{port} is not an address in the configuration"
             raise AddressNotAllowed(message)
@@ -108,7 +108,7 @@ class Permitted:
 
     @staticmethod
     def judge(host: str, addresses: tuple[str, ...], *, was_public: bool) -> tuple[str, ...]:
-        """Return the addresses that a name may resolve to. Raise AddressNotAllowed if none is left.
+        """Return the addresses that a name may resolve to. Raises AddressNotAllowed if none is left.
 
         A name may resolve to public and private addresses, but not to private ones once it was public (DNS rebinding).
         `localhost` resolves to this machine only (RFC 6761, 6.3).
@@ -128,7 +128,7 @@ class Permitted:
 
 
 def origin(url: str) -> Origin:
-    """Return scheme, host and port of an absolute http or https URL. Raise ConfigurationError for anything else."""
+    """Return scheme, host and port of an absolute http or https URL. Raises ConfigurationError for anything else."""
     start, slashes, rest = url.partition("://")
     try:
         authority = _AFTER_AUTHORITY.split(rest, maxsplit=1)[0]
@@ -146,7 +146,7 @@ def origin(url: str) -> Origin:
 
 
 def _canonical(host: str) -> str:
-    """Return the canonical form of a host. Raise ValueError for IPv4 forms that only some resolvers accept."""
+    """Return the canonical form of a host. Raises ValueError for IPv4 forms that only some resolvers accept."""
     host = host.removesuffix(".")
     if "%" in host:
         raise ValueError
@@ -182,7 +182,7 @@ def is_same_origin(left: str, right: str) -> bool:
 
 
 def checked_base(url: str) -> str:
-    """Return the operator's base URL without its final slash. Raise ConfigurationError."""
+    """Return the operator's base URL without its final slash. Raises ConfigurationError."""
     parts = urlsplit(url)
     if parts.query or parts.fragment or "@" in parts.netloc:
         message = f"base_url {_unsigned(url)!r}: write only scheme, host, port and path; credentials have their own key"
@@ -194,7 +194,7 @@ def checked_base(url: str) -> str:
 def base_for(
     suggested: tuple[str, ...], *, common: tuple[str, ...], configured: str | None, location: str, source: str
 ) -> str:
-    """Return the base URL of an operation. Raise AddressNotAllowed.
+    """Return the base URL of an operation. Raises AddressNotAllowed.
 
     `suggested` are the source document's servers for this operation, `common` those for the whole document.
     `configured` is the operator's base URL, `location` the address of the document.

@@ -80,7 +80,7 @@ def media_type_of(headers: Mapping[str, str]) -> tuple[str, str]:
 
 
 def decode(body: bytes, headers: Mapping[str, str], *, wants_json: bool, status: int, contents: OwnedContents) -> Any:
-    """Return the data of a successful answer. Raise AnswerInvalid if JSON was declared and something else arrived."""
+    """Return the data of a successful answer. Raises AnswerInvalid if JSON was declared and something else arrived."""
     if not body:
         return None
     name, charset = media_type_of(headers)
@@ -199,7 +199,7 @@ def _json(body: bytes, charset: str, status: int) -> Any:
 
 
 def loaded(text: str | bytes) -> Any:
-    """Return the data of a JSON text within the limits for programs. Raise ValueError, RecursionError."""
+    """Return the data of a JSON text within the limits for programs. Raises ValueError, RecursionError."""
     data = _parsed(text)
     if _brackets(text) <= DEEPEST:
         return data
@@ -260,7 +260,7 @@ def _no_number(_: str) -> None:
 
 
 def _finite(text: str) -> float:
-    """Return a number. Raise ValueError if it is too large for a float."""
+    """Return a number. Raises ValueError if it is too large for a float."""
     number = float(text)
     if isinf(number):
         message = f"the number {text[:20]} is larger than any float"

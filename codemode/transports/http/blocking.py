@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def resolve(host: str, port: int) -> tuple[str, ...]:
-    """Return the IP addresses of a name, in the system's order of preference. Raise OSError."""
+    """Return the IP addresses of a name, in the system's order of preference. Raises OSError."""
     entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return tuple(dict.fromkeys(str(address[0]) for *_, address in entries))
 
@@ -40,7 +40,7 @@ class _Judged(httpx2.BaseTransport):
         self._was_public = False
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request. Raise AddressNotAllowed, httpx2.TransportError."""
+        """Send a request. Raises AddressNotAllowed, httpx2.TransportError."""
         place = origin(str(request.url))
         *others, last = self._addresses(place.host, place.port)
         for address in others:

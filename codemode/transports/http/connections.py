@@ -67,7 +67,7 @@ class Sockets(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        """Return a connection. Raise httpcore2.ConnectError, httpcore2.ConnectTimeout."""
+        """Return a connection. Raises httpcore2.ConnectError, httpcore2.ConnectTimeout."""
         try:
             async with asyncio.timeout(timeout):
                 _, arrivals = await asyncio.get_running_loop().create_connection(_Arrivals, host, port)
@@ -116,7 +116,7 @@ class _Arrivals(asyncio.Protocol):
         self.may_write.set()
 
     def take(self, most: int) -> bytes:
-        """Return the next bytes, none at the end. Raise OSError if the connection broke."""
+        """Return the next bytes, none at the end. Raises OSError if the connection broke."""
         if not self.waiting and self.error is not None:
             raise self.error
         data = bytes(self.waiting[:most])

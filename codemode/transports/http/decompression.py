@@ -35,7 +35,7 @@ class Unpacker:
         self._layers = [_Layer(name) for name in reversed(names)]
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
-        """Return the decompressed pieces of a chunk. Raise PackedWrongly."""
+        """Return the decompressed pieces of a chunk. Raises PackedWrongly."""
         return _through(self._layers, chunk)
 
     def end(self) -> None:

@@ -39,11 +39,11 @@ class DeferredTransport:
         self._opened: HttpTransport | None = None
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
-        """See `HttpTransport.call`. Also raise CredentialsMissing if a secret is missing."""
+        """See `HttpTransport.call`. Also raises CredentialsMissing if a secret is missing."""
         return await (await self._transport()).call(tool, arguments, context)
 
     async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Page:
-        """See `HttpTransport.call_page`. Also raise CredentialsMissing if a secret is missing."""
+        """See `HttpTransport.call_page`. Also raises CredentialsMissing if a secret is missing."""
         return await (await self._transport()).call_page(tool, arguments, context)
 
     async def aclose(self) -> None:

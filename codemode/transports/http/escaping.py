@@ -29,7 +29,7 @@ class Unsafe(ValueError):
 
 
 def path_text(value: str, *, slashes: bool = False) -> str:
-    """Return a value percent-encoded as one path segment, or a part of one. Raise Unsafe.
+    """Return a value percent-encoded as one path segment, or a part of one. Raises Unsafe.
 
     With `slashes`, the value may be a path in a tree (`src/main.py`), whose parts are checked individually.
     """
@@ -58,7 +58,7 @@ def separator_text(separator: str) -> str:
 
 
 def header_text(value: str) -> str:
-    """Return a value as a header. Raise Unsafe for anything but printable ASCII on one line."""
+    """Return a value as a header. Raises Unsafe for anything but printable ASCII on one line."""
     if len(value) > LONGEST_HEADER:
         message = f"is longer than {LONGEST_HEADER} characters"
         raise Unsafe(message)
@@ -68,7 +68,7 @@ def header_text(value: str) -> str:
 
 
 def cookie_text(value: str) -> str:
-    """Return a value as a cookie. Raise Unsafe for characters that would end it."""
+    """Return a value as a cookie. Raises Unsafe for characters that would end it."""
     if not _COOKIE.fullmatch(value):
         raise Unsafe('must be printable ASCII without spaces, ";", ",", quotes and backslashes')
     return value

@@ -113,7 +113,7 @@ class Exchange:
     async def send(
         self, request: HttpRequest, credentials: Iterable[Credential] = (), *, deadline: float | None = None
     ) -> Answer:
-        """Send a request with credentials. Raise UpstreamUnreachable, UpstreamTimeout, UpstreamError.
+        """Send a request with credentials. Raises UpstreamUnreachable, UpstreamTimeout, UpstreamError.
 
         For an event stream that is still open at the `deadline` (loop clock), return what has arrived.
         """

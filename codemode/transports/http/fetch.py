@@ -53,7 +53,7 @@ async def fetch_text(
     ca_file: str | None = None,
     resolve: Resolve = resolve,
 ) -> str:
-    """Return the text at a URL, using the URL's own user name and password. Raise SourceError with the reason.
+    """Return the text at a URL, using the URL's own user name and password. Raises SourceError with the reason.
 
     BehindLogin means that the service may give the document with other `credentials`, which are sent to this origin
     only. Redirects are followed to the same origin, or to https on the same host. `address` is the host's own IP

@@ -30,7 +30,7 @@ MODEL_ANSWER_BYTES = 32 * 1024 * 1024
 
 
 async def resolve(host: str, port: int) -> tuple[str, ...]:
-    """Return the IP addresses of a name, in the system's order of preference. Raise OSError."""
+    """Return the IP addresses of a name, in the system's order of preference. Raises OSError."""
     entries = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return tuple(dict.fromkeys(str(address[0]) for *_, address in entries))
 
@@ -57,7 +57,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        """Return a connection to the first address that accepts. Raise AddressNotAllowed, httpcore2.ConnectError."""
+        """Return a connection to the first address that accepts. Raises AddressNotAllowed, httpcore2.ConnectError."""
         addresses = await self._addresses(host, port, timeout)
         for place, address in enumerate(addresses, start=1):
             share = None if timeout is None else timeout / len(addresses)
@@ -126,7 +126,7 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
         self._limit_bytes = limit_bytes
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request. Raise AddressNotAllowed, httpx2.TransportError."""
+        """Send a request. Raises AddressNotAllowed, httpx2.TransportError."""
         url = request.url
         target = httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
         if not isinstance(request.stream, httpx2.AsyncByteStream):

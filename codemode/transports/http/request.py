@@ -78,7 +78,7 @@ class RequestPlan:
         self._accept = _accept(invocation)
 
     def build(self, arguments: Mapping[str, Any], contents: OwnedContents) -> HttpRequest:
-        """Return the request for validated arguments. Raise ArgumentsInvalid for values that cannot be sent."""
+        """Return the request for validated arguments. Raises ArgumentsInvalid for values that cannot be sent."""
         path = self._path(arguments)
         query = self._query(arguments)
         url = f"{self._base_url}{path}" + (f"?{query}" if query else "")

@@ -124,7 +124,7 @@ class HttpTransport:
         return value
 
     async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Page:
-        """Return one page of a tool's list. Raise what `call` raises, and CallError if the tool has no pages."""
+        """Return one page of a tool's list. Raises what `call` raises, and CallError if the tool has no pages."""
         paging = paging_of(tool)
         if paging is None:
             message = f"{tool.id} has no pages: call it without .items or .pages"
@@ -244,7 +244,7 @@ class HttpTransport:
         return await self._exchange.send(request, again, deadline=deadline)
 
     async def _credential(self, one: Configured, caller: CallerCredentials) -> Credential:
-        """Return a configured credential for this request. Raise CredentialsMissing, UpstreamError."""
+        """Return a configured credential for this request. Raises CredentialsMissing, UpstreamError."""
         match one.supply:
             case Credential() as credential:
                 return credential

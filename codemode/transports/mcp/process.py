@@ -113,7 +113,7 @@ async def started(
 
 
 def _program(name: str, environment: Mapping[str, str], cwd: Path | None) -> str:
-    """Return the path of a program. Raise FileNotFoundError, PermissionError."""
+    """Return the path of a program. Raises FileNotFoundError, PermissionError."""
     if "/" not in name:
         path_found = shutil.which(name, path=environment.get("PATH"))
         if path_found is None:

@@ -196,7 +196,7 @@ class McpTransport:
                 message = f"{self._source} closed the connection before it answered"
                 raise UpstreamTimeout(message) from None
             raise self._failed(error) from None
-        except (ValueError, RuntimeError) as error:  # raised by the SDK for invalid results
+        except (ValueError, RuntimeError) as error:  # raised by the SDK for an invalid result
             message = f"{self._source} returned an unusable result: {_reason(error)}"
             raise AnswerInvalid(self._redactor.text(message)) from None
 

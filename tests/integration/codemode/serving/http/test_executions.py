@@ -348,7 +348,12 @@ async def test_a_full_journal_refuses_new_executions_and_says_whose_limit_it_is(
             assert paused["status"] == "paused", paused
             full = await client.post("/v1/execute", json={"code": "1"})
             assert (full.status_code, full.json()["code"]) == (507, "journal_full")
-            for said in ("key 'agent'", "journal.keep_bytes_per_key is 1048576", "nothing was run", "approvals list"):
+            for said in (
+                "key 'agent'",
+                "journal.keep_bytes_per_key allows 1048576",
+                "nothing was run",
+                "approvals list",
+            ):
                 assert said in full.json()["detail"]
             assert (await execute(client, "1 + 1", OTHER))["value"] == 2
             assert (await client.post(f"/v1/executions/{paused['id']}/cancel")).status_code == 200

@@ -271,7 +271,7 @@ async def test_a_binary_answer_is_a_reference_that_can_be_sent_on(recorder: Reco
     upload = _tool(method="put", requestBody=_body({"type": "string", "format": "binary"}, "application/octet-stream"))
     received = await _sent(recorder, upload, {"body": reference}, contents=contents)
     assert received.body == b"\x89PNG"
-    with pytest.raises(CallError, match="is not stored, or no longer"):
+    with pytest.raises(CallError, match="no longer stored, or never was"):
         await _call(recorder, upload, {"body": {"$content": "c_guess"}}, contents=contents)
 
 
@@ -504,7 +504,7 @@ def test_content_of_nothing_is_kept_for_no_longer_than_other_content() -> None:
     contents = ContentStore(10 * 1024).of("owner")
     first, *_, last = [contents.put(Content(b"")) for _ in range(11)]
     assert contents.get(last).data == b""
-    with pytest.raises(CallError, match="is not stored, or no longer"):
+    with pytest.raises(CallError, match="no longer stored, or never was"):
         contents.get(first)
 
 
