@@ -74,15 +74,15 @@ if TYPE_CHECKING:
 
 
 class CodeMode:
-    """A catalog, an index over it, and a sandbox to run programs against it.
+    """A catalog, a search index over it, and a sandbox that runs programs against it.
 
         async with CodeMode.from_config("codemode.yaml") as cm:
             print((await cm.search("freeze a membership")).text)
             outcome = await cm.execute("gym.clients.get_clients_list(name='John')")
 
-    Entering reads the sources; the sandbox starts with the first program. A source that cannot be read is used as it
-    was when it was last read, or its namespace is unavailable, and it is tried again; where `strict` its error is
-    raised (SourceError). Raises ConfigurationError.
+    Entering reads the sources; the sandbox starts with the first program. If a source cannot be read, its last stored
+    state is used, or its namespace is unavailable, and reading is retried. With `strict`, entering raises SourceError
+    instead. Raises ConfigurationError.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class CodeMode:
         WrongArgument.unless(settings, Settings, "settings", how)
         self.settings = settings
         self.strict = strict
-        #: Seconds that entering waits for sources: None for as long as each may take.
+        #: Seconds that entering waits for all sources. None waits for each source's own time limit.
         self.patience_s: float | None = None
         self._functions = dict(functions or {})
         self.catalog = Catalog(())
@@ -107,7 +107,7 @@ class CodeMode:
         self._programs = Runner(
             Executor(settings.sandbox, settings.limits),
             view=self.view,
-            functions=lru_cache(256)(self._functions_of),  # making what checks them takes longer than a program
+            functions=lru_cache(256)(self._functions_of),  # building the validators takes longer than a program
             policy=lambda: self.settings.policy,
             destinations=self._destinations,
         )
@@ -125,16 +125,16 @@ class CodeMode:
 
     @classmethod
     def from_config(cls, path: str | Path = DEFAULT_FILE, *, strict: bool = False) -> Self:
-        """From a configuration file. Raises ConfigurationError with every mistake in it."""
+        """Build a service from a configuration file. Raises ConfigurationError with every mistake in it."""
         return cls(load_settings(path), strict=strict)
 
     @classmethod
     def from_settings(
         cls, settings: Settings, *, functions: Mapping[str, object] | None = None, strict: bool = False
     ) -> Self:
-        """From settings made in code, and functions as sources beside those of the settings, by namespace.
+        """Build a service from settings, with `functions` as further sources by namespace.
 
-        Each of `functions` is a function, a module, a class, an object, or a list or dict of these.
+        Each value of `functions` is a function, a module, a class, an object, or a list or dict of these.
         """
         return cls(settings, functions, strict=strict)
 
@@ -161,7 +161,7 @@ class CodeMode:
 
     @classmethod
     def from_functions(cls, **functions: object) -> Self:
-        """From Python functions alone: `CodeMode.from_functions(shop=[find_order, cancel_order])`."""
+        """Build a service from Python functions only: `CodeMode.from_functions(shop=[find_order, cancel_order])`."""
         return cls(Settings(), functions)
 
     async def start(self) -> Self:
@@ -177,7 +177,7 @@ class CodeMode:
         return self
 
     async def open(self) -> None:
-        """Enter for who may need no source: they are read when they are first asked for. Close it with `aclose`.
+        """Open the service without reading its sources, which are read on first use. Close it with `aclose`.
 
         Raises ConfigurationError.
         """
@@ -220,7 +220,7 @@ class CodeMode:
         offset: int = 0,
         caller: Caller = LOCAL,
     ) -> SearchAnswer:
-        """Find tools, among those that the role of `caller` may use. The answer's text fits the configured budget.
+        """Find tools that the role of `caller` may use. The answer's text fits the configured budget.
 
         `SearchRequest` documents the arguments. Raises WrongArgument, and SearchInvalid for unknown filter values.
         """
@@ -249,9 +249,9 @@ class CodeMode:
         )
 
     async def describe(self, name: str = "", *, caller: Caller = LOCAL) -> str:
-        """A namespace (with the operator's instructions), a group or a tool, as text within the configured budget.
+        """Return a namespace with its instructions, a group or a tool as text within the configured budget.
 
-        Raises ToolNotFound, which names the nearest.
+        Raises ToolNotFound with the nearest ids.
         """
         return describe(
             name,
@@ -264,16 +264,16 @@ class CodeMode:
     async def select_menu(
         self, message: str, history: Iterable[Any] = (), *, summary: str = "", caller: Caller = LOCAL
     ) -> Menu:
-        """The tools to offer for a message, for models that cannot write code; `settings.menu` says how.
+        """Return the tools to offer for a message, for models that cannot write code. Configure it in `settings.menu`.
 
-        `history` are the messages before it, as OpenAI, its SDK or LangChain have them, `summary` one of them. Where
-        the service was not entered the sources are read now. Raises ConfigurationError where the settings cannot be
-        followed for the role of `caller`, and what entering raises.
+        `history` are the previous messages in the form of OpenAI, its SDK or LangChain; `summary` may replace older
+        ones. If the service was not entered, this reads the sources. Raises ConfigurationError if the settings do not
+        work for the role of `caller`, and what entering raises.
         """
         return await self._menu_session(caller, answers=False).offer(message, history, summary)
 
     async def menu_session(self, caller: Caller = LOCAL) -> MenuSession:
-        """Menus for one conversation, whose meta-tools are answered by the session."""
+        """Return a session that offers menus for one conversation and answers its meta-tools."""
         return self._menu_session(caller, answers=True)
 
     def _menu_session(self, caller: Caller, *, answers: bool) -> MenuSession:
@@ -287,12 +287,12 @@ class CodeMode:
         return MenuSession(partial(self._selector, caller), answers=answers, run=run, offered=told)
 
     async def _selector(self, caller: Caller) -> Selector:
-        await self._load()  # a bot that runs its own tools need not enter the service
+        await self._load()  # bots that run their own tools do not enter the service
         view = await self.view(caller)
         return await self._menus.selector(caller.role, view.catalog, view.finder)
 
     async def propose_menu(self) -> MenuProposal | None:
-        """Defaults and core tools from what was called so far; None for too few calls."""
+        """Return default and core tools proposed from recorded calls, None if there are too few calls."""
         return propose_menu(self._menu_usage.read(), await self._selector(LOCAL))
 
     async def execute(
@@ -306,17 +306,20 @@ class CodeMode:
         begun: Callable[[], None] = nothing,
         watch: Callable[[LedgerEntry], None] = unwatched,
     ) -> ExecutionOutcome:
-        """Run a program with every tool that the role of `caller` may use bound in its namespace.
+        """Run a program with every tool bound that the role of `caller` may use.
 
-        Where executions are recorded its outcome may be `paused`, and `executions` is how it goes on. `resume_from` is
-        the id of an earlier one of the caller, which failed: what it has done and this program does again is not done
-        again, but given from there; with `fresh_reads` its reads are made anew.
-        `credentials` are the caller's own for services behind the tools, by the names that the configuration asks for
-        (`caller: NAME`); they are held for this execution alone.
-        `begun` is called when the program is compiled and about to run, if it comes to that; `watch` with each call
-        when it is refused, sent, and ended.
-        Never raises for what the program or a tool did. Raises `sandbox.SandboxError` where no program can run,
-        ExecutionNotFound for a `resume_from` of nobody or of another, JournalUnavailable.
+        With a journal, the outcome may be `paused`; continue it through `executions`. `resume_from` is the id of the
+        caller's failed execution to repair: its committed calls are reused instead of repeated, and its reads too
+        unless `fresh_reads`.
+
+        `credentials` are the caller's own secrets for services, by their names in the configuration (`caller: NAME`).
+        They are held for this execution only.
+
+        `begun` is called when the program has compiled and is about to run. `watch` is called with each call's entry
+        when the call is refused, sent and ended.
+
+        Errors of the program or of a tool are part of the outcome. Raises `sandbox.SandboxError` if no program can run,
+        ExecutionNotFound for an unknown `resume_from` or another caller's, JournalUnavailable.
         """
         WrongArgument.unless(code, str, "code")
         await self.view(caller)
@@ -339,30 +342,30 @@ class CodeMode:
         return outcome
 
     async def definitions(self, caller: Caller = LOCAL) -> list[dict[str, Any]]:
-        """What a model is given, as OpenAI function definitions: `search`, `execute`, and the caller's pins."""
+        """Return a model's tools as OpenAI function definitions: `search`, `execute`, and the caller's pins."""
         catalog = (await self.view(caller)).catalog
         return [*two_tools(catalog), *map(native, pinned(catalog, self.settings.pins).values())]
 
     async def program_of(self, name: str, arguments: Mapping[str, Any], caller: Caller = LOCAL) -> str | None:
-        """The program that calls the pin of that native name; None where the caller has none."""
+        """Return the program that calls the pin with this native name, None if the caller has no such pin."""
         tool = pinned((await self.view(caller)).catalog, self.settings.pins).get(name)
         return None if tool is None else f"{tool.id}(**{dict(arguments)!r})"
 
     def _functions_of(self, caller: Caller) -> Mapping[str, Callable[..., Awaitable[Any]]]:
-        """The functions that programs of the caller find beside the tools."""
+        """Return the functions available to the caller's programs beside the tools."""
         return program_functions(partial(self._search, caller=caller), partial(self.describe, caller=caller))
 
     @property
     def executions(self) -> Executions:
-        """The recorded executions. Raises ConfigurationError where the settings say that nothing is recorded."""
+        """The recorded executions. Raises ConfigurationError if the settings disable the journal."""
         if self._executions is None:
-            message = "executions are not recorded here: `journal.enabled: true` in the configuration turns that on"
+            message = "executions are not recorded here: set `journal.enabled: true` in the configuration"
             raise ConfigurationError(message)
         return self._executions
 
     @property
     def observers(self) -> Observers:
-        """Who looks on while programs run."""
+        """The observers of running programs."""
         return self._programs.observers
 
     @observers.setter
@@ -371,7 +374,7 @@ class CodeMode:
 
     @property
     def caller_names(self) -> frozenset[str]:
-        """The names under which callers bring credentials of their own."""
+        """The names under which callers bring their own credentials."""
         return frozenset(name for source in self.settings.sources.values() for name in source.caller_names)
 
     @property
@@ -380,51 +383,53 @@ class CodeMode:
         return bool(self.sources) and self._programs.is_started
 
     async def view(self, caller: Caller = LOCAL) -> View:
-        """What there is for a caller. Raises RuntimeError where the service was not entered, or was left."""
+        """Return the part of the catalog visible to a caller. Raises RuntimeError if the service is not entered."""
         WrongArgument.unless(caller, Caller, "caller", "Caller(id, role) creates one")
         if not self.sources and self._is_open:
             await self._load()
         if not self.sources:
-            raise RuntimeError("its sources are not read: enter it, as `async with CodeMode.from_config() as cm:` does")
+            raise RuntimeError("the service is not open: enter it with `async with CodeMode.from_config() as cm:`")
         return await self._views.of(caller.role)
 
     async def start_sandbox(self) -> Mapping[str, str]:
-        """Start the sandbox before the first program needs it; returns the layers of isolation in force."""
+        """Start the sandbox before the first program needs it. Return the layers of isolation in force."""
         return await self._programs.start()
 
     async def settle_search(self, queries: Sequence[str], timeout_s: float) -> Progress | None:
-        """Wait for embeddings, where there are any, until they fail: for who is in no hurry. Says how far they are."""
+        """Wait up to `timeout_s` for embeddings, or until they fail. Return their progress, None without embeddings."""
         await asyncio.to_thread(self._finder.settle, queries, timeout_s, gives_up=True)
         return self._finder.embedded
 
     def evaluate_search(self, labelled: Path, *, change: Callable[[str], str] = str) -> Metrics:
-        """How well search answers the labelled queries of a file, each passed through `change` first.
+        """Return how well search answers the labelled queries of a file, after `change` is applied to each query.
 
-        Raises ConfigurationError where the file cannot be read, or an entry of it is wrong or names no tool.
+        Raises ConfigurationError if the file is unreadable, or an entry is invalid or names an unknown tool.
         """
         return evaluate_search(self._finder, self.catalog, labelled, change)
 
     def propose_weights(self, labelled: Path) -> Proposal:
-        """Ranking weights for the labelled queries of a file. Raises ConfigurationError, also for too few of them."""
+        """Return ranking weights for the labelled queries of a file.
+
+        Raises ConfigurationError, also for too few queries.
+        """
         return propose_weights(self._finder, self.catalog, labelled)
 
     def cost(self) -> CostReport:
-        """What the catalog costs a model as native tools, and as two tools, in tokens."""
+        """Return the catalog's cost to a model in tokens, as native tools and as two tools."""
         return measure(self.catalog, local_tokenizer(tokenizer_folder()))
 
     async def reload(self, settings: Settings | None = None) -> None:
-        """Read all sources anew, with other sources, another policy and other menus if `settings` have them.
+        """Read all sources again, with the sources, policy and menus of `settings` if given.
 
-        Nothing is dropped: an execution under way keeps the catalog and the connections that it began with, which are
-        closed once the last of these has ended. Where a source that was there cannot be read all stays as it was, and
-        the error is raised (SourceError, ConfigurationError). Sandbox, limits, server and folders stay those of the
-        start.
+        Running executions keep their catalog and connections, which are closed after the last of them ends. If an
+        existing source cannot be read, nothing changes and the error is raised (SourceError, ConfigurationError).
+        Changes to sandbox, limits, server and folders need a restart.
         """
         await self._live.reload(settings)
 
     @property
     def sources(self) -> Mapping[str, LoadedSource]:
-        """The sources as they were read last, by name."""
+        """The sources as last read, by name."""
         return self._live.loaded
 
     async def _load(self) -> None:
@@ -433,7 +438,7 @@ class CodeMode:
             await self._live.load(self.patience_s)
 
     async def _adopt(self, settings: Settings, sources: Mapping[str, LoadedSource]) -> Catalog:
-        """Use these sources from now on. An execution under way keeps the catalog with which it began."""
+        """Use these sources from now on. A running execution keeps its catalog."""
         if settings is not self.settings:
             self.settings, self.policy = settings, AccessPolicy(settings.policy)
         catalog = enriched(catalog_of(sources), settings)
@@ -446,7 +451,7 @@ class CodeMode:
         return catalog
 
     def _destinations(self) -> Mapping[str, Destination]:
-        """Where the calls of each source go, as the settings of now say."""
+        """Return the destination of each source's calls under the current settings."""
         return {name: destination_of(source) for name, source in self.settings.sources.items()}
 
 

@@ -1,1 +1,1 @@
-"""Programs against a catalog: preflight, run, the record of the calls."""
+"""Executions: run programs against a catalog, record their calls, and continue them after a pause or a crash."""

@@ -1,4 +1,4 @@
-"""Who may see the calls that wait for a person, and who may decide on them."""
+"""Access to pending calls: which callers may see them, and which may decide."""
 
 from __future__ import annotations
 
@@ -16,40 +16,43 @@ if TYPE_CHECKING:
 
 
 class Approvals:
-    """The calls of one journal that wait for a person. `roles` are those of who decides on them."""
+    """Pending calls of one journal. `roles` returns the roles that may approve or deny them."""
 
     def __init__(self, journal: Journal, roles: Callable[[], Collection[str]]) -> None:
         self._journal = journal
         self._roles = roles
 
     def are_up_to(self, caller: Caller) -> bool:
-        """Whether the caller has one of the roles."""
+        """Return whether the caller is an approver."""
         return caller.role in self._roles()
 
     async def waiting(self, caller: Caller, execution: str) -> tuple[PendingCall, ...]:
-        """All that wait for approvers, else those of the caller's own executions."""
-        found = await self._journal.pending(execution=execution)
+        """Return all pending calls to approvers, and to other callers those of their own executions."""
+        pending = await self._journal.pending(execution=execution)
         if self.are_up_to(caller):
-            return found
+            return pending
         owners = {}
-        for one in {each.execution for each in found}:
-            with suppress(JournalDamaged):  # whose it is cannot be read
-                owners[one] = (await self._journal.get(one)).given.owner
-        return tuple(each for each in found if owners.get(each.execution) == caller.id)
+        for execution_id in {each.execution for each in pending}:
+            with suppress(JournalDamaged):  # the owner is unreadable
+                owners[execution_id] = (await self._journal.get(execution_id)).given.owner
+        return tuple(each for each in pending if owners.get(each.execution) == caller.id)
 
     async def decide(self, decisions: Sequence[Decision], caller: Caller) -> tuple[PendingCall, ...]:
-        """Record the answers of a caller, all or none. Raises ApprovalRefused, ApprovalForbidden for who may not."""
+        """Record the caller's decisions, all or none.
+
+        Raises ApprovalRefused, and ApprovalForbidden if the caller may not decide on a call.
+        """
         if not self.are_up_to(caller):
             roles = ", ".join(sorted(self._roles()))
-            message = f"deciding on calls takes one of the roles {roles}; the key has {caller.role}"
+            message = f"only the roles {roles} may decide on calls; this key has the role {caller.role}"
             raise ApprovalForbidden(message)
         waiting = {question.id: question for question in await self._journal.pending()}
         for decision in decisions:
             question = waiting.get(decision.id)
             if question is None:
-                message = f"nothing waits for a decision under {decision.id}"
+                message = f"no call is pending under {decision.id}"
                 raise ApprovalRefused(message)
             if (await self._journal.get(question.execution)).given.owner == caller.id:
-                message = f"{decision.id} was asked by an execution of the same key: another person decides"
+                message = f"{decision.id} belongs to an execution of the same key; a different person must decide"
                 raise ApprovalForbidden(message, execution=question.execution)
         return await self._journal.decide([replace(decision, by=caller.id) for decision in decisions])

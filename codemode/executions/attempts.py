@@ -1,4 +1,4 @@
-"""Attempts at executions: what runs here, and who looks on."""
+"""Attempts: executions that run in this process, with their leases and their ends."""
 
 from __future__ import annotations
 
@@ -21,26 +21,32 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: How long what was given up may take to end: a call may not let itself be cancelled.
+#: Time limit for stopping cancelled tasks. A call may suppress its cancellation.
 _ENDING_S = 5.0
 
-#: Ends of what was never run that are remembered while the journal is away; they are recorded within one lease.
+#: Largest number of unrecorded withdrawals kept during a journal outage. Each is recorded within one lease period.
 _MOST_LATE = 1000
 
-_LATE = "its end is not in the record yet, which cannot be written now; it will be, and nothing more is done until then"
+_LATE = (
+    "the journal is unavailable: the end of this execution will be recorded once it is back; "
+    "nothing more is sent until then"
+)
 
 
 @dataclass(slots=True)
 class Attempt:
-    """One execution that runs here. Setting `cancelled` ends it; `listeners` are set when something happens."""
+    """An execution that runs in this process.
+
+    Set `cancelled` to end it. `listeners` are set on each event.
+    """
 
     task: asyncio.Task[ExecutionOutcome]
     cancelled: asyncio.Event
     listeners: set[asyncio.Event]
 
     def __post_init__(self) -> None:
-        """Nobody may be waiting: an error of the host is logged, not lost."""
-        self.task.add_done_callback(_looked_at)
+        """Log an unexpected exception, because nobody may be awaiting the task."""
+        self.task.add_done_callback(_log_exception)
 
 
 def notify(listeners: Collection[asyncio.Event]) -> None:
@@ -50,21 +56,21 @@ def notify(listeners: Collection[asyncio.Event]) -> None:
 
 
 def keep(task: asyncio.Task[None], kept: set[asyncio.Task[None]]) -> None:
-    """Hold a task until it has ended."""
+    """Keep a reference to a task until it has ended."""
     kept.add(task)
     task.add_done_callback(kept.discard)
 
 
 async def to_their_end(given_up: Collection[asyncio.Task[Any]]) -> None:
-    """Wait for what was given up, for five seconds (`_ENDING_S`) at most."""
+    """Wait for cancelled tasks, at most five seconds (`_ENDING_S`)."""
     if given_up:
         await asyncio.wait(given_up, timeout=_ENDING_S)
 
 
 class Endings:
-    """How attempts ended. Where the journal cannot be written now, that is recorded later, by who made the attempt.
+    """Records how attempts ended. During a journal outage, it keeps the ends and records them later.
 
-    Nobody here takes up what has ended so: its caller was told.
+    Recovery skips such executions: their callers already have the outcome.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -75,31 +81,31 @@ class Endings:
         return execution in self._late
 
     def are_late(self) -> bool:
-        """Whether one could not be recorded yet."""
+        """Return whether an end is still unrecorded."""
         return bool(self._late)
 
     async def record(self, lease: Lease, outcome: ExecutionOutcome) -> ExecutionOutcome:
-        """Record one; returns it, with a note where that has to wait."""
+        """Record an outcome and return it. If the journal is unavailable, add a note and record the outcome later."""
         try:
-            await self._put_down(lease, outcome)
+            await self._write(lease, outcome)
         except JournalUnavailable as error:
-            log.error("the end of %s is not recorded yet: %s", lease.execution, error)
-            self._late[lease.execution] = partial(self._put_down, lease, outcome)
+            log.error("the end of %s will be recorded later: %s", lease.execution, error)
+            self._late[lease.execution] = partial(self._write, lease, outcome)
             return replace(outcome, notes=(*outcome.notes, _LATE))
         return outcome
 
     def withdraw(self, execution: str) -> None:
-        """Let one end that is not run, and may have been created: where only the answer of the journal was lost."""
+        """End an execution that will not run, but may exist: the journal's reply to `create` was lost."""
         if len(self._late) < _MOST_LATE:
             self._late[execution] = partial(self._withdraw, Lease(execution, self._journal.server, generation=1))
 
     async def record_late(self) -> None:
-        """Record what could not be before. Raises JournalUnavailable."""
+        """Record the outstanding ends. Raises JournalUnavailable."""
         for execution, record in list(self._late.items()):
             await record()
             self._late.pop(execution, None)
 
-    async def _put_down(self, lease: Lease, outcome: ExecutionOutcome) -> None:
+    async def _write(self, lease: Lease, outcome: ExecutionOutcome) -> None:
         try:
             if outcome.status == "paused":
                 await self._journal.pause(lease, outcome.pending, outcome.to_json())
@@ -114,7 +120,7 @@ class Endings:
 
 
 async def crash(journal: Journal, lease: Lease) -> None:
-    """Record that an attempt ended by an error of the host."""
+    """Record that a host error ended an attempt."""
     try:
         await journal.finish(lease, "crashed", None)
     except CodeModeError:
@@ -123,7 +129,7 @@ async def crash(journal: Journal, lease: Lease) -> None:
 
 @asynccontextmanager
 async def never_damaged(journal: Journal, lease: Lease) -> AsyncIterator[None]:
-    """What is found damaged while it is taken up ends as crashed: nobody could ever take it up."""
+    """End an execution as crashed if its record proves damaged, so that recovery does not retry it."""
     try:
         yield
     except JournalDamaged:
@@ -131,33 +137,33 @@ async def never_damaged(journal: Journal, lease: Lease) -> AsyncIterator[None]:
         raise
 
 
-async def again_and_again(chore: Callable[[], Awaitable[None]], every_s: float, failed: str) -> None:
-    """Do a chore for ever: whatever goes wrong with it is logged, and no reason to give it up."""
+async def again_and_again(chore: Callable[[], Awaitable[None]], every_s: float, failure_message: str) -> None:
+    """Repeat a chore for ever. Log its exceptions and carry on."""
     while True:
         try:
             await chore()
         except Exception:
-            log.exception(failed)
+            log.exception(failure_message)
         await asyncio.sleep(every_s)
 
 
 async def keep_leases(journal: Journal, attempts: Mapping[str, Attempt], endings: Endings) -> None:
-    """Keep the leases of what runs here; what another server has taken over stops. Record what has ended meanwhile."""
+    """Renew the leases of running attempts, stop those taken over by other servers, and record outstanding ends."""
     running = dict(attempts)
     held = await journal.renew(attempts) if running else frozenset()
     for execution in running.keys() - held:
         if not running[execution].task.done():
-            log.warning("%s was taken over by another server, and stops here", execution)
+            log.warning("another server has taken over %s; the attempt here is stopped", execution)
             running[execution].task.cancel()
     await endings.record_late()
 
 
 def is_cancelled() -> bool:
-    """Whether it is the current task itself that somebody cancels."""
+    """Return whether the current task itself is being cancelled."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
-def _looked_at(task: asyncio.Task[ExecutionOutcome]) -> None:
+def _log_exception(task: asyncio.Task[ExecutionOutcome]) -> None:
     if not task.cancelled() and task.exception() is not None:
         log.error("an execution could not run", exc_info=task.exception())

@@ -1,4 +1,4 @@
-"""The calls of one program that runs: judged, recorded, sent, and ended together where one needs a person."""
+"""The calls of one running program: judge, record and send them, and stop the program if one needs a person."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ if TYPE_CHECKING:
 
     Send = Callable[[JudgedCall, CallContext], Awaitable[ToolOutcome]]
 
-#: Pending calls that the failure names one by one.
+#: Pending calls that the failure names individually.
 _NAMED = 5
 
 
 class CallSession:
-    """Answers the calls of one program. `ledger` is the record of them.
+    """Answers the calls of one program, and records them in `ledger`.
 
-    `waits` is the failure that ended the program where a person has to decide: the program may give one that looks it.
+    `waits` is the failure that stopped the program because a person must decide. Compare it by identity, because a
+    program can raise a failure that looks the same.
     """
 
     def __init__(
@@ -58,19 +59,22 @@ class CallSession:
 
     @property
     def catalog(self) -> Catalog:
-        """What the program could call."""
+        """Return the catalog that the program can call."""
         return self._gateway.catalog
 
     async def answer(self, call: Call) -> Any:
-        """The value of a call of the program. Raises CallFailed for it to see, ProgramStopped to end it."""
+        """Return the value of a program's call.
+
+        Raises CallFailed for the program to handle, and ProgramStopped to end the program.
+        """
         wish = whole_list(call.tool, self._gateway.catalog)
         if wish is None:
-            return await self._made(self._call(call.path, call.tool, call.arguments), self._gateway.send)
+            return await self._make(self._call(call.path, call.tool, call.arguments), self._gateway.send)
         numbers = count(1)
 
         def get_page(arguments: dict[str, Any]) -> Awaitable[Any]:
             page = self._call(f"{call.path}/{next(numbers)}", wish.tool.id, arguments)
-            return self._made(page, self._gateway.send_page)
+            return self._make(page, self._gateway.send_page)
 
         try:
             return await collect(wish, call.arguments, get_page, self.ledger.note)
@@ -80,26 +84,26 @@ class CallSession:
     def _call(self, path: str, tool: str, arguments: dict[str, Any]) -> ToolCall:
         return ToolCall(self.execution, path, tool, arguments, caller=self._caller, tally=self._tally)
 
-    async def _made(self, call: ToolCall, send: Send) -> Any:
+    async def _make(self, call: ToolCall, send: Send) -> Any:
         judged = self._gateway.judge(call)
         self.ledger.take(judged)
         if judged.state is CallState.PENDING:
             await self._ask(call.path)
-        return await self._done(judged, send)
+        return await self._send_in_turn(judged, send)
 
-    async def _done(self, judged: JudgedCall, send: Send) -> Any:
+    async def _send_in_turn(self, judged: JudgedCall, send: Send) -> Any:
         if judged.error is not None:
             raise for_program(judged.error)
         async with self._slots:
             await room()
-            while self._asking:  # it is not started now: most often the end of the program ends the wait
+            while self._asking:  # a person is asked: usually the program ends meanwhile
                 await self._goes_on.wait()
-            outcome = await self._sent(judged, send)
+            outcome = await self._send(judged, send)
         if outcome.error is not None:
             raise for_program(outcome.error)
         return outcome.value
 
-    async def _sent(self, judged: JudgedCall, send: Send) -> ToolOutcome:
+    async def _send(self, judged: JudgedCall, send: Send) -> ToolOutcome:
         path = judged.call.path
         self._under_way += 1
         self._all_ended.clear()
@@ -118,12 +122,12 @@ class CallSession:
         return outcome
 
     def _key(self, judged: JudgedCall) -> str:
-        """Return the idempotency key of a call, "" if its service accepts none."""
+        """Return the idempotency key of a call, or "" if its service accepts none."""
         takes_key = judged.tool is not None and self._gateway.takes_key(judged.tool)
         return key_of(self.execution, judged.call.path) if takes_key else ""
 
     async def _before_send(self, judged: JudgedCall) -> None:
-        """Record that a call is about to be sent; before further attempts, check that it may still be sent."""
+        """Record the start of a call. Before a retry, check that the call may still be sent."""
         path = judged.call.path
         if path in self._started:
             await self._confirm()
@@ -133,20 +137,20 @@ class CallSession:
         self.ledger.send(path)
 
     async def _record_start(self, judged: JudgedCall) -> None:
-        """Write the start of a call down. The base class keeps no record."""
+        """Write the start of a call to the journal. This base class has no journal."""
 
     async def _confirm(self) -> None:
         """Check that this process may still send calls of the execution."""
 
     async def _ask(self, path: str) -> NoReturn:
-        """End the program once the calls that were sent have ended, so that nothing is unknown for it.
+        """Stop the program after the calls in flight have ended, so that none of them stays unknown.
 
-        A program that gives up on the call before goes on without it.
+        If the program cancels the call before that, it continues without it.
         """
         self._asking += 1
         self._goes_on.clear()
         try:
-            await asyncio.sleep(0)  # calls that came together with this one are judged too
+            await asyncio.sleep(0)  # judge concurrent calls as well
             await self._all_ended.wait()
         except asyncio.CancelledError:
             if not self._is_over:
@@ -160,19 +164,19 @@ class CallSession:
         raise ProgramStopped(self.waits)
 
     def _waits(self) -> Failure:
-        """Why the program was ended, where a person has to decide."""
+        """Return the failure that asks for a person's decision."""
         return approval_required(self.ledger.pending())
 
 
 def approval_required(pending: tuple[LedgerEntry, ...]) -> Failure:
-    """The failure that names the calls, without secrets."""
-    lines = [entry.error for entry in pending[:_NAMED]]
-    lines += [f"and {len(pending) - _NAMED} more"] if len(pending) > _NAMED else []
+    """Return the failure that names the pending calls, without secrets."""
+    reasons = [entry.error for entry in pending[:_NAMED]]
+    reasons += [f"and {len(pending) - _NAMED} more"] if len(pending) > _NAMED else []
     calls = "; ".join(f"{entry.tool}({_shown(entry.arguments)})" for entry in pending[:_NAMED])
     return Failure(
         "ApprovalRequired",
-        "; ".join(dict.fromkeys(lines)) + f". Pending: {calls}",
-        hint="what the ledger calls committed has happened; a person must make the pending calls, or allow them",
+        "; ".join(dict.fromkeys(reasons)) + f". Pending: {calls}",
+        hint="committed calls in the ledger took effect; a person must approve the pending calls, or make them",
     )
 
 
@@ -181,7 +185,7 @@ def _shown(arguments: dict[str, Any]) -> str:
 
 
 def for_program(error: CodeModeError) -> CallFailed:
-    """The error as the program sees it."""
+    """Return the error in the form that a program sees."""
     if isinstance(error, UpstreamError):
         return CallFailed(
             error.for_model(),

@@ -1,4 +1,4 @@
-"""What happens to an execution, as those who look on are told: the entries of its journal without what is inside."""
+"""Execution events for followers: the entries of a journal without internal fields."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ if TYPE_CHECKING:
 
     from codemode.executions.journal.base import JournalEntry
 
-#: What is told of a call that was sent, and of one that has ended.
+#: Fields shown for a call that was sent, and for a call that has ended.
 _OF_START = ("tool", "arguments", "effect", "decision", "rule")
 _OF_END = ("tool", "state", "duration_s", "size_bytes", "preview", "message", "reused")
 
 
 @dataclass(frozen=True)
 class ExecutionEvent:
-    """One thing that happened.
+    """One event of an execution.
 
-    `call_started`, `call_ended`, `output`, `paused`, `resumed`, `decided`, `expired`, or `status`.
+    `type` is one of `call_started`, `call_ended`, `output`, `paused`, `resumed`, `decided`, `expired` and `status`. The
+    `status` event is the last.
 
-    `sequence` grows; whoever was cut off asks for what came `after` the last one. `status` is the last event.
+    `sequence` increases. After a disconnect, a follower continues `after` the last sequence that it received.
     """
 
     sequence: int
@@ -31,28 +32,28 @@ class ExecutionEvent:
     data: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """The event as JSON data."""
+        """Return the event as JSON data."""
         return {"sequence": self.sequence, "type": self.type, **self.data}
 
     @cached_property
     def text(self) -> str:
-        """The event as JSON text: one for all who follow the execution."""
+        """The event as JSON text, encoded once for all followers."""
         return json.dumps(self.to_json())
 
 
 def events_of(entries: Iterable[JournalEntry]) -> Iterator[ExecutionEvent]:
-    """The events of these entries; ticks and answers to questions of the program are none."""
+    """Return the events of journal entries. Clock ticks and answers to the program's queries yield none."""
     for entry in entries:
         if entry.kind == "started":
-            yield ExecutionEvent(entry.sequence, "call_started", _told(entry, _OF_START))
+            yield ExecutionEvent(entry.sequence, "call_started", _shown(entry, _OF_START))
         elif entry.kind in ("delivered", "ended"):
             if "start_s" in entry.data:
-                yield ExecutionEvent(entry.sequence, "call_ended", _told(entry, _OF_END))
+                yield ExecutionEvent(entry.sequence, "call_ended", _shown(entry, _OF_END))
         elif entry.kind == "printed":
             yield ExecutionEvent(entry.sequence, "output", {"text": entry.data["text"]})
         else:
             yield ExecutionEvent(entry.sequence, entry.kind, dict(entry.data))
 
 
-def _told(entry: JournalEntry, names: Iterable[str]) -> dict[str, Any]:
+def _shown(entry: JournalEntry, names: Iterable[str]) -> dict[str, Any]:
     return {"path": entry.path} | {name: entry.data[name] for name in names if name in entry.data}

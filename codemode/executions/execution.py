@@ -1,4 +1,4 @@
-"""An execution: one program, run once against one catalog, and the record of it."""
+"""The outcome of an execution: one program run against one catalog."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ExecutionOutcome:
-    """How an execution ended; the fields are those of `sandbox.Outcome`, with the ledger of calls beside them.
+    """How an execution ended: the fields of `sandbox.Outcome`, and the ledger in `calls`.
 
-    A `paused` one has not ended: `pending` are the calls that people have to decide on, by id, and the reason.
+    A `paused` execution has not ended. `pending` lists the calls that need a decision, by id and with a reason.
     """
 
     id: str
@@ -43,7 +43,7 @@ class ExecutionOutcome:
 
     @property
     def value(self) -> Any:
-        """The result as JSON data; to read a large one takes its time, see `sandbox.JsonText`."""
+        """The result as JSON data. Decoding a large result takes time, see `sandbox.JsonText`."""
         return value_of(self.result)
 
     @property
@@ -74,7 +74,7 @@ class ExecutionOutcome:
         return outcome_html(title, (value, failure, self.output), self.calls)
 
     def to_json(self) -> dict[str, Any]:
-        """The outcome as JSON data, as every face gives it; a large value in it is a `sandbox.JsonText`."""
+        """Return the outcome as JSON data, the form used by every face. A large value stays a `sandbox.JsonText`."""
         fields = _fields_of(self)
         return {
             **{("value" if name == "result" else name): value for name, value in fields.items()},
@@ -87,7 +87,7 @@ class ExecutionOutcome:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> ExecutionOutcome:
-        """The outcome that was written as JSON data; what is not in it is empty."""
+        """Return the outcome stored as JSON data. Absent fields are empty."""
         failure = data.get("failure")
         return cls(
             id=data["id"],
@@ -107,7 +107,7 @@ class ExecutionOutcome:
 
 
 def unasked(outcome: Any) -> Any:
-    """The outcome of an execution that was paused, as JSON data, once it has ended: nobody is asked any more."""
+    """Return the JSON outcome of a paused execution that has since ended: without pending calls."""
     if not outcome or not outcome.get("pending"):
         return outcome
     calls = [{**call, "state": _UNASKED.get(call["state"], call["state"]), "question": ""} for call in outcome["calls"]]
@@ -118,5 +118,5 @@ _UNASKED = {CallState.PENDING: CallState.NOT_STARTED}
 
 
 def _fields_of(record: ExecutionOutcome | LedgerEntry | PendingCall) -> dict[str, Any]:
-    """The fields as they are: `asdict` copies each value, which takes longer than the call that it tells of."""
+    """Return the fields uncopied. `asdict` copies each value, which can take longer than the call itself."""
     return {name: getattr(record, name) for name in record.__slots__}

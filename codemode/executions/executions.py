@@ -1,4 +1,4 @@
-"""Executions that are recorded: begun, paused for people, taken up again, repaired, cancelled, looked at."""
+"""Recorded executions: start, pause, resume, repair, cancel, roll back and read them."""
 
 from __future__ import annotations
 
@@ -70,9 +70,10 @@ if TYPE_CHECKING:
 
 
 class Executions:
-    """The executions of one journal, as callers may see them; `approvers` are the roles that decide what is asked.
+    """The executions of one journal, as callers may see them.
 
-    Whose an execution is, is the id of the key that started it. To anybody else but an approver it does not exist.
+    `approvers` returns the roles that decide on pending calls. The key that starts an execution owns it; to every other
+    key but an approver's, the execution does not exist.
     """
 
     def __init__(
@@ -93,7 +94,8 @@ class Executions:
         self._launcher = Launcher(journal, programs, self._ended, self._attempts)
         self._opening = asyncio.Lock()
         self._is_open = False
-        #: The role of today of who started an execution, None where he has none; without keys of ours that of then.
+        #: Returns the current role of an execution's owner, None if the owner has none. Without codemode's own keys,
+        #: the recorded role stays valid.
         self.role_of: Callable[[NewExecution], str | None] = lambda given: given.role
         self.health = JournalHealth(journal, self.open, self._ended.are_late)
         self.recovery = Recovery(
@@ -106,7 +108,7 @@ class Executions:
         )
 
     async def open(self) -> None:
-        """Open the journal, and keep the leases of what runs here; whatever is asked first does it.
+        """Open the journal and start renewing leases. Every operation calls this first.
 
         Raises ConfigurationError, JournalUnavailable.
         """
@@ -117,7 +119,10 @@ class Executions:
                 self._upkeep.renew(partial(keep_leases, self._journal, self._attempts, self._ended))
 
     async def aclose(self) -> None:
-        """Stop what runs here without an end: whoever comes next takes it up. What was given up comes to its end."""
+        """Stop running executions without recording an end, so that another server can recover them.
+
+        Cancelled executions run to their end first.
+        """
         await to_their_end(
             [*self._launcher.shielded, *(each.task for each in self._attempts.values() if each.cancelled.is_set())]
         )
@@ -130,12 +135,12 @@ class Executions:
             await self._ended.record_late()
         await self._journal.aclose()
 
-    # --- run -----------------------------------------------------------------------------------------------------
+    # --- run ---------------------------------------------------------------------------------------------------
 
     async def execute(self, request: Request, caller: Caller) -> ExecutionOutcome:
-        """Run a program to its end or its first pause. Whoever gives up on it cancels it.
+        """Run a program to its end or its first pause. Cancelling this call cancels the execution.
 
-        While the journal cannot be written it runs unrecorded, and may only read.
+        If the journal is unavailable, the program runs unrecorded and may only read.
         """
         try:
             execution = await self.start(request, caller)
@@ -148,19 +153,19 @@ class Executions:
             return await asyncio.shield(attempt.task)
         except asyncio.CancelledError as given_up:
             if attempt.task.cancelled() and not is_cancelled():
-                message = f"another server has taken over {execution}, or this one stops"
+                message = f"{execution} stopped here: another server has taken it over, or this server is shutting down"
                 raise LeaseLost(message, execution=execution) from None
             attempt.cancelled.set()
             await asyncio.wait((attempt.task,))
             given_up.add_note(
-                f"{execution} was cancelled; `codemode executions show {execution}` tells what it has done"
+                f"{execution} was cancelled; `codemode executions show {execution}` lists the calls that it made"
             )
             raise
 
     async def start(self, request: Request, caller: Caller) -> str:
-        """Begin to run a program, and return the id of its execution.
+        """Start a program and return the id of its execution.
 
-        Raises RequestRepeated, RequestConflict; ExecutionNotFound, LeaseHeld for what is to be repaired.
+        Raises RequestRepeated, RequestConflict; ExecutionNotFound and LeaseHeld for the execution to repair.
         """
         await self.open()
         record, reuse = await self._to_repair(request, caller)
@@ -193,15 +198,15 @@ class Executions:
         record = await self._visible.record(earlier)
         return record, Reuse(record, fresh_reads=request.fresh_reads)
 
-    # --- take up again -------------------------------------------------------------------------------------------
+    # --- continue ----------------------------------------------------------------------------------------------
 
     async def resume(
         self, execution: str, caller: Caller, credentials: Mapping[str, str] = MappingProxyType({})
     ) -> None:
-        """Let a paused execution go on; `wait` tells what comes of it. For its owner, and for approvers.
+        """Continue a paused execution. Its owner and approvers may do this; `wait` returns the outcome.
 
-        Raises ExecutionNotFound, ExecutionEnded, LeaseHeld (it runs), ExecutionWaiting (for people, or credentials),
-        ExecutionChanged (nothing was run), JournalDamaged.
+        Raises ExecutionNotFound, ExecutionEnded, LeaseHeld if it is running, ExecutionWaiting if it needs decisions or
+        credentials, ExecutionChanged (nothing was run), JournalDamaged.
         """
         stored = await self._visible.seen(execution, caller)
         if stored.status not in OPEN:
@@ -210,11 +215,11 @@ class Executions:
         asked = {question["id"] for question in (stored.outcome or {}).get("pending", ())}
         waiting = [question.id for question in await self._journal.pending(execution=execution)]
         if asked and asked.issubset(waiting):
-            message = f"{execution} waits for a decision on {', '.join(waiting)}"
+            message = f"{execution} waits for decisions on {', '.join(waiting)}"
             raise ExecutionWaiting(message, execution=execution)
         absent = sorted(set(stored.given.credentials) - set(credentials))
         if absent:
-            message = f"{execution} needs the credentials of its caller again: {', '.join(absent)}"
+            message = f"{execution} needs its caller's credentials again: {', '.join(absent)}"
             raise ExecutionWaiting(message, execution=execution)
         record = await self._visible.record(stored)
         is_own = caller.id == stored.given.owner
@@ -224,12 +229,12 @@ class Executions:
         owner = caller if is_own else self._owner(stored.given)
         lease = await self._journal.claim(execution)
         async with never_damaged(self._journal, lease):
-            if record.taken_up:  # from here on it is counted anew
+            if record.taken_up:  # recovery counts attempts since the last resume
                 await self._journal.append(lease, (JournalEntry("resumed", data={"by": caller.id}),))
             await self._take_up(stored, lease, owner, credentials)
 
     def _owner(self, given: NewExecution) -> Caller:
-        """Who started it, where somebody else lets it go on."""
+        """Return the owner, for an execution that someone else resumes."""
         return Caller(given.owner, given.role, is_let_in=lambda: self.role_of(given) == given.role)
 
     async def _take_up(
@@ -241,7 +246,7 @@ class Executions:
         *,
         begun: Callable[[], None] = nothing,
     ) -> Attempt:
-        """Run it from its record, which is read again: it is ours from the claim on."""
+        """Run a claimed execution. Read its record again, because it may have grown before the claim."""
         execution = stored.given.id
         record = await self._visible.record(stored)
         questions = await self._journal.pending(execution=execution, unanswered=False)
@@ -254,9 +259,9 @@ class Executions:
         return self._launcher.begin(recording, owner.bringing(credentials) if credentials else owner, begun=begun)
 
     async def recover(self) -> tuple[str, ...]:
-        """Take up the executions whose server has died, as far as there is room; returns their ids.
+        """Recover executions whose server has died, as far as there is capacity. Return their ids.
 
-        Those that cannot go on by themselves are paused, with a note that says why.
+        An execution that cannot continue by itself is paused, with a note that gives the reason.
         """
         await self.open()
         return await self.recovery.recover()
@@ -267,14 +272,14 @@ class Executions:
         return (await self._take_up(stored, lease, self._owner(stored.given), {}, begun=begun)).task
 
     async def orphans(self) -> tuple[str, ...]:
-        """Ids of executions that are running for the record, and whose server has ended; the oldest first."""
+        """Return the ids of executions recorded as running whose server has ended, oldest first."""
         await self.open()
         return await self._journal.orphans()
 
-    # --- people --------------------------------------------------------------------------------------------------
+    # --- approvals ---------------------------------------------------------------------------------------------
 
     async def approvals(self, caller: Caller, execution: str = "") -> tuple[PendingCall, ...]:
-        """Calls that wait for a person, the oldest first: all of them for approvers, else those of the caller.
+        """Return pending calls, oldest first: all of them to approvers, to other callers their own.
 
         Raises ExecutionNotFound.
         """
@@ -282,54 +287,57 @@ class Executions:
         return await self._approvals.waiting(caller, execution)
 
     async def decide(self, decisions: Sequence[Decision], caller: Caller) -> tuple[PendingCall, ...]:
-        """Answer what is asked, all or none, in the name of `caller`; `resume` lets the executions go on.
+        """Record decisions of `caller` on pending calls, all or none. `resume` then continues the executions.
 
-        Raises ApprovalRefused: for who has not the role, for who started the execution, for a question that is not
-        there or was answered, for other arguments than those that wait.
+        Raises ApprovalRefused if a call is not pending, was already decided, or has other arguments; ApprovalForbidden
+        if the caller is no approver or started the execution.
         """
         await self.open()
         return await self._approvals.decide(decisions, caller)
 
-    # --- look ----------------------------------------------------------------------------------------------------
+    # --- read --------------------------------------------------------------------------------------------------
 
     async def list(
         self, caller: Caller, *, status: ExecutionStatus | None = None, limit: int = 50, before: str = ""
     ) -> tuple[StoredExecution, ...]:
-        """The newest first, without outcomes: those of the caller, or all for approvers. Raises ExecutionNotFound."""
+        """Return executions without outcomes, newest first. Approvers see all, other callers their own.
+
+        Raises ExecutionNotFound if `before` is unknown.
+        """
         await (self._visible.seen(before, caller) if before else self.open())
         owner = None if self._approvals.are_up_to(caller) else caller.id
         return await self._journal.list(owner=owner, status=status, limit=limit, before=before)
 
     async def get(self, execution: str, caller: Caller) -> StoredExecution:
-        """One execution with its outcome. Raises ExecutionNotFound, also for one of another key."""
+        """Return an execution with its outcome. Raises ExecutionNotFound, also for an execution of another key."""
         return await self._visible.seen(execution, caller)
 
     async def record(self, execution: str, caller: Caller) -> Record:
-        """Everything that was recorded of it. Raises ExecutionNotFound, JournalDamaged."""
+        """Return the record of an execution. Raises ExecutionNotFound, JournalDamaged."""
         return await self._visible.record(await self._visible.seen(execution, caller))
 
     async def wait(self, execution: str, caller: Caller, timeout_s: float) -> StoredExecution:
-        """The execution once it has ended or paused, or as it is when the time is over.
+        """Return the execution once it has ended or paused, or as it is after `timeout_s` seconds.
 
-        Raises ExecutionNotFound, and CallerNotLetIn where the rights of its caller have ended meanwhile.
+        Raises ExecutionNotFound, and CallerNotLetIn if the caller's access ends meanwhile.
         """
         return await self._watching.wait(execution, caller, timeout_s)
 
     def events(self, execution: str, caller: Caller, after: int = 0) -> AsyncIterator[ExecutionEvent]:
-        """What happens to it, from the entry with the number `after` on, until it ends or pauses.
+        """Yield events after the sequence number `after`, until the execution ends or pauses.
 
         Raises ExecutionNotFound, TooSlow.
         """
         return self._watching.events(execution, caller, after)
 
     def batches(self, execution: str, caller: Caller, after: int = 0) -> AsyncGenerator[tuple[ExecutionEvent, ...]]:
-        """The same events, as many at a time as are there and fit into one piece of an answer."""
+        """Yield the same events in batches that each fit into one chunk of a response."""
         return self._watching.batches(execution, caller, after)
 
     async def cancel(self, execution: str, caller: Caller) -> StoredExecution:
-        """End an execution; what was under way is told apart in its outcome. For its owner, and for approvers.
+        """Cancel an execution. Its owner and approvers may do this. The outcome shows calls in flight as unknown.
 
-        Raises ExecutionNotFound, ExecutionEnded, and LeaseHeld where it runs on another server.
+        Raises ExecutionNotFound, ExecutionEnded, and LeaseHeld if it runs on another server.
         """
         stored = await self._visible.seen(execution, caller)
         attempt = self._attempts.get(execution)
@@ -349,27 +357,27 @@ class Executions:
     async def rollback(
         self, execution: str, caller: Caller, credentials: Mapping[str, str] = MappingProxyType({})
     ) -> Rollback:
-        """Begin to take back what an execution has committed, the newest first, where a tool names what does that.
+        """Start an execution that undoes committed calls, newest first, as far as their tools name an inverse.
 
-        It is an execution of its own, under the same policy; again, it goes on where the last one failed. Raises
-        ExecutionNotFound, also for one of another key, and LeaseHeld while it runs.
+        The same policy applies. A repeated rollback continues where the previous one failed. Raises ExecutionNotFound,
+        also for an execution of another key, and LeaseHeld while the execution runs.
         """
         stored = await self._visible.own(execution, caller)
         refuse_changed(execution, self._programs.moved(stored.given, self._journal.digest))
         record = await self._visible.record(stored)
-        found = plan(record, await self._programs.catalog(caller))
-        if not found.steps:
-            return found
-        request = Request(found.program(), credentials, key=f"rollback {stored.given.id}", digest=execution)
-        return await begin_rollback(found, request, partial(self.start, caller=caller), self._journal)
+        planned = plan(record, await self._programs.catalog(caller))
+        if not planned.steps:
+            return planned
+        request = Request(planned.program(), credentials, key=f"rollback {stored.given.id}", digest=execution)
+        return await begin_rollback(planned, request, partial(self.start, caller=caller), self._journal)
 
-    # --- chores --------------------------------------------------------------------------------------------------
+    # --- upkeep ------------------------------------------------------------------------------------------------
 
     async def serve(self) -> None:
-        """Take up what dead servers have left, now and from time to time, and let what is old go.
+        """Recover orphaned executions now and regularly, and remove old executions.
 
-        A journal that cannot be written is tried again. Raises ConfigurationError.
+        An unavailable journal is retried. Raises ConfigurationError.
         """
-        with suppress(JournalUnavailable):  # it is said below, and tried again
+        with suppress(JournalUnavailable):  # the upkeep tasks report and retry it
             await self.open()
         self._upkeep.serve(self.recovery, self.open)

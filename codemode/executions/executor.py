@@ -1,4 +1,4 @@
-"""Run programs: the sandbox executes them, the preflight judges them, the gateway makes their calls."""
+"""The executor runs programs: the sandbox executes them, preflight checks them, the gateway makes their calls."""
 
 from __future__ import annotations
 
@@ -43,33 +43,33 @@ MIB = 1024 * 1024
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-#: Of the seed of a run, as `sandbox.Sandbox.run` takes it.
+#: Size of a run's seed, as `sandbox.Sandbox.run` expects it.
 _SEED_BYTES = 32
 
 _ID = re.compile(r"ex_[0-9a-f]{32}")
 
 
 def new_execution() -> str:
-    """An id that no other execution has."""
+    """Return a new, unique execution id."""
     return f"ex_{uuid.uuid4().hex}"
 
 
 def may_be_execution(text: str) -> bool:
-    """Whether a text could be an id of `new_execution`: of others a database may not even hold the characters."""
+    """Return whether a text has the form of an execution id. Databases reject some characters of other texts."""
     return _ID.fullmatch(text) is not None
 
 
 def new_seed() -> bytes:
-    """What makes chance in a program that is recorded repeat itself."""
+    """Return a seed that makes the random numbers of a recorded program repeatable."""
     return secrets.token_bytes(_SEED_BYTES)
 
 
 def nothing() -> None:
-    """What is to be done when a program has begun, where nobody waits for it."""
+    """Do nothing: the default for `begun`."""
 
 
 class Executor:
-    """Owns the sandbox, and runs one program after another, or many at a time, against the gateway given."""
+    """Owns the sandbox and runs programs in it, one or many at a time, against a given gateway."""
 
     def __init__(self, sandbox: SandboxSettings, limits: LimitSettings) -> None:
         self._limits = _limits(limits)
@@ -77,16 +77,16 @@ class Executor:
         self._calls_in_flight = limits.calls_in_flight
 
     async def start(self) -> None:
-        """Start the fork server. Raises `sandbox.SandboxError` where this machine does not give what is required."""
+        """Start the fork server. Raises `sandbox.SandboxError` if this machine lacks a required layer of isolation."""
         await self._sandbox.start()
 
     async def aclose(self) -> None:
-        """End every worker and the fork server."""
+        """End all workers and the fork server."""
         await self._sandbox.aclose()
 
     @property
     def isolation(self) -> Mapping[str, str]:
-        """The layers of isolation in force, as a child found them by trying."""
+        """The layers of isolation in force, as verified by a child process."""
         return self._sandbox.isolation
 
     async def run(
@@ -101,14 +101,18 @@ class Executor:
         watch: Callable[[LedgerEntry], None] = unwatched,
         recording: ExecutionRecording | None = None,
     ) -> ExecutionOutcome:
-        """Execute `code` with every tool of the gateway's catalog bound in its namespace.
+        """Run `code` with every namespace of the gateway's catalog bound.
 
-        `execution` is its id, a new one where none is given; with `recording` it is recorded, and goes on from where
-        its record ends. `functions` are what it finds beside the tools, by
-        their signature (`search(queries)`). They check their own arguments (pydantic), and are in no ledger.
-        `begun` is called when the program is compiled and about to run, if it comes to that; `watch` with each call
-        when it is refused, sent, and ended.
-        Never raises for what the program or a tool did. Raises `sandbox.SandboxError` where no program can run.
+        `execution` is the execution's id; the default is a new one. `recording` records the execution, and continues it
+        from the end of its record.
+
+        `functions` are available to the program beside the tools, by signature (`search(queries)`). They validate their
+        own arguments with pydantic, and appear in no ledger.
+
+        `begun` is called when the program has compiled and is about to run. `watch` is called with each call's entry
+        when the call is refused, sent and ended.
+
+        Errors of the program or of a tool are part of the outcome. Raises `sandbox.SandboxError` if no program can run.
         """
         run: CallSession
         recorded: RecordedSession | None = None
@@ -143,7 +147,7 @@ class Executor:
             )
             return _outcome(run, ended, is_asked=_asks(run, ended))
         given = recording.given
-        running = asyncio.ensure_future(
+        program_run = asyncio.ensure_future(
             self._sandbox.run(
                 code,
                 names=given.settings["names"],
@@ -155,14 +159,14 @@ class Executor:
                 recording=recorded,
             )
         )
-        return _outcome_of_recorded(recorded, await _ended(running, recording.cancelled))
+        return _outcome_of_recorded(recorded, await _ended(program_run, recording.cancelled))
 
     def settings(self, gateway: Gateway, functions: Mapping[str, ProgramFunction]) -> dict[str, Any]:
-        """What a recorded run needs to be repeated, besides the program: JSON data."""
+        """Return what a recorded run needs for its replay, besides the program, as JSON data."""
         return {"names": list(self.names(gateway, functions)), "limits": asdict(self._limits)}
 
     def names(self, gateway: Gateway, functions: Mapping[str, ProgramFunction]) -> tuple[str, ...]:
-        """The names that a program finds: namespaces of tools, and functions that are not hidden by one."""
+        """Return the names that a program sees: namespaces, and functions that no namespace hides."""
         by_name = _by_name(functions, gateway)
         signatures = (signature for signature in functions if signature.partition("(")[0] in by_name)
         return (*gateway.catalog.domains, *signatures)
@@ -173,22 +177,22 @@ def _by_name(functions: Mapping[str, ProgramFunction], gateway: Gateway) -> dict
     return {name: function for name, function in by_name.items() if name not in gateway.catalog.domains}
 
 
-async def _ended(running: asyncio.Future[Outcome], cancelled: asyncio.Event) -> Outcome:
-    """How the program ended; or that somebody cancelled it."""
+async def _ended(program_run: asyncio.Future[Outcome], cancelled: asyncio.Event) -> Outcome:
+    """Return how the program ended, or that it was cancelled."""
     began = time.monotonic()
     gave_up = asyncio.ensure_future(cancelled.wait())
     try:
-        await asyncio.wait((running, gave_up), return_when=asyncio.FIRST_COMPLETED)
-        if running.done():
-            return running.result()
-        running.cancel()
-        await asyncio.wait((running,))
+        await asyncio.wait((program_run, gave_up), return_when=asyncio.FIRST_COMPLETED)
+        if program_run.done():
+            return program_run.result()
+        program_run.cancel()
+        await asyncio.wait((program_run,))
         usage = Usage(wall_s=time.monotonic() - began)
         return Outcome(Status.CANCELLED, failure=Failure("Cancelled", "the execution was cancelled"), usage=usage)
     finally:
         gave_up.cancel()
-        running.cancel()
-        await asyncio.wait((running,))
+        program_run.cancel()
+        await asyncio.wait((program_run,))
 
 
 def _outcome_of_recorded(run: RecordedSession, ended: Outcome) -> ExecutionOutcome:
@@ -204,7 +208,7 @@ def _outcome_of_recorded(run: RecordedSession, ended: Outcome) -> ExecutionOutco
 
 
 def _asks(run: CallSession, ended: Outcome) -> bool:
-    """Whether the program was ended to ask a person; in the same moment it may have ended by itself."""
+    """Return whether the program was stopped for a decision, rather than ending by itself at the same moment."""
     return ended.failure is not None and ended.failure is run.waits
 
 
@@ -229,7 +233,7 @@ def _outcome(run: CallSession, ended: Outcome, *, is_asked: bool) -> ExecutionOu
 
 
 def _visible(failure: Failure | None) -> Failure | None:
-    """A failure whose texts, which may quote a document, hold nothing that a reader cannot see."""
+    """Return the failure without invisible characters: its texts may quote a document."""
     if failure is None:
         return None
     refusals = tuple(replace(one, message=visible(one.message), hint=visible(one.hint)) for one in failure.refusals)
@@ -238,14 +242,14 @@ def _visible(failure: Failure | None) -> Failure | None:
 
 async def _answered(function: ProgramFunction, call: Call, caller: Caller) -> Any:
     try:
-        if not caller.is_let_in():  # calls of tools are judged so by the gateway
+        if not caller.is_let_in():  # for tool calls, the gateway checks this
             raise CallerNotLetIn(call.tool)
         return await function(**call.arguments)
     except CodeModeError as error:
         raise CallFailed(error.for_model(), kind=error.code) from None
     except ValidationError as error:
-        said = (f"{'.'.join(map(str, one['loc'][:1]))}: {one['msg']}" for one in error.errors(include_url=False))
-        message = f"{call.tool}(): {'; '.join(dict.fromkeys(said))}"
+        problems = (f"{'.'.join(map(str, one['loc'][:1]))}: {one['msg']}" for one in error.errors(include_url=False))
+        message = f"{call.tool}(): {'; '.join(dict.fromkeys(problems))}"
         raise CallFailed(message, kind="arguments_invalid") from None
 
 
@@ -259,5 +263,5 @@ def _limits(settings: LimitSettings) -> Limits:
         result_bytes=settings.result_bytes,
         replies_bytes=settings.replies_mib * MIB,
         calls=settings.calls,
-        calls_in_flight=max(settings.calls, 1),  # which of them are sent at one time is decided here, and recorded
+        calls_in_flight=max(settings.calls, 1),  # concurrency is limited by the host, and recorded
     )

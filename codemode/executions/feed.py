@@ -1,4 +1,4 @@
-"""What happens to one execution, read from the journal once for all who follow it on this server."""
+"""The event feed of one execution, read from the journal once for all followers on this server."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ if TYPE_CHECKING:
     from codemode.executions.attempts import Attempt
     from codemode.executions.journal.base import Journal
 
-#: While an execution has one of these, more is to come.
+#: Statuses of executions that still produce events.
 GOES_ON = ("queued", "running")
 
-#: How often whoever waits looks, where the execution runs on another server.
+#: Poll interval for an execution that runs on another server, in seconds.
 LOOK_AGAIN_S = 0.5
 
-#: Entries that are read at once.
+#: Entries per read.
 PAGE = 200
 
-#: Characters of events that are kept for those who are behind. Who is further behind is hung up on.
+#: Characters of events kept for slow followers. A follower that falls further behind is disconnected.
 KEPT = 1 << 20
 
-#: Characters of a batch, unless one event has more: a piece of an answer.
+#: Characters per batch, unless a single event is larger: one chunk of a response.
 BATCH = 1 << 16
 
-#: Seconds between two reads for each follower: to tell 200 of them takes some 20 ms of processor time.
+#: Pause between two reads, in seconds for each follower: serving 200 of them takes about 20 ms of processor time.
 _PAUSE_S = 0.001
 
 _SEQUENCE = attrgetter("sequence")
 
 
 class Feed:
-    """Events of one execution, from a number on. `status` is empty until it has ended or paused, and all is read.
+    """Events of one execution. `status` stays empty until the execution has ended or paused and everything is read.
 
-    A follower asks for what comes after its last event. Nothing is read ahead of the one that is furthest.
+    Followers ask for the events after their last one. The feed never reads ahead of the fastest follower.
     """
 
     def __init__(self, journal: Journal, attempts: Mapping[str, Attempt], execution: str, begin: int) -> None:
@@ -59,16 +59,16 @@ class Feed:
         self._attempt: Attempt | None = None
 
     def has(self, sequence: int) -> bool:
-        """Whether everything after the event with this number is kept, or still to be read."""
+        """Return whether every event after this sequence number is kept, or still unread."""
         return sequence >= self._begin
 
     def after(self, sequence: int) -> tuple[ExecutionEvent, ...]:
-        """The next events that were read, a batch of them."""
+        """Return the next batch of kept events."""
         begin = bisect_right(self._events, sequence, key=_SEQUENCE)
         return _batch(self._events, begin)
 
     async def before(self, sequence: int) -> tuple[ExecutionEvent, ...]:
-        """The next events of a time of which nothing is kept. Those who are at the same place share a read."""
+        """Return the next batch of events that are no longer kept. Followers at the same position share a read."""
         reading = self._earlier.get(sequence)
         if reading is None:
             reading = self._earlier[sequence] = asyncio.create_task(self._read_before(sequence))
@@ -76,13 +76,13 @@ class Feed:
         return await asyncio.shield(reading)
 
     async def read_on(self) -> None:
-        """Wait until something happens, and read it. Raises JournalUnavailable, ExecutionNotFound."""
+        """Wait for new events and read them. Raises JournalUnavailable, ExecutionNotFound."""
         if self._reading is None or self._reading.done():
             self._reading = asyncio.create_task(self._read())
         await asyncio.shield(self._reading)
 
     def close(self) -> None:
-        """Give up what is being read: nobody follows any more."""
+        """Cancel pending reads: there are no followers left."""
         for reading in (self._reading, *self._earlier.values()):
             if reading is not None:
                 reading.cancel()
@@ -94,7 +94,7 @@ class Feed:
         self._attempt = self._attempts.get(self._execution)
         if self._attempt is not None:
             self._attempt.listeners.add(self._listener)
-        self._listener.clear()  # before the journal is read: what comes meanwhile wakes it again
+        self._listener.clear()  # before reading: entries written meanwhile wake the feed again
         status = (await self._journal.get(self._execution)).status
         entries = await self._journal.read(self._execution, after=self._end, values=False, most=PAGE)
         if entries:

@@ -1,4 +1,4 @@
-"""Whether the journal can be written now, as is told to whoever watches over the server."""
+"""Health of the journal: whether it can be written now."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
     from codemode.executions.journal.base import Journal
 
-#: Seconds for which an answer holds: whoever asks more often costs the store nothing.
+#: Seconds for which an answer is reused, so that frequent probes do not load the store.
 FRESH_S = 1.0
 
-#: Seconds that a store may take.
+#: Time limit for the store, in seconds.
 _PATIENCE_S = 2.0
 
-#: An execution that never is: to renew its lease takes the way of a write, and changes nothing.
+#: An execution that never exists. Renewing its lease takes the path of a write and changes nothing.
 _NOBODYS = ("ex_of_nobody",)
 
 
 class JournalHealth:
-    """Asks the journal whether it can be written. `is_behind` says whether an end waits for it."""
+    """Checks whether the journal can be written. `is_behind` returns whether an end is still unrecorded."""
 
     def __init__(
         self, journal: Journal, open_journal: Callable[[], Awaitable[None]], is_behind: Callable[[], bool]
@@ -37,7 +37,7 @@ class JournalHealth:
         self._asked = float("-inf")
 
     async def is_writable(self) -> bool:
-        """Whether executions can be recorded."""
+        """Return whether executions can be recorded."""
         async with self._asking:
             if time.monotonic() - self._asked > FRESH_S:
                 self._is_writable = await self._ask()

@@ -1,4 +1,4 @@
-"""The start of executions, and work that ends even if whoever asked for it gives up."""
+"""Starts executions, and finishes work that outlives its caller."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Launcher:
-    """Starts executions. `attempts` are those that run here, by their ids."""
+    """Starts executions. `attempts` maps the ids of those that run here."""
 
     def __init__(self, journal: Journal, programs: Programs, ended: Endings, attempts: dict[str, Attempt]) -> None:
         self._journal = journal
@@ -43,7 +43,7 @@ class Launcher:
             self._ended.withdraw(given.id)
             raise
         except asyncio.CancelledError:
-            await self.shield(self._withdrawn(creating))
+            await self.shield(self._withdraw(creating))
             raise
 
     def begin(
@@ -54,26 +54,26 @@ class Launcher:
         begun: Callable[[], None] = nothing,
         watch: Callable[[LedgerEntry], None] = unwatched,
     ) -> Attempt:
-        """Start to run an execution that is held by this server."""
+        """Start to run an execution whose lease this server holds."""
         listeners: set[asyncio.Event] = set()
         recording = replace(recording, appended=lambda: notify(listeners))
-        work = self._attempted(recording, caller, begun=begun, watch=watch)
+        work = self._attempt(recording, caller, begun=begun, watch=watch)
         attempt = Attempt(asyncio.create_task(work), recording.cancelled, listeners)
         self._attempts[recording.given.id] = attempt
         return attempt
 
     async def shield(self, work: Coroutine[None, None, None]) -> None:
-        """Wait for work that goes on to its end if the caller cancels."""
+        """Wait for work that continues to its end even if the caller cancels."""
         task = asyncio.create_task(work)
         keep(task, self.shielded)
         await asyncio.shield(task)
 
-    async def _withdrawn(self, creating: Awaitable[Lease]) -> None:
-        with suppress(CodeModeError):  # it was not created, or cannot be ended now
+    async def _withdraw(self, creating: Awaitable[Lease]) -> None:
+        with suppress(CodeModeError):  # not created, or the journal is unavailable
             lease = await creating
             await self._journal.finish(lease, "cancelled", {"id": lease.execution, "status": "cancelled"})
 
-    async def _attempted(
+    async def _attempt(
         self,
         recording: ExecutionRecording,
         caller: Caller,

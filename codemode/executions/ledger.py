@@ -1,4 +1,4 @@
-"""The ledger of an execution: every call that the program made, in the order in which it made them."""
+"""The ledger of an execution: its calls, in the order in which the program made them."""
 
 from __future__ import annotations
 
@@ -18,22 +18,25 @@ if TYPE_CHECKING:
 
     from codemode.gateway.call import JudgedCall, ToolOutcome
 
-#: Characters of an argument or an answer that the ledger shows. A line of a terminal.
+#: Characters of an argument or answer in the ledger: one line of a terminal.
 PREVIEW_CHARACTERS = 120
 
-#: Notes on repeated reads that one outcome carries.
+#: Largest number of notes on repeated reads in one outcome.
 _MOST_NOTES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """One call. Times are seconds since the start of the execution, `size_bytes` is the answer as JSON.
+    """One call. Times are seconds since the start of the execution; `size_bytes` is the size of the answer as JSON.
 
-    `path` is the call's place in the tree of the program's tasks; `arguments` are without secrets; `decision` and
-    `rule` are the policy's ("" where it was not asked: no such tool, wrong arguments); `error` is the message that the
-    program saw; `repeats` is the path of an earlier read that was the same; `progress` is what the service said last of
-    how far it is; `reused` names the earlier execution and the path there of a call that was not made again;
-    `question` is the id under which a person is asked about it.
+    - `path`: the call's position in the tree of the program's tasks.
+    - `arguments`: the arguments, without secrets.
+    - `decision`, `rule`: the policy's, or "" if it was not asked (unknown tool, wrong arguments).
+    - `error`: the message that the program saw.
+    - `repeats`: the path of an earlier, equal read.
+    - `progress`: the service's last progress message.
+    - `reused`: the earlier execution, and the path in it, whose answer was used instead of a call.
+    - `question`: the id of the pending approval.
     """
 
     path: str
@@ -54,19 +57,19 @@ class LedgerEntry:
 
     @property
     def is_progress(self) -> bool:
-        """Whether it tells no more than how far a call is that was sent before and has not ended."""
+        """Whether the entry only reports progress of a call in flight."""
         return self.state is CallState.UNKNOWN and bool(self.progress) and not self.duration_s
 
 
 def unwatched(_: LedgerEntry) -> None:
-    """Nobody looks on."""
+    """Do nothing: the default for `watch`."""
 
 
 class Ledger:
-    """Collects entries while an execution runs. A call that was sent and never finished stays `unknown`.
+    """Collects entries while an execution runs. A call that was sent and never ended stays `unknown`.
 
-    `watch` is given each entry when it is refused, when it is sent, when its service tells how far it is, and when it
-    has ended. `mask` gives what stands for a secret argument, `elapsed_s` is how long the execution has run before.
+    `watch` receives each entry when its call is refused, sent, reports progress, and ends. `mask` returns the
+    replacement of a secret argument. `elapsed_s` is how long the execution ran before.
     """
 
     def __init__(
@@ -86,7 +89,7 @@ class Ledger:
         self._noted: dict[str, None] = {}
 
     def take(self, judged: JudgedCall) -> None:
-        """Record a call that the program makes, before anything is sent."""
+        """Record a call before anything is sent."""
         call = judged.call
         arguments, redaction = Redaction(call.caller.secrets, self._mask).arguments(call.arguments, judged.tool)
         self._redactions[call.path] = redaction
@@ -106,15 +109,15 @@ class Ledger:
             self._watch(self._entries[call.path])
 
     def send(self, path: str) -> None:
-        """Record that a call is about to be sent: from now on it may have been done."""
+        """Record that a call is about to be sent. From now on it may have taken effect."""
         self._entries[path] = replace(self._entries[path], state=CallState.UNKNOWN, start_s=self._now())
         self._watch(self._entries[path])
 
-    def progress(self, path: str, said: str) -> None:
-        """Record what the service says of a call that it works on."""
+    def progress(self, path: str, message: str) -> None:
+        """Record a progress message of the service."""
         entry = self._entries[path]
         if entry.state is CallState.UNKNOWN:
-            self._entries[path] = replace(entry, progress=self._redactions[path].text(said))
+            self._entries[path] = replace(entry, progress=self._redactions[path].text(message))
             self._watch(self._entries[path])
 
     def withdraw(self, path: str) -> None:
@@ -122,7 +125,7 @@ class Ledger:
         self._entries[path] = replace(self._entries[path], state=CallState.NOT_STARTED)
 
     def finish(self, path: str, outcome: ToolOutcome) -> None:
-        """Record what became of it; a page counts as its whole answer."""
+        """Record how a call ended. A page counts with its whole answer."""
         entry = self._entries[path]
         redaction = self._redactions[path]
         value = getattr(outcome.value, "value", outcome.value)
@@ -141,15 +144,15 @@ class Ledger:
         return path in self._entries
 
     def entry(self, path: str) -> LedgerEntry:
-        """What is known of a call."""
+        """Return the entry of a call."""
         return self._entries[path]
 
     def restore(self, entry: LedgerEntry) -> None:
-        """Put in a call as it was recorded before."""
+        """Add an entry from the record of an earlier run."""
         self._entries[entry.path] = entry
 
     def amend(self, judged: JudgedCall) -> None:
-        """Record another decision on a call than the policy's alone."""
+        """Replace the policy's decision on a call."""
         ruling = judged.ruling
         if ruling is not None:
             entry = self._entries[judged.call.path]
@@ -158,22 +161,22 @@ class Ledger:
             )
 
     def settle(self, path: str, state: CallState, **facts: Any) -> None:
-        """Record what became of a call without its being sent now."""
+        """Record the end of a call that is not sent in this run."""
         self._entries[path] = replace(self._entries[path], state=state, **facts)
         self._watch(self._entries[path])
 
     def pending(self) -> tuple[LedgerEntry, ...]:
-        """The calls that wait for a person."""
+        """Return the calls that wait for a person."""
         return tuple(entry for entry in self._entries.values() if entry.state is CallState.PENDING or entry.question)
 
     def has_sent(self) -> bool:
-        """Whether a call was done, or may have been."""
+        """Return whether a call took effect, or may have."""
         return any(entry.state in (CallState.COMMITTED, CallState.UNKNOWN) for entry in self._entries.values())
 
     def close(self, *, is_asked: bool = False) -> tuple[LedgerEntry, ...]:
-        """All entries; those still under way end here, and whether they were done is unknown.
+        """Return all entries. Calls in flight end here as `unknown`.
 
-        Those that wait for a person do so only where one is asked: where that is why the program has ended.
+        Calls stay pending only if `is_asked`: a person was asked, and the program was stopped for that.
         """
         now = self._now()
         for entry in () if is_asked else self.pending():
@@ -185,22 +188,22 @@ class Ledger:
         )
 
     def note(self, text: str) -> None:
-        """Keep something that is to be said of the calls, once."""
+        """Add a note to the outcome, once."""
         self._noted[text] = None
 
     def notes(self) -> tuple[str, ...]:
-        """What is to be said of the calls, and what a program that repeats itself is told."""
+        """Return the notes, with advice on repeated reads."""
         return *list(self._noted)[:_MOST_NOTES], *(
             f"{self._entries[path].tool} was read {count + 1} times with the same arguments: keep the answer"
             for path, count in self._repeated.most_common(_MOST_NOTES)
         )
 
     def _earlier(self, judged: JudgedCall) -> str:
-        """The path of an earlier read of the same tool with the same arguments."""
+        """Return the path of an earlier read of the same tool with the same arguments."""
         if judged.tool is None or judged.error is not None:
             return ""
         if judged.tool.effect is not Effect.READ:
-            self._reads.clear()  # what is read after a write may have changed
+            self._reads.clear()  # a write may change later reads
             return ""
         text = json.dumps([judged.tool.id, judged.arguments], sort_keys=True, default=str)
         path = self._reads.setdefault(blake2b(text.encode(), digest_size=16).digest(), judged.call.path)
@@ -214,7 +217,7 @@ class Ledger:
 
 
 def _as_json(value: Any) -> str:
-    """An answer as text; what cannot be written (a number of 5,000 digits) is the program's error, not the ledger's."""
+    """Return an answer as JSON, or "" for what JSON cannot encode, such as an integer of 5,000 digits."""
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
     except (ValueError, RecursionError):
@@ -222,11 +225,11 @@ def _as_json(value: Any) -> str:
 
 
 def _readable(text: str) -> str:
-    """A text without halves of surrogate pairs, which a Python function may give."""
+    """Replace lone surrogates, which a Python function may return."""
     return text.encode("utf-8", "replace").decode()
 
 
 def preview(text: str) -> str:
-    """The first characters of a text on one line, and whether there are more."""
+    """Return the first characters of a text on one line, with "…" if there are more."""
     head = " ".join(text[: PREVIEW_CHARACTERS * 2].split())
     return head if len(text) <= PREVIEW_CHARACTERS else head[:PREVIEW_CHARACTERS] + "…"

@@ -1,4 +1,4 @@
-"""Whoever looks on while programs run, and all of them together."""
+"""Observers of running programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """An execution that begins: its id, who asked for it, and the SHA-256 of the program."""
+    """An execution that begins: its id, its caller, and the SHA-256 of its program."""
 
     id: str
     caller: Caller
@@ -28,55 +28,55 @@ class Started:
 
     @classmethod
     def of(cls, execution: str, caller: Caller, code: str) -> Started:
-        """For a program, which itself is kept nowhere."""
+        """Build one from a program. Only the digest of the program is kept."""
         return cls(execution, caller, hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest())
 
 
 class Observer(Protocol):
-    """Is told of each execution in order. What it raises is logged and goes no further."""
+    """Receives the events of each execution in order. Its exceptions are logged and suppressed."""
 
     def started(self, execution: Started) -> None:
-        """A program is about to run."""
+        """Handle a program that is about to run."""
 
     def called(self, execution: Started, entry: LedgerEntry) -> None:
-        """A call was refused, is about to be sent (`unknown`), or has ended."""
+        """Handle a call that was refused, is about to be sent (`unknown`), or has ended."""
 
     def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
-        """The program has ended; no outcome where it was cancelled or could not run."""
+        """Handle the end of a program. `outcome` is None if it was cancelled or could not run."""
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """Release resources. No more events follow."""
 
 
 class Observers:
-    """Passes everything on to each of them. A disk that is full must not end a program: failures are only logged."""
+    """Passes every event to all observers. A full disk must not end a program, so failures are only logged."""
 
     def __init__(self, observers: Sequence[Observer] = ()) -> None:
         self._observers = tuple(observers)
 
     def started(self, execution: Started) -> None:
-        """Pass it on."""
+        """Pass the event on."""
         self._each(lambda observer: observer.started(execution))
 
     def called(self, execution: Started, entry: LedgerEntry) -> None:
-        """Pass it on."""
+        """Pass the event on."""
         self._each(lambda observer: observer.called(execution, entry))
 
     def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
-        """Pass it on."""
+        """Pass the event on."""
         self._each(lambda observer: observer.ended(execution, outcome))
 
     def close(self) -> None:
-        """Pass it on."""
+        """Close all observers."""
         self._each(lambda observer: observer.close())
 
     def find(self, kind: type[T]) -> T | None:
         """Return the first observer of this kind."""
         return next((observer for observer in self._observers if isinstance(observer, kind)), None)
 
-    def _each(self, tell: Callable[[Observer], None]) -> None:
+    def _each(self, deliver: Callable[[Observer], None]) -> None:
         for observer in self._observers:
             try:
-                tell(observer)
+                deliver(observer)
             except Exception:
-                log.exception("%s could not be told", type(observer).__name__)
+                log.exception("the observer %s failed", type(observer).__name__)

@@ -1,6 +1,6 @@
-"""Whole lists in one call: `operation.items(…)` and `operation.pages(…)` of a program, bounded.
+"""Whole lists in one call: `operation.items(…)` and `operation.pages(…)` in a program, bounded.
 
-The host walks the pages through the gateway, each a call of its own in the ledger, and gives the program one list.
+The host fetches the pages through the gateway. Each page is a call in the ledger, and the program receives one list.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.tool import Tool
 
-#: What a program gets without asking for more or less: pages of one list, and items of one list.
+#: Default and largest number of pages and of items that one call returns.
 PAGES = 100
 ITEMS = 10_000
 
@@ -24,7 +24,7 @@ _LIMITS = {"items": ("max_items", ITEMS), "pages": ("max_pages", PAGES)}
 
 
 class WholeList(NamedTuple):
-    """A program's wish for the whole list of `tool`; `kind` is `items` or `pages`, `limit_name` its extra argument."""
+    """A request for the whole list of `tool`. `kind` is `items` or `pages`; `limit_name` is its extra argument."""
 
     tool: Tool
     kind: str
@@ -33,7 +33,7 @@ class WholeList(NamedTuple):
 
 
 def whole_list(name: str, catalog: Catalog) -> WholeList | None:
-    """What `name` asks for where it is a tool's id with `.items` or `.pages` behind it, and no tool of its own."""
+    """Return the request in `name`, a tool id followed by `.items` or `.pages`. Return None if there is none."""
     base, _, kind = name.rpartition(".")
     if name in catalog or kind not in _LIMITS or base not in catalog:
         return None
@@ -46,39 +46,37 @@ async def collect(
     get_page: Callable[[dict[str, Any]], Awaitable[Any]],
     note: Callable[[str], None],
 ) -> list[Any]:
-    """Walk the pages until they end, repeat or reach the limit. `get_page` gives a transport's page or raises.
+    """Fetch pages until they end, repeat or reach the limit. `get_page` returns a transport's page or raises.
 
-    `note` is told where the list may not be whole though no limit was asked for.
+    `note` is called if the list may be incomplete although no limit was given.
     """
-    rest = dict(arguments)
-    limit = rest.pop(wish.limit_name, wish.limit)
+    page_arguments = dict(arguments)
+    limit = page_arguments.pop(wish.limit_name, wish.limit)
     if type(limit) is not int or not 0 < limit <= wish.limit:
-        message = f"{wish.limit_name} is a number from 1 to {wish.limit:,}, not {limit!r}"
+        message = f"{wish.limit_name} must be an integer from 1 to {wish.limit:,}, not {limit!r}"
         raise ArgumentsInvalid(wish.tool.id, message, parameter=wish.limit_name)
-    found: list[Any] = []
+    collected: list[Any] = []
     last: list[Any] = []
     asked: list[dict[str, Any]] = []
-    while len(found) < limit and len(asked) < PAGES:
-        asked.append(rest)
-        page = await get_page(rest)
+    while len(collected) < limit and len(asked) < PAGES:
+        asked.append(page_arguments)
+        page = await get_page(page_arguments)
         if page.items == last and _are_records(last):
-            note(f"{wish.tool.id}: page {len(asked)} of its list repeats the one before, so the walk ended there")
-            return found
+            note(f"{wish.tool.id}: stopped at page {len(asked)} of the list, which repeats the previous page")
+            return collected
         last = page.items
-        found += page.items if wish.kind == "items" else [page.value]
+        collected += page.items if wish.kind == "items" else [page.value]
         if page.next_arguments is None:
-            return found[:limit]
+            return collected[:limit]
         if page.next_arguments in asked:
-            note(
-                f"{wish.tool.id}: after page {len(asked)} its list goes back to an earlier one, so the walk ended there"
-            )
-            return found[:limit]
-        rest = page.next_arguments
+            note(f"{wish.tool.id}: stopped at page {len(asked)} of the list, which leads back to an earlier page")
+            return collected[:limit]
+        page_arguments = page.next_arguments
     if wish.limit_name not in arguments:
-        note(f"{wish.tool.id}: its list goes on after {len(found):,} {wish.kind}, which is all that one call gives")
-    return found[:limit]
+        note(f"{wish.tool.id}: the list is incomplete: one call returns at most {len(collected):,} {wish.kind}")
+    return collected[:limit]
 
 
 def _are_records(items: list[Any]) -> bool:
-    """Whether two pages of such items are one and the same where they are equal: numbers may well repeat."""
+    """Return whether equal pages of such items mean the same page. Lists of numbers may repeat by chance."""
     return any(isinstance(item, (Mapping, str)) for item in items)

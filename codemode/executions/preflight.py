@@ -1,6 +1,6 @@
-"""Preflight: the calls that a program is going to make, checked against the catalog before anything runs.
+"""Preflight: check a program's calls against the catalog before the program runs.
 
-The guest sends them. A guest that lies gains nothing: the gateway checks every call again.
+The guest reports the calls. A dishonest guest gains nothing, because the gateway checks every call again.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
     from sandbox import CallSite
 
-#: Refusals of one program: to look for what was meant by one takes milliseconds, and nobody reads more of them.
+#: Largest number of refusals for one program. Searching the nearest names takes milliseconds for each.
 MOST = 50
 
 
 def check(sites: Iterable[CallSite], catalog: Catalog) -> None:
-    """Raise ProgramRefused for the sites that cannot succeed: unknown tool, unknown or missing arguments."""
+    """Raise ProgramRefused for calls that cannot succeed: unknown tools, unknown or missing arguments."""
     refusals = list(islice((refusal for site in sites for refusal in _refusals(site, catalog)), MOST))
     if refusals:
         raise ProgramRefused(refusals)
@@ -41,10 +41,10 @@ def _refusals(site: CallSite, catalog: Catalog) -> Iterator[Refusal]:
         yield _unknown_tool(site, error, catalog)
         return
     if wish and paging_of(tool) is None:
-        yield _refusal(site, "no_pages", f"{tool.id} has no pages", f"call {tool.id}(…) as it is")
+        yield _refusal(site, "no_pages", f"{tool.id} has no pages", f"call {tool.id}(…) without .{wish.kind}")
     valid = [*(parameter.name for parameter in tool.parameters), *([wish.limit_name] if wish else ())]
     if site.positional:
-        message = f"{tool.id}() takes keyword arguments only, {site.positional} positional given"
+        message = f"{tool.id}() takes keyword arguments only, not {site.positional} positional"
         yield _refusal(site, "positional_argument", message, f"write {tool.id}({_keywords(valid)})")
     known = frozenset(valid)
     keywords = dict.fromkeys(site.keywords)  # a guest may repeat them
@@ -52,8 +52,8 @@ def _refusals(site: CallSite, catalog: Catalog) -> Iterator[Refusal]:
     meant = {keyword: nearest(keyword, valid) for keyword in islice(unknown, MOST)}
     for keyword, name in meant.items():
         yield _unknown_argument(site, keyword, name, tool)
-    given = {*keywords, *(name for name in meant.values() if name)}  # a misspelt one is not missing as well
-    absent = missing(tool, given)
+    present = {*keywords, *(name for name in meant.values() if name)}  # a misspelt argument is not also missing
+    absent = missing(tool, present)
     if absent and not site.open_ended and not site.positional:
         names = ", ".join(repr(name) for name in absent)
         yield _refusal(site, "missing_argument", f"{tool.id}() is missing {names}", _parameters(tool))
@@ -61,7 +61,7 @@ def _refusals(site: CallSite, catalog: Catalog) -> Iterator[Refusal]:
 
 def _unknown_tool(site: CallSite, error: ToolNotFound, catalog: Catalog) -> Refusal:
     if isinstance(error, SourceUnavailable):
-        return _refusal(site, error.code, str(error), "leave it out, or run the program again later")
+        return _refusal(site, error.code, str(error), "remove the call, or run the program again later")
     group = site.name + "."
     members = [tool.id for tool in catalog.tools if tool.id.startswith(group)]
     if members:

@@ -1,4 +1,4 @@
-"""The functions that a program finds beside the tools: `search` and `describe`."""
+"""Functions that a program can call beside the tools: `search` and `describe`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Name = Annotated[str, Field(max_length=1000)]
 def program_functions(
     search: Callable[[SearchRequest], Awaitable[SearchAnswer]], describe: Callable[[str], Awaitable[str]]
 ) -> Mapping[str, Callable[..., Awaitable[Any]]]:
-    """Return the functions by their signatures. They raise ValidationError for wrong arguments."""
+    """Return the functions by signature. They raise ValidationError for wrong arguments."""
 
     async def searched(**arguments: Any) -> str:
         return (await search(SearchRequest.model_validate(arguments))).text

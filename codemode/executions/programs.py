@@ -1,4 +1,4 @@
-"""What is asked for, and what carries it out."""
+"""Requests for executions, and the interface that carries them out."""
 
 from __future__ import annotations
 
@@ -22,34 +22,37 @@ if TYPE_CHECKING:
 
 
 class Programs(Protocol):
-    """What runs programs, and knows what they depend on."""
+    """Runs programs and knows their dependencies."""
 
     async def settings(self, caller: Caller) -> dict[str, Any]:
-        """What a run needs to be repeated, besides the program."""
+        """Return what a run needs for its replay, besides the program."""
         ...
 
     def environment(self, digest: Callable[[Any], str]) -> dict[str, str]:
-        """Versions, places and digests of what holds for every program now; `digest` is the journal's."""
+        """Return versions, locations and digests that apply to every program now. `digest` is the journal's."""
         ...
 
     async def catalog(self, caller: Caller) -> Catalog:
-        """The tools that there are for a caller."""
+        """Return the tools available to a caller."""
         ...
 
     async def changes(
         self, given: NewExecution, record: Record, role: str | None, digest: Callable[[Any], str]
     ) -> tuple[str, ...]:
-        """What is not as it was when the execution was recorded; `role` is that of its owner now, None for none."""
+        """Return what has changed since the execution was recorded.
+
+        `role` is the owner's current role, None if the owner has none.
+        """
         ...
 
     def moved(self, given: NewExecution, digest: Callable[[Any], str]) -> tuple[str, ...]:
-        """Where calls went when the execution was recorded, and go elsewhere now."""
+        """Return the sources whose calls now go to another location than when the execution was recorded."""
         ...
 
     async def run_unrecorded(self, request: Request, caller: Caller, why: CodeModeError) -> ExecutionOutcome:
-        """Run a program that cannot be recorded, for the reason `why`: it may only read, and its outcome says so.
+        """Run a program that cannot be recorded, for the reason `why`. It may only read, and its outcome says so.
 
-        Raises `sandbox.SandboxError` where none can run.
+        Raises `sandbox.SandboxError` if no program can run.
         """
         ...
 
@@ -61,13 +64,16 @@ class Programs(Protocol):
         begun: Callable[[], None],
         watch: Callable[[LedgerEntry], None],
     ) -> ExecutionOutcome:
-        """Run a program, recorded. Raises `sandbox.SandboxError` where none can run."""
+        """Run and record a program. Raises `sandbox.SandboxError` if no program can run."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is to be executed. `key` is the caller's idempotency key, `digest` that of what it was given with."""
+    """A request for an execution.
+
+    `key` is the caller's idempotency key. `digest` is the digest of the request that first used the key.
+    """
 
     code: str
     credentials: Mapping[str, str] = field(default_factory=dict, repr=False)

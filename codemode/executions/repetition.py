@@ -1,4 +1,4 @@
-"""Programs that come again: not refused, but their author learns what came of them the last time."""
+"""Repeated programs: they run again, with a note on the previous outcome."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from codemode.executions.execution import ExecutionOutcome
     from codemode.gateway.caller import Caller
 
-#: Programs that are remembered, of all callers together; 100 bytes each.
+#: Largest number of remembered programs, for all callers together; 100 bytes each.
 REMEMBERED = 10_000
 
 
 class Repetition:
-    """Remembers what the latest programs of each caller came to."""
+    """Remembers the outcomes of each caller's latest programs."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[str, bytes], tuple[str, str]] = OrderedDict()
 
     def note(self, code: str, caller: Caller, outcome: ExecutionOutcome) -> str:
-        """What is to be said of a program that has run; "" the first time."""
+        """Return the note for a program that has run, "" the first time."""
         key = (caller.id, blake2b(code.encode("utf-8", "surrogatepass"), digest_size=16).digest())
         before = self._known.pop(key, None)
         self._known[key] = (outcome.id, str(outcome.status))
@@ -30,5 +30,5 @@ class Repetition:
         if before is None:
             return ""
         id_, status = before
-        advice = "use what it gave, unless the data have changed" if outcome.ok else "change it before the next attempt"
-        return f"this same program was run before ({id_}: {status}); {advice}"
+        advice = "use its result unless the data has changed" if outcome.ok else "change it before the next attempt"
+        return f"this program ran before ({id_}: {status}); {advice}"

@@ -1,4 +1,4 @@
-"""Taking back what an execution has done: a program of the inverses that its tools name, the newest call first."""
+"""Rollback: a program of the inverses that an execution's tools name, newest call first."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One call to be taken back (its path), and what does it."""
+    """The inverse of one call. `path` is the path of the call that it undoes."""
 
     path: str
     tool: str
@@ -33,7 +33,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """One call that stays, or may have been made, and why."""
+    """A committed or unknown call that is not undone, and the reason."""
 
     path: str
     tool: str
@@ -42,34 +42,37 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Rollback:
-    """What is taken back, in that order, and what is not. `execution` is that of the calls that do it."""
+    """The calls to undo, in order, and those left in place. `execution` is the id of the rollback's own execution."""
 
     steps: tuple[Step, ...]
     left: tuple[Left, ...]
     execution: str = ""
 
     def program(self) -> str:
-        """The program that takes them back. The first that fails ends it: what is older may be needed by it."""
+        """Return the program that undoes the calls.
+
+        The program ends at the first failure, because older calls may depend on newer ones.
+        """
         return "\n".join(f"{step.tool}(**{step.arguments!r})" for step in self.steps)
 
 
 def is_rollback(given: NewExecution) -> bool:
-    """Whether it takes another back: it is the request of that execution's id, which no request of a caller is."""
+    """Return whether an execution is a rollback. Its request digest is an execution id, which a caller's never is."""
     return may_be_execution(given.request_digest)
 
 
 def plan(record: Record, catalog: Catalog) -> Rollback:
-    """What can be taken back of an execution, by the tools that there are."""
+    """Return what the current tools can undo of an execution."""
     steps: list[Step] = []
     left: list[Left] = []
     for call in sorted(record.calls.values(), key=lambda one: one.sequence, reverse=True):
         if call.effect in ("", Effect.READ):
             continue
         if call.end is None or call.end.state is CallState.UNKNOWN:
-            left.append(Left(call.path, call.tool, "whether it was done is not known"))
+            left.append(Left(call.path, call.tool, "it is unknown whether it took effect"))
         elif call.end.state is CallState.COMMITTED:
-            found = _inverse(call, catalog)
-            steps.append(found) if isinstance(found, Step) else left.append(found)
+            inverse = _inverse(call, catalog)
+            steps.append(inverse) if isinstance(inverse, Step) else left.append(inverse)
     return Rollback(tuple(steps), tuple(left))
 
 
@@ -77,12 +80,12 @@ def _inverse(call: RecordedCall, catalog: Catalog) -> Step | Left:
     assert call.end is not None  # noqa: S101 - it was committed
     reused = call.end.facts.get("reused")
     if reused:
-        return Left(call.path, call.tool, f"it was done by {str(reused).partition(' ')[0]}: roll that back")
+        return Left(call.path, call.tool, f"it was made by {str(reused).partition(' ')[0]}: roll that execution back")
     text = catalog.get(call.tool).revert if call.tool in catalog else ""
     if not text:
-        return Left(call.path, call.tool, "nothing is named that takes it back")
+        return Left(call.path, call.tool, "its tool names no inverse")
     if call.end.is_error:
-        return Left(call.path, call.tool, "its answer could not be used")
+        return Left(call.path, call.tool, "its answer was unusable, so the arguments of its inverse are unknown")
     try:
         inverse = Inverse.parse(text)
         arguments = inverse.arguments(result=json.loads(call.end.answer), arguments=call.arguments)
@@ -90,27 +93,27 @@ def _inverse(call: RecordedCall, catalog: Catalog) -> Step | Left:
         return Left(call.path, call.tool, str(error))
     name = _named(inverse.tool, call.tool.partition(".")[0], catalog)
     if name is None:
-        return Left(call.path, call.tool, f"there is no tool {inverse.tool}, which would take it back")
+        return Left(call.path, call.tool, f"its inverse {inverse.tool} is not in the catalog")
     if "[secret " in json.dumps(arguments):
-        return Left(call.path, call.tool, "what would take it back needs a secret, and none is kept")
+        return Left(call.path, call.tool, "its inverse needs a secret, and secrets are not recorded")
     return Step(call.path, name, arguments)
 
 
 def _named(name: str, namespace: str, catalog: Catalog) -> str | None:
-    """The id of a tool of the same namespace, or of any."""
+    """Return the id of a tool in the namespace, or else in the whole catalog."""
     return next((catalog.get(one).id for one in (f"{namespace}.{name}", name) if one in catalog), None)
 
 
 async def begin_rollback(
-    found: Rollback, request: Request, start: Callable[[Request], Awaitable[str]], journal: Journal
+    planned: Rollback, request: Request, start: Callable[[Request], Awaitable[str]], journal: Journal
 ) -> Rollback:
-    """Start the execution of a rollback. An earlier one that failed is continued; one that did not is returned."""
+    """Start a rollback's execution. Continue an earlier one that failed, and return one that did not."""
     while True:
         try:
-            return replace(found, execution=await start(request))
+            return replace(planned, execution=await start(request))
         except RequestRepeated as repeated:
             earlier = await journal.get(repeated.execution)
             if earlier.status in (*OPEN, "completed"):
-                return replace(found, execution=earlier.given.id)
+                return replace(planned, execution=earlier.given.id)
             again = f"rollback {earlier.given.id}"
             request = replace(request, resume_from=earlier.given.id, key=again)

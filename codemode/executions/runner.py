@@ -1,4 +1,4 @@
-"""Programs of callers as they run: in the view of their role, under the eyes of the observers."""
+"""The runner: runs programs in the view of the caller's role, and notifies observers."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_UNRECORDED = "executions cannot be recorded now: this one could only read, and cannot be looked at later"
+_UNRECORDED = "the journal is unavailable: this execution could only read, and was not recorded"
 
 
 class Runner:
-    """Runs programs, recorded or not. `view` is what there is for a caller, `functions` what its programs may ask.
+    """Runs programs, recorded or unrecorded.
 
-    `under_way` has an event for each that runs, which is set when it is over.
+    `view` returns the part of the catalog visible to a caller, `functions` the functions of the caller's programs.
+    `under_way` has one event for each running program, which is set when the program ends.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class Runner:
         self.is_started = False
 
     async def start(self) -> Mapping[str, str]:
-        """Start the sandbox before the first program needs it; returns the layers of isolation in force."""
+        """Start the sandbox before the first program needs it. Return the layers of isolation in force."""
         async with self._starting:
             if not self.is_started:
                 await self.executor.start()
@@ -76,9 +77,10 @@ class Runner:
         watch: Callable[[LedgerEntry], None],
         unrecorded: CodeModeError | None = None,
     ) -> ExecutionOutcome:
-        """Run a program of which nothing is kept; one that should be, and is not for a reason, only reads.
+        """Run a program without recording it.
 
-        Raises `sandbox.SandboxError`.
+        If recording was required and failed for the reason `unrecorded`, the program may only read. Raises
+        `sandbox.SandboxError`.
         """
         await self.start()
         gateway = (await self._view(caller)).gateway
@@ -99,7 +101,7 @@ class Runner:
 
     async def run_unrecorded(self, request: Request, caller: Caller, why: CodeModeError) -> ExecutionOutcome:
         """See `codemode.executions.programs.Programs`."""
-        log.error("an execution is not recorded, and may only read: %s", why)
+        log.error("an execution runs unrecorded and may only read: %s", why)
         who = caller.bringing(request.credentials) if request.credentials else caller
         outcome = await self.run(request.code, who, begun=request.begun, watch=request.watch, unrecorded=why)
         return replace(outcome, notes=(*outcome.notes, _UNRECORDED))

@@ -1,4 +1,4 @@
-"""Work on a journal in the background: leases, orphans, and old executions."""
+"""Background work on a journal: lease renewal, recovery of orphans, and pruning."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from codemode.executions.replay.recovery import Recovery
     from codemode.settings import JournalSettings
 
-#: Seconds between two removals of old executions.
+#: Seconds between two prunings.
 _PRUNED_EVERY_S = 3600.0
 
 
 class Upkeep:
-    """Repeats its tasks until `aclose`. A task that fails is logged and repeated."""
+    """Repeats its tasks until `aclose`. A failed task is logged and repeated."""
 
     def __init__(self, journal: Journal, settings: JournalSettings, attempts: Mapping[str, Attempt]) -> None:
         self._journal = journal
@@ -30,11 +30,11 @@ class Upkeep:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def renew(self, leases: Callable[[], Awaitable[None]]) -> None:
-        """Renew the leases of the executions that run here."""
+        """Renew the leases of executions that run here."""
         self._repeat(leases, self._settings.lease_s / 3, "leases could not be renewed")
 
     def serve(self, recovery: Recovery, opened: Callable[[], Awaitable[None]]) -> None:
-        """Recover orphans and remove old executions, each after `opened` has opened the journal."""
+        """Recover orphans and prune old executions. `opened` opens the journal first."""
 
         async def recover() -> None:
             await opened()
@@ -42,11 +42,11 @@ class Upkeep:
 
         async def prune() -> None:
             await opened()
-            kept = self._settings
-            await self._journal.prune(Retention(kept.keep_s, kept.keep_count, kept.expire_s))
+            settings = self._settings
+            await self._journal.prune(Retention(settings.keep_s, settings.keep_count, settings.expire_s))
 
-        self._repeat(recover, self._settings.lease_s, "the journal could not be looked after")
-        self._repeat(prune, _PRUNED_EVERY_S, "what is old could not be removed from the journal")
+        self._repeat(recover, self._settings.lease_s, "orphaned executions could not be recovered")
+        self._repeat(prune, _PRUNED_EVERY_S, "old executions could not be pruned from the journal")
 
     async def aclose(self) -> None:
         """Stop all tasks."""
@@ -54,8 +54,8 @@ class Upkeep:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _repeat(self, work: Callable[[], Awaitable[None]], every_s: float, failed: str) -> None:
-        keep(asyncio.create_task(again_and_again(work, every_s, failed)), self._tasks)
+    def _repeat(self, work: Callable[[], Awaitable[None]], every_s: float, failure_message: str) -> None:
+        keep(asyncio.create_task(again_and_again(work, every_s, failure_message)), self._tasks)
 
     async def _recover(self, recovery: Recovery) -> None:
         await recovery.recover()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class VisibleExecutions:
-    """Reads stored executions. `opened` opens the journal, if that was not done before."""
+    """Reads stored executions. `opened` opens the journal on first use."""
 
     def __init__(self, journal: Journal, approvals: Approvals, opened: Callable[[], Awaitable[None]]) -> None:
         self._journal = journal
@@ -32,17 +32,17 @@ class VisibleExecutions:
         return Record(stored.given.id, await self._journal.read(stored.given.id)).complete(stored)
 
     async def own(self, execution: str, caller: Caller) -> StoredExecution:
-        """Return an execution of the caller that does not run. Raises ExecutionNotFound, LeaseHeld."""
+        """Return an execution of the caller that is not running. Raises ExecutionNotFound, LeaseHeld."""
         stored = await self.stored(execution)
         if stored.given.owner != caller.id:
             raise ExecutionNotFound(execution)
         if stored.status in ("queued", "running"):
-            message = f"{execution} still runs: wait for it, or cancel it"
+            message = f"{execution} is still running: wait for it, or cancel it"
             raise LeaseHeld(message, execution=execution)
         return stored
 
     async def seen(self, execution: str, caller: Caller) -> StoredExecution:
-        """Return an execution of the caller, or of anybody for approvers. Raises ExecutionNotFound."""
+        """Return an execution of the caller, or any execution to an approver. Raises ExecutionNotFound."""
         stored = await self.stored(execution)
         if stored.given.owner != caller.id and not self._approvals.are_up_to(caller):
             raise ExecutionNotFound(execution)
@@ -58,7 +58,7 @@ class VisibleExecutions:
 
 
 def refuse_changed(execution: str, changes: tuple[str, ...]) -> None:
-    """Raise ExecutionChanged if an execution cannot go on as it began."""
+    """Raise ExecutionChanged if the environment of a recorded execution has changed."""
     if changes:
-        message = f"{execution} cannot go on, and nothing was run: {'; '.join(changes)}"
+        message = f"{execution} cannot continue, and nothing was run: {'; '.join(changes)}"
         raise ExecutionChanged(message, execution=execution, changes=changes)

@@ -1,4 +1,4 @@
-"""Who waits for the end of an execution, or follows what happens to it, on this server or on another."""
+"""Waiting for executions and following their events, on this server or another."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Watching:
-    """Looks at executions through `seen`, which raises ExecutionNotFound for what is not the caller's."""
+    """Watches executions. `seen` returns one, or raises ExecutionNotFound if the caller may not see it."""
 
     def __init__(
         self,
@@ -40,14 +40,14 @@ class Watching:
             stored = await self._seen(execution, caller)
             if not caller.is_still_good():
                 raise CallerNotLetIn
-            left = deadline - time.monotonic()
-            if stored.status not in GOES_ON or left <= 0:
+            remaining_s = deadline - time.monotonic()
+            if stored.status not in GOES_ON or remaining_s <= 0:
                 return stored
             attempt = self._attempts.get(execution)
             if attempt is None:
-                await asyncio.sleep(min(left, LOOK_AGAIN_S))
+                await asyncio.sleep(min(remaining_s, LOOK_AGAIN_S))
             else:
-                await asyncio.wait((attempt.task,), timeout=left)
+                await asyncio.wait((attempt.task,), timeout=remaining_s)
 
     async def events(self, execution: str, caller: Caller, after: int) -> AsyncIterator[ExecutionEvent]:
         """See `Executions.events`."""
@@ -61,7 +61,7 @@ class Watching:
         stored = await self._seen(execution, caller)
         with self._followed(execution, after) as feed:
             while True:
-                status = feed.status  # before the journal is read: what ends meanwhile may have told more
+                status = feed.status  # read first: an execution may append events before it ends
                 batch = feed.after(after) if feed.has(after) else await feed.before(after)
                 if batch:
                     after = batch[-1].sequence
@@ -75,7 +75,7 @@ class Watching:
                 else:
                     await feed.read_on()
                 if stored.given.owner != caller.id:
-                    await self._seen(execution, caller)  # who is an approver no more sees no more
+                    await self._seen(execution, caller)  # the caller may no longer be an approver
 
     @contextmanager
     def _followed(self, execution: str, after: int) -> Iterator[Feed]:

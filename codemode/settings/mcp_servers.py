@@ -1,15 +1,9 @@
 """Sources from the configuration files of other MCP clients.
 
-<<<<<<< HEAD
 Claude Desktop, Claude Code, Cursor, Windsurf, Cline, Roo and Gemini CLI list servers under `mcpServers`, VS Code under
-`servers` (`mcp` in `settings.json`), Zed under `context_servers`, and opencode under `mcp`. A server is a program with
-arguments and environment, or a URL with headers. The key names differ.
-=======
-Claude Desktop, Claude Code, Cursor, Windsurf, Cline, Roo and Gemini CLI have their servers under `mcpServers`, VS Code
-under `servers` (in `settings.json` under `mcp`), Zed under `context_servers`, opencode under `mcp`, Codex under
-`mcp_servers` (TOML), goose under `extensions` (YAML). Each server is a program with arguments and environment, or a URL
-with headers, under keys that differ a little.
->>>>>>> part-clients
+`servers` (`mcp` in `settings.json`), Zed under `context_servers`, opencode under `mcp`, Codex under `mcp_servers`
+(TOML), goose under `extensions` (YAML). A server is a program with arguments and environment, or a URL with headers. The
+key names differ.
 """
 
 from __future__ import annotations
@@ -41,13 +35,8 @@ _VARIABLE = re.compile(r"\$\{(?:(env|input):)?([\w/.-]+?)(?::-([^}]*))?\}|\{env:
 #: A value that is one variable, as in Gemini CLI: `$NAME`.
 _WHOLE = re.compile(r"\$([A-Za-z_]\w*)")
 
-<<<<<<< HEAD
-#: Extensions of JSON in editor files: comments, and commas before a closing bracket. Strings are matched to keep them.
-_LOOSE = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[}\]])', re.S)
-=======
 #: Extensions of goose that are part of it.
 _BUILT_IN = ("builtin", "platform", "frontend", "inline_python")
->>>>>>> part-clients
 
 #: Transports by the names that clients use.
 _TRANSPORTS = {"sse": "sse", "http": "http", "streamablehttp": "http"}
@@ -104,35 +93,17 @@ class _Place:
         }
 
 
-<<<<<<< HEAD
-def servers_in(file: Path) -> dict[str, SourceSettings]:
-    """Return the servers of a file by namespace. Raises ConfigurationError with the file and the server."""
-    try:
-        content = json.loads(_LOOSE.sub(lambda found: found[1] or "", file.read_text(encoding="utf-8-sig")))
-    except OSError as error:
-        message = f"mcp_servers: cannot read {file}: {error.strerror}"
-        raise ConfigurationError(message) from None
-    except (ValueError, RecursionError) as error:
-        message = f"mcp_servers: {file} is not JSON: {error}"
-        raise ConfigurationError(message) from None
-    key, servers = _servers(content if isinstance(content, dict) else {})
-    if not isinstance(servers, dict):
-        message = f"mcp_servers: {file} has no mapping `mcpServers` of names to servers"
-        raise ConfigurationError(message)
-    place = _Place(file, _defaults(content.get("inputs")))
-=======
 def servers_in(file: Path, *, keeps_variables: bool = False) -> dict[str, SourceSettings]:
-    """The servers of a file by namespace. Raises ConfigurationError, which names the file and the server.
+    """Return the servers of a file by namespace. Raises ConfigurationError with the file and the server.
 
     With `keeps_variables`, references to environment variables and inputs stay as they are written.
     """
     content = _content(file)
     key, servers = _servers(content if isinstance(content, dict) else {})
     if not isinstance(servers, dict):
-        message = f"mcp_servers: {file} has no `mcpServers` with a server for each name"
+        message = f"mcp_servers: {file} has no mapping `mcpServers` of names to servers"
         raise NoServers(message)
     place = _Place(file, _defaults(content.get("inputs")), keeps_variables)
->>>>>>> part-clients
     found: dict[str, SourceSettings] = {}
     for name, server in servers.items():
         if not isinstance(server, dict) or _is_wanted(server):
@@ -145,7 +116,7 @@ def _content(file: Path) -> Any:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        message = f"mcp_servers: {file} cannot be read: {reason}"
+        message = f"mcp_servers: cannot read {file}: {reason}"
         raise ConfigurationError(message) from None
     form = {".toml": "TOML", ".yaml": "YAML", ".yml": "YAML"}.get(file.suffix, "JSON")
     try:
@@ -159,13 +130,8 @@ def _content(file: Path) -> Any:
 
 
 def _servers(content: dict[str, Any]) -> tuple[str, Any]:
-<<<<<<< HEAD
     """Return the key of the servers, and the servers."""
-    for key in ("mcpServers", "servers", "context_servers"):
-=======
-    """Under which key the servers are, and they."""
     for key in ("mcpServers", "servers", "context_servers", "mcp_servers", "extensions"):
->>>>>>> part-clients
         if key in content:
             return key, content[key]
     inner = content.get("mcp")

@@ -1,1 +1,1 @@
-"""The only client sockets: how a call reaches the other side, and with which credentials."""
+"""Transports: how calls reach each kind of service, and with which credentials. Only transports open client sockets."""

@@ -23,12 +23,12 @@ class AbsentTransport:
         self._reason = reason
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> NoReturn:
-        """Raises UpstreamUnreachable."""
+        """Raise UpstreamUnreachable."""
         message = f"{self._source} is unavailable: {self._reason}; nothing was sent"
         raise UpstreamUnreachable(message, source=self._source)
 
     async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> NoReturn:
-        """Raises UpstreamUnreachable."""
+        """Raise UpstreamUnreachable."""
         await self.call(tool, arguments, context)
 
     async def aclose(self) -> None:

@@ -1,4 +1,4 @@
-"""Calls of AWS services by botocore, which signs, routes and parses them. The credentials stay in its session."""
+"""Calls of AWS services through botocore, which signs, routes and parses them. Credentials stay in its session."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ _MISSING = (
 _UNREACHABLE = (exceptions.EndpointConnectionError, exceptions.ConnectTimeoutError, exceptions.ProxyConnectionError)
 _UNKNOWN_END = (exceptions.ReadTimeoutError, exceptions.ConnectionClosedError)
 
-#: A stream of text or JSON of at most so many bytes can be read by the program too.
+#: Largest text or JSON stream whose text a program receives, in bytes.
 READABLE_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Paginator:
-    """How botocore pages an operation: paths (JMESPath) of its answer, and the arguments that the next page takes."""
+    """How botocore pages an operation: JMESPath expressions into its answer, and the arguments of the next page."""
 
     items: str
     tokens: tuple[str, ...]
@@ -62,7 +62,7 @@ class Paginator:
 
 @dataclass(frozen=True, slots=True)
 class AwsInvocation:
-    """An operation of a service; `shape` is botocore's of its input, None where it takes nothing."""
+    """An operation of a service. `shape` is botocore's input shape, None if the operation has no input."""
 
     service: str
     operation: str
@@ -72,7 +72,7 @@ class AwsInvocation:
 
 @dataclass(frozen=True, slots=True)
 class AwsReach:
-    """Where and how the services are reached; `endpoint` is another than AWS's own, of all of them."""
+    """The location of the services, and the limits of calls. `endpoint` replaces AWS's own for all services."""
 
     source: str
     region: str
@@ -86,10 +86,10 @@ class AwsReach:
 
 
 class AwsTransport:
-    """Calls the operations of the services of one source, in threads.
+    """Calls the operations of one source's services, in threads.
 
-    `session` is botocore's. `secrets` gives the operator's credentials when they are first needed, or none: the session
-    then finds its own. It may raise ConfigurationError.
+    `session` is botocore's. `secrets` returns the operator's credentials on first use; if it returns none, the session
+    finds its own. It may raise ConfigurationError.
     """
 
     idempotency_header = ""
@@ -109,43 +109,46 @@ class AwsTransport:
         self._pace = Pace(reach.concurrency, reach.rate_per_s)
         self._redactor = Redactor()
         self._clients: dict[tuple[str, bool], Any] = {}
-        self._making = Lock()
+        self._client_lock = Lock()
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
-        """The operation's answer as JSON data: times as texts (ISO 8601), bytes and streams as content references.
+        """Return the operation's answer as JSON data: times in ISO 8601, bytes and streams as content references.
 
-        Raises ArgumentsInvalid, CredentialsMissing, UpstreamError with the code of AWS, UpstreamUnreachable, and
-        UpstreamTimeout: a thread cannot be stopped, so whether a late call did its work is unknown.
+        Raises ArgumentsInvalid, CredentialsMissing, UpstreamError with AWS's code, UpstreamUnreachable, and
+        UpstreamTimeout. A thread cannot be stopped, so a call that timed out may still do its work.
         """
         try:
             async with asyncio.timeout(self._reach.timeout_s), self._pace:
                 await context.before_send()
                 contents = self._contents.of(context.owner)
-                data = await asyncio.to_thread(self._called, tool, arguments, contents)
+                data = await asyncio.to_thread(self._call_operation, tool, arguments, contents)
                 return self._redactor.answer(data, json.dumps(data).encode())
         except TimeoutError:
-            message = f"{self._reach.source} gave no answer within {self._reach.timeout_s:g} s"
+            message = f"{self._reach.source} did not answer within {self._reach.timeout_s:g} s"
             raise UpstreamTimeout(message) from None
         except CallError as error:
             self._redactor.clean(error)
             raise
 
     async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Page:
-        """One page, as botocore's paginators know them. Raises what `call` raises, CallError where there are none."""
+        """Return one page, as botocore's paginators define it.
+
+        Raises what `call` raises, and CallError if the operation has no pages.
+        """
         paginator: Paginator | None = tool.invocation.paginator
         if paginator is None:
-            message = f"{tool.id} has no pages: call it as it is"
+            message = f"{tool.id} has no pages: call it without .items or .pages"
             raise CallError(message)
         value = await self.call(tool, arguments, context)
-        found = jmespath.search(paginator.items, value)
-        return Page(value, found if isinstance(found, list) else [], _following(paginator, tool, arguments, value))
+        items = jmespath.search(paginator.items, value)
+        return Page(value, items if isinstance(items, list) else [], _following(paginator, tool, arguments, value))
 
     async def aclose(self) -> None:
         """Close the connections of all clients."""
         for client in self._clients.values():
             await asyncio.to_thread(client.close)
 
-    def _called(self, tool: Tool, arguments: Mapping[str, Any], contents: OwnedContents) -> Any:
+    def _call_operation(self, tool: Tool, arguments: Mapping[str, Any], contents: OwnedContents) -> Any:
         plan: AwsInvocation = tool.invocation
         by_name = {parameter.name: parameter.wire_name for parameter in tool.parameters}
         sent = {by_name[name]: value for name, value in arguments.items()}
@@ -166,15 +169,15 @@ class AwsTransport:
             raise self._failed(error) from None
 
     def _learn_secrets(self) -> None:
-        """Look for the secrets that are in force now, which the session may renew, in what comes back."""
+        """Redact the session's current secrets, which it may renew, from answers."""
         credentials = self._session.get_credentials()
         if credentials is not None:
-            found = credentials.get_frozen_credentials()
-            self._redactor = self._redactor.extended(one for one in (found.secret_key, found.token) if one)
+            frozen = credentials.get_frozen_credentials()
+            self._redactor = self._redactor.extended(one for one in (frozen.secret_key, frozen.token) if one)
 
     def _client(self, service: str, *, is_read: bool) -> Any:
-        """A client that tries again only what may be sent twice."""
-        with self._making:
+        """Return a client that retries only calls that are safe to repeat."""
+        with self._client_lock:
             self._sign()
             if (service, is_read) not in self._clients:
                 attempts = 1 + (self._reach.retries if is_read else 0)
@@ -194,17 +197,17 @@ class AwsTransport:
             return self._clients[service, is_read]
 
     def _sign(self) -> None:
-        """Give the session the operator's credentials, once. Raises CredentialsMissing."""
+        """Set the operator's credentials in the session, once. Raises CredentialsMissing."""
         if self._secrets is None:
             return
         try:
-            found = self._secrets()
+            keys = self._secrets()
         except ConfigurationError as error:
-            hint = f"the operator has not given what {self._reach.source} asks for"
+            hint = f"the operator has not provided the credentials that {self._reach.source} requires"
             message = f"sources.{self._reach.source}: {error}; nothing was sent"
             raise CredentialsMissing(message, hint=hint) from None
-        if found:
-            self._session.set_credentials(*found)
+        if keys:
+            self._session.set_credentials(*keys)
         self._secrets = None
 
     def _data(self, value: Any, answer: Mapping[str, Any], contents: OwnedContents) -> Any:
@@ -238,26 +241,26 @@ class AwsTransport:
         return kept if text is None else {**kept, "text": text}
 
     def _refused(self, error: Any) -> UpstreamError:
-        said = error.response.get("Error", {})
+        details = error.response.get("Error", {})
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
-        message = f"{self._reach.source}: {said.get('Code', 'Unknown')}: {said.get('Message', '')}".rstrip(": ")
-        body = {key: value for key, value in said.items() if isinstance(value, (str, int, bool))}
+        message = f"{self._reach.source}: {details.get('Code', 'Unknown')}: {details.get('Message', '')}".rstrip(": ")
+        body = {key: value for key, value in details.items() if isinstance(value, (str, int, bool))}
         return UpstreamError(message, status=status, body=body)
 
     def _failed(self, error: Exception) -> CallError:
         source = self._reach.source
         if isinstance(error, _MISSING):
-            hint = f"the operator has not configured credentials of AWS for {source}"
+            hint = f"the operator has not configured AWS credentials for {source}"
             return CredentialsMissing(f"{hint}: {error}; nothing was sent", hint=hint)
         if isinstance(error, _UNREACHABLE):
             return UpstreamUnreachable(f"{source} cannot be reached: {error}", source=source)
         if isinstance(error, _UNKNOWN_END):
-            return UpstreamTimeout(f"{source} gave no whole answer: {type(error).__name__}")
+            return UpstreamTimeout(f"{source} did not answer completely: {type(error).__name__}")
         return UpstreamError(f"{source}: {error}")
 
 
 def _input(shape: Any, value: Any, contents: OwnedContents) -> Any:
-    """Replace content references in a value by their bytes. Raises CallError for content that is no longer kept."""
+    """Replace content references in a value by their bytes. Raises CallError for content that is no longer stored."""
     if shape.type_name == "blob":
         return contents.get(value).data
     if shape.type_name == "structure" and isinstance(value, Mapping) and not getattr(shape, "is_document_type", 0):
@@ -271,7 +274,7 @@ def _input(shape: Any, value: Any, contents: OwnedContents) -> Any:
 
 
 def _readable(data: bytes, media_type: str) -> str | None:
-    """The text of a stream: of text and JSON by its media type, of JSON also where nothing says what it is."""
+    """Return the text of a text or JSON stream, None for others. Without a media type, try JSON."""
     if len(data) > READABLE_BYTES or not data:
         return None
     is_text = media_type.startswith("text/") or "json" in media_type or "xml" in media_type
@@ -285,7 +288,7 @@ def _readable(data: bytes, media_type: str) -> str | None:
 
 
 def _following(paginator: Paginator, tool: Tool, arguments: Mapping[str, Any], value: Any) -> dict[str, Any] | None:
-    """The arguments of the next page; None after the last. Never the same again."""
+    """Return the arguments of the next page, None after the last page or if they would be the same."""
     if paginator.more and not jmespath.search(paginator.more, value):
         return None
     tokens = {
@@ -293,5 +296,5 @@ def _following(paginator: Paginator, tool: Tool, arguments: Mapping[str, Any], v
         for name, path in zip(paginator.arguments, paginator.tokens, strict=True)
         if (token := jmespath.search(path, value)) not in (None, "", {}, [])
     }
-    rest = {name: given for name, given in arguments.items() if name not in paginator.arguments}
+    rest = {name: argument for name, argument in arguments.items() if name not in paginator.arguments}
     return {**rest, **tokens} if tokens and {**rest, **tokens} != dict(arguments) else None

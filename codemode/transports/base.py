@@ -32,7 +32,7 @@ def _ignore(_: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """On whose behalf a call is sent, and what has to be told while it is sent.
+    """On whose behalf a call is sent, and whom to notify while it is sent.
 
     `owner` is the caller's id: content references are valid for that id only. `credentials` are the caller's own
     secrets. `idempotency_key` identifies the call to services that accept such a key ("" for none).
@@ -50,7 +50,7 @@ class CallContext:
 
 
 class Transport(Protocol):
-    """Sends the calls of one source. Nothing else knows the credentials of the source.
+    """Sends the calls of one source. Only its transport knows the source's credentials.
 
     Every implementation awaits `context.before_send()` itself, after a call has waited for its turn. A call that ends
     before that counts as not sent. `tests/unit/codemode/transports/test_contract.py` checks all transports for this.

@@ -14,21 +14,21 @@ from typing import Any
 from codemode.catalog.content import INLINE_KEY, REFERENCE_KEY
 from codemode.errors import CallError
 
-#: Content of this much is kept, the most recently used of it (four answers of the default size limit).
+#: Bytes of stored content, the most recently used: four answers of the default size limit.
 KEPT_BYTES = 64 * 1024 * 1024
 
-#: What each counts for at least, so that nobody has many kept that are next to nothing.
+#: Smallest size counted for an entry, so that tiny contents cannot become numerous.
 LEAST_BYTES = 1024
 
 
-#: What content is where nobody says it, or in what is no media type (RFC 9110, 8.3.1) and would break out of a header.
+#: Default media type, also for invalid ones (RFC 9110, 8.3.1), which could break out of a header.
 _ANY_BYTES = "application/octet-stream"
 _MEDIA_TYPE = re.compile(r"[\w!#$&^.+*-]+/[\w!#$&^.+*-]+(\s*;[ -~]*)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Bytes, what they are, and what they were called."""
+    """Bytes with their media type and name."""
 
     data: bytes
     media_type: str = _ANY_BYTES
@@ -36,24 +36,24 @@ class Content:
 
 
 class ContentStore:
-    """Content of all callers, bounded: the least recently used goes first. References cannot be guessed."""
+    """Content of all callers, bounded by evicting the least recently used. References cannot be guessed."""
 
     def __init__(self, limit_bytes: int = KEPT_BYTES) -> None:
         self._limit_bytes = limit_bytes
         self._kept: OrderedDict[str, tuple[str, Content]] = OrderedDict()
         self._size_bytes = 0
-        self._changing = Lock()
+        self._lock = Lock()
 
     def of(self, owner: str) -> OwnedContents:
         """Return the content of one caller, by the caller's id. References are valid for that id only."""
         return OwnedContents(self, owner)
 
     def put(self, content: Content, owner: str) -> dict[str, Any]:
-        """Keep content and return the JSON that a program receives for it."""
+        """Store content and return the JSON that a program receives for it."""
         if _MEDIA_TYPE.fullmatch(content.media_type) is None:
             content = replace(content, media_type=_ANY_BYTES)
         key = f"c_{secrets.token_hex(16)}"
-        with self._changing:  # large answers are read in threads
+        with self._lock:  # large answers are decoded in threads
             self._kept[key] = (owner, content)
             self._size_bytes += _weight(content)
             while self._size_bytes > self._limit_bytes and len(self._kept) > 1:
@@ -74,10 +74,10 @@ class ContentStore:
             except binascii.Error:
                 raise CallError("the value of '$base64' is not base64") from None
         key = value.get(REFERENCE_KEY) if isinstance(value, dict) else None
-        with self._changing:
+        with self._lock:
             kept_by, content = self._kept.get(key, ("", None)) if isinstance(key, str) else ("", None)
             if content is None or key is None or kept_by != owner:
-                raise CallError("this content is no longer kept (or never was): download it again before passing it on")
+                raise CallError("this content is no longer stored, or never was: download it again, then pass it on")
             self._kept.move_to_end(key)
         return content
 
@@ -90,7 +90,7 @@ class OwnedContents:
     owner: str
 
     def put(self, content: Content) -> dict[str, Any]:
-        """Keep content and return the JSON that a program receives for it."""
+        """Store content and return the JSON that a program receives for it."""
         return self.store.put(content, self.owner)
 
     def get(self, value: Any) -> Content:

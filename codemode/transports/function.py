@@ -1,4 +1,4 @@
-"""Tools that are Python functions of the operator: called in this process, on arguments made of JSON data."""
+"""Tools that are the operator's Python functions, called in this process with arguments made from JSON data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from codemode.transports.base import CallContext
 
 
-#: A result of any type that has a form as JSON data.
+#: Converts a result of any type that has a JSON form.
 ANY: TypeAdapter[Any] = TypeAdapter(Any)
 
 
@@ -28,9 +28,10 @@ ANY: TypeAdapter[Any] = TypeAdapter(Any)
 class FunctionInvocation:
     """How a function is called.
 
-    `arguments` is a model whose fields have the function's own names as aliases, None where it takes them as they are;
-    `positional` are those that cannot be given by keyword, in order. `result` makes JSON data of what it returns.
-    `keywords` are the function's names of parameters that are called otherwise.
+    - `arguments`: a model whose aliases are the function's parameter names. None passes arguments unchanged.
+    - `positional`: positional-only parameters, in order.
+    - `result`: converts the return value to JSON data.
+    - `keywords`: the function's names of parameters whose tool name differs.
     """
 
     function: Callable[..., Any]
@@ -41,7 +42,10 @@ class FunctionInvocation:
 
 
 class FunctionTransport:
-    """Calls the functions of one source: coroutines on the loop, others in threads, at most `concurrency` at once."""
+    """Calls the functions of one source, at most `concurrency` at once.
+
+    Coroutines run on the event loop, other functions in threads.
+    """
 
     idempotency_header = ""
 
@@ -53,8 +57,8 @@ class FunctionTransport:
     async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
         """Call the function and return JSON data.
 
-        Raises ArgumentsInvalid, UpstreamError with what the function raised, AnswerInvalid for a result that is no
-        data, and UpstreamTimeout: a thread cannot be stopped, so whether a late function did its work is unknown.
+        Raises ArgumentsInvalid, UpstreamError for an exception of the function, AnswerInvalid for a result without JSON
+        form, and UpstreamTimeout. A thread cannot be stopped, so a function that timed out may still do its work.
         """
         plan: FunctionInvocation = tool.invocation
         positional, named = _arguments(tool, plan, arguments)
@@ -63,21 +67,21 @@ class FunctionTransport:
                 await context.before_send()
                 value = await _result(tool, plan.function, positional, named)
         except TimeoutError:
-            message = f"{self._source} gave no answer within {self._timeout_s:g} s"
+            message = f"{self._source} did not answer within {self._timeout_s:g} s"
             raise UpstreamTimeout(message) from None
         try:
             return plan.result.dump_python(value, mode="json", by_alias=True)
         except (PydanticSerializationError, ValueError, RecursionError) as error:
-            message = f"{tool.id} returned what is no data: {error}"
+            message = f"{tool.id} returned a value that has no JSON form: {error}"
             raise AnswerInvalid(message) from None
 
     async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
-        """Raises CallError: a function returns its whole list."""
-        message = f"{tool.id} has no pages: call it as it is"
+        """Raise CallError, because a function returns its whole list."""
+        message = f"{tool.id} has no pages: call it without .items or .pages"
         raise CallError(message)
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no connection is open."""
 
 
 def _arguments(tool: Tool, plan: FunctionInvocation, given: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
@@ -85,7 +89,7 @@ def _arguments(tool: Tool, plan: FunctionInvocation, given: Mapping[str, Any]) -
     if plan.arguments is None:
         return [], named
     try:
-        made = plan.arguments.model_validate(named)
+        model = plan.arguments.model_validate(named)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = str(first["loc"][0]) if first["loc"] else ""
@@ -93,13 +97,13 @@ def _arguments(tool: Tool, plan: FunctionInvocation, given: Mapping[str, Any]) -
         message = f"{place}: {first['msg']}"
         raise ArgumentsInvalid(tool.id, message, parameter=name, valid=tool.parameter_names) from None
     fields = plan.arguments.model_fields
-    values = {str(fields[name].alias): getattr(made, name) for name in fields if name in made.model_fields_set}
-    values |= made.model_extra or {}
+    values = {str(fields[name].alias): getattr(model, name) for name in fields if name in model.model_fields_set}
+    values |= model.model_extra or {}
     return [values.pop(name) for name in plan.positional if name in values], values
 
 
 async def _result(tool: Tool, function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:
-    """What a function returns. Raises UpstreamError with what it raises, but for errors of calls and time-outs."""
+    """Return a function's result. Raises its exceptions as UpstreamError, except call errors and time-outs."""
     try:
         return await _called(function, positional, named)
     except (CallError, TimeoutError):

@@ -1,6 +1,6 @@
-"""Calls of a GraphQL service: one field of its queries or mutations each, as a document with variables over HTTP.
+"""Calls of a GraphQL service: each call is one query or mutation field, sent as a document with variables over HTTP.
 
-https://spec.graphql.org/October2021/ and https://graphql.github.io/graphql-over-http/; pages are those of
+See https://spec.graphql.org/October2021/ and https://graphql.github.io/graphql-over-http/. Pages follow
 https://relay.dev/graphql/connections.htm.
 """
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from codemode.transports.base import CallContext
     from codemode.transports.http.deferred import DeferredTransport
 
-#: Items of a page where the program does not say how many: services may insist on a number.
+#: Default page size. Services may require a number.
 PAGE_SIZE = 50
 
-#: Words and signs of a selection that a program may write.
+#: Largest number of tokens in a program's selection.
 MOST_TOKENS = 1000
 
 _PAGE_INFO = "pageInfo { hasNextPage endCursor }"
@@ -39,9 +39,9 @@ _PAGE_INFO = "pageInfo { hasNextPage endCursor }"
 class FieldInvocation:
     """One field of the root type.
 
-    `variables` are its arguments and their types by the tool's names; `selection` what is asked of its value unless the
-    argument `selecting` says otherwise ("" for what has no fields). `items` is the field of a connection that holds its
-    items, `edges` or `nodes`.
+    `variables` maps the tool's parameter names to the field's arguments and types. `selection` is the default selection
+    of the field's value, "" for values without fields; the argument `selecting` overrides it. `items` is the field of a
+    connection that holds its items: `edges` or `nodes`.
     """
 
     operation: str
@@ -53,7 +53,7 @@ class FieldInvocation:
 
 
 class GraphqlTransport:
-    """Calls one service through `http`, at a path of the base URL. `schema` judges what programs ask for."""
+    """Calls one service through `http`, at a path of the base URL. `schema` validates the selections of programs."""
 
     idempotency_header = ""
 
@@ -75,11 +75,11 @@ class GraphqlTransport:
     async def ask(
         self, document: str, context: CallContext, variables: Mapping[str, Any] | None = None
     ) -> Mapping[str, Any]:
-        """The data of an answer. Raises UpstreamError where it has errors, with them and the data that there are."""
+        """Return the data of an answer. Raises UpstreamError if it has errors, with them and any partial data."""
         body = {"query": document, "variables": dict(variables or {})}
         answer = await self._http.call(self._request, {"body": body}, context)
         if not isinstance(answer, Mapping) or not ("data" in answer or "errors" in answer):
-            message = f"{self._source} gave no answer of GraphQL: neither data nor errors"
+            message = f"{self._source} did not answer in GraphQL: the answer has neither data nor errors"
             raise AnswerInvalid(message, body=answer)
         if answer.get("errors"):
             message = f"{self._source}: {_in_words(answer['errors'])}"
@@ -88,23 +88,26 @@ class GraphqlTransport:
         return data if isinstance(data, Mapping) else {}
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
-        """The field's value. Raises ArgumentsInvalid for a selection that the schema does not have, UpstreamError."""
+        """Return the field's value. Raises ArgumentsInvalid for a selection that the schema rejects, UpstreamError."""
         return await self._value(tool, arguments, context)
 
     async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Page:
-        """One page of a connection, or of a list that is asked for by number. Raises what `call` raises, CallError."""
+        """Return one page of a connection or numbered list.
+
+        Raises what `call` raises, and CallError if the field has no pages.
+        """
         plan: FieldInvocation = tool.invocation
         paging = paging_of(tool)
         if paging is None:
-            message = f"{tool.id} has no pages: call it as it is"
+            message = f"{tool.id} has no pages: call it without .items or .pages"
             raise CallError(message)
         if not plan.items:
             value = await self._value(tool, arguments, context)
             return Page(value, items_of(paging, value), next_arguments(tool, paging, arguments, value))
         sized = {paging.size: PAGE_SIZE, **arguments} if paging.size else dict(arguments)
         value = await self._value(tool, sized, context, also=_PAGE_INFO)
-        found = value.get(plan.items) if isinstance(value, Mapping) else None
-        edges = found if isinstance(found, list) else []
+        listed = value.get(plan.items) if isinstance(value, Mapping) else None
+        edges = listed if isinstance(listed, list) else []
         items = [edge.get("node") if isinstance(edge, Mapping) else edge for edge in edges]
         cursor = _next_cursor(value)
         following = {**arguments, paging.after: cursor} if cursor and cursor != arguments.get(paging.after) else None
@@ -116,25 +119,26 @@ class GraphqlTransport:
 
     async def _value(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext, also: str = "") -> Any:
         plan: FieldInvocation = tool.invocation
-        given = {name: value for name, value in arguments.items() if name in plan.variables}
+        field_arguments = {name: value for name, value in arguments.items() if name in plan.variables}
         chosen = arguments.get(plan.selecting) if plan.selecting else None
-        document = _document(plan, tuple(given), plan.selection if chosen is None else chosen, also)
+        document = _document(plan, tuple(field_arguments), plan.selection if chosen is None else chosen, also)
         if chosen is not None:
             problem = await asyncio.to_thread(self._problem, chosen, document)
             if problem:
-                message = f"{plan.selecting}: {problem.rstrip('.')}; write fields as GraphQL does: 'id user {{ name }}'"
+                message = f"{plan.selecting}: {problem.rstrip('.')}; write GraphQL fields, such as 'id user {{ name }}'"
                 raise ArgumentsInvalid(tool.id, message, parameter=plan.selecting, valid=tool.parameter_names)
-        variables = {plan.variables[name][0]: value for name, value in given.items()}
+        variables = {plan.variables[name][0]: value for name, value in field_arguments.items()}
         return (await self.ask(document, context, variables)).get(plan.field)
 
     def _problem(self, selection: str, document: str) -> str:
-        """What is wrong with a program's selection; empty where nothing is.
+        """Return what is wrong with a program's selection, "" if it is valid.
 
-        It must be one alone: what ended before its end could ask for other fields of the root, past the policy.
+        It must be a single selection: text after an early end could select other root fields, which the policy has not
+        allowed.
         """
         try:
             if len(parse(f"{{ {selection} }}", max_tokens=MOST_TOKENS).definitions) != 1:
-                return "this is more than one selection"
+                return "write exactly one selection"
             errors = validate(self.schema, parse(document)) if self.schema else []
         except GraphQLError as error:
             return error.message
@@ -159,12 +163,12 @@ def _next_cursor(value: Any) -> str | None:
 
 
 def _in_words(errors: Any) -> str:
-    """The first errors, each with where in the answer it stands."""
-    said = []
+    """Return the first errors, each with its path in the answer."""
+    texts = []
     for error in errors[:3] if isinstance(errors, list) else ():
         path = error.get("path") if isinstance(error, Mapping) else None
         path = ".".join(map(str, path)) if isinstance(path, list) else ""
         message = error.get("message") if isinstance(error, Mapping) else error
-        said.append(f"{path}: {message}" if path else str(message))
+        texts.append(f"{path}: {message}" if path else str(message))
     more = f" (and {len(errors) - 3} more)" if isinstance(errors, list) and len(errors) > 3 else ""
-    return ("; ".join(said) or "an error without words") + more
+    return ("; ".join(texts) or "an error without a message") + more

@@ -1,4 +1,4 @@
-"""How many calls of a source run at once, how many start in a second, and what is tried again."""
+"""Rate limits and retries: how many calls run at once, how many start per second, and which are repeated."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 
     from codemode.transports.http.request import HttpRequest
 
-#: Methods that change nothing, so that a second attempt can do no harm (RFC 9110, 9.2.1).
+#: Methods without effects, which are safe to repeat (RFC 9110, 9.2.1).
 _SAFE = frozenset(("GET", "HEAD", "OPTIONS", "TRACE", "QUERY"))
 
-#: Methods whose second attempt leaves what the first would have (9.2.2).
+#: Idempotent methods: a repetition has no further effect (9.2.2).
 _IDEMPOTENT = _SAFE | {"PUT", "DELETE"}
 
-#: Statuses that ask for another attempt. 429 comes before the work as a rule, but a service may also pass on that of
-#: another, half way through its own (RFC 6585, 4, promises nothing): what is not idempotent is not repeated.
+#: Statuses that ask for a retry. A 429 usually precedes the work, but RFC 6585, 4 does not promise that: a service may
+#: pass on another's 429 half way through its own work. So only idempotent requests are repeated.
 _TOO_MANY = 429
 _FOR_NOW = frozenset((502, 503, 504))
 
-#: The first wait where the service gives no advice; each further one is twice as long.
+#: First back-off in seconds without the service's advice. Each further one doubles.
 _FIRST_WAIT_S = 0.25
 
-#: The longest wait for a request under the same key that the service is still at work on.
+#: Longest back-off in seconds while the service works on the first request with the same key.
 _KEY_WAIT_S = 2.0
 
 
 class Pace:
-    """Lets at most `concurrency` calls run at once, and starts at most `rate_per_s` in a second."""
+    """Limits calls to `concurrency` at once, and to `rate_per_s` starts per second."""
 
     def __init__(
         self,
@@ -74,9 +74,10 @@ class Pace:
 
 
 def wait_before_retry(error: Exception, request: HttpRequest, attempt: int) -> float | None:
-    """How long to wait before another attempt, in seconds; None where there must be none. `attempt` counts from 0.
+    """Return the back-off before another attempt in seconds, None if there must be none. `attempt` counts from 0.
 
-    A DELETE is repeated after 429 only: elsewhere the first attempt may have done it, and the second would say 404.
+    A DELETE is repeated after a 429 only: otherwise the first attempt may have succeeded, and the second would return
+    404.
     """
     is_keyed = has_key(request)
     is_repeatable = is_keyed or request.method in _IDEMPOTENT

@@ -1,4 +1,4 @@
-"""Secrets taken out of every text that leaves, in the forms in which a service or a library may show them."""
+"""Redaction of secrets from every outgoing text, in the forms in which services and libraries may show them."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 REDACTED = "[redacted]"
 
-#: Shorter secrets are not searched for in texts: they would blank out ordinary words.
+#: Shorter secrets are not searched for, because ordinary words would be redacted.
 _SHORTEST = 4
 
-#: Shorter secrets stay in the data of successful answers, where an ordinary word that is blanked out is a wrong value.
+#: Shorter secrets stay in data of successful answers, where a redacted ordinary word would be a wrong value.
 _SHORTEST_IN_DATA = 8
 
 
-#: A character of ASCII as JSON may escape it: System.Text.Json does so with `+`, Go's with `&`.
+#: An ASCII character in JSON's escaped form: System.Text.Json escapes `+` so, Go escapes `&`.
 _ESCAPED = rb"\u00"
 _ESCAPE = re.compile(re.escape(_ESCAPED) + rb"([2-7][0-9a-fA-F])")
 
 
 class Redactor:
-    """Takes secrets out of texts and JSON values. Immutable; `extended` gives one that knows more."""
+    """Redacts secrets in texts and JSON values. Immutable; `extended` returns one that knows more."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self.secrets = frozenset(secret for secret in secrets if len(secret) >= _SHORTEST)
@@ -37,18 +37,19 @@ class Redactor:
         self._in_bodies = tuple({body for form in self._in_data for body in _in_json(form)})
 
     def extended(self, secrets: Iterable[str]) -> Redactor:
-        """A redactor that looks for further secrets too."""
+        """Return a redactor that also knows further secrets."""
         new = {secret for secret in secrets if len(secret) >= _SHORTEST} - self.secrets
         return Redactor(self.secrets | new) if new else self
 
     def text(self, text: str) -> str:
-        """The text without secrets."""
+        """Return the text without secrets."""
         return str(_without(self._forms, text))
 
     def answer(self, data: Any, body: bytes) -> Any:
-        """The data of a successful answer without secrets: a service may give back what it was sent.
+        """Return the data of a successful answer without secrets, which a service may echo.
 
-        `body` is what the data were read from: where no secret is in it, which is cheap to see, they stay as they are.
+        `body` is the encoded answer. If it contains no secret, which is cheap to check, the data are returned
+        unchanged.
         """
         if not isinstance(data, str) and not _is_wide(body):
             if _ESCAPED in body:
@@ -58,11 +59,11 @@ class Redactor:
         return _without(self._in_data, data)
 
     def value(self, value: Any) -> Any:
-        """A JSON value whose texts have no secrets."""
+        """Return a JSON value whose texts contain no secrets."""
         return _without(self._forms, value)
 
     def clean(self, error: Exception) -> None:
-        """Take secrets out of an error, and let go of the errors behind it, which may hold some."""
+        """Redact an error, and drop its causes, which may hold secrets."""
         error.args = tuple(self.value(arg) for arg in error.args)
         if hasattr(error, "body"):
             error.body = self.value(error.body)
@@ -70,7 +71,7 @@ class Redactor:
 
 
 def _is_wide(body: bytes) -> bool:
-    """Whether a text is in UTF-16 or UTF-32, in which JSON may come, too: no other has this character in it."""
+    """Return whether a text is in UTF-16 or UTF-32, which JSON may use. Only these contain null bytes."""
     return b"\0" in body
 
 
@@ -87,7 +88,7 @@ def _without(secrets: Sequence[str], value: Any) -> Any:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """A secret as it is, and as URLs, HTML, Python and base64 may have it."""
+    """Yield a secret in its plain form, and as URLs, HTML, Python and base64 show it."""
     yield secret
     for escaped in (quote(secret, safe=""), quote(secret), quote_plus(secret)):
         yield escaped
@@ -106,7 +107,7 @@ def _lower_escapes(text: str) -> str:
 
 
 def _in_base64(secret: bytes) -> Iterator[str]:
-    """What every base64 text holds that has the secret somewhere in it: it may begin at each of three offsets."""
+    """Yield the parts common to all base64 texts that contain the secret, which can start at three offsets."""
     for offset in range(3):
         start = (0, 2, 3)[offset]
         end = (offset + len(secret)) * 8 // 6
@@ -115,6 +116,6 @@ def _in_base64(secret: bytes) -> Iterator[str]:
 
 
 def _in_json(secret: str) -> tuple[bytes, ...]:
-    """A secret as it stands in a body: plain, and as JSON writers escape it."""
+    """Return a secret as it appears in a body: plain, and as JSON encoders escape it."""
     ways = [json.dumps(secret, ensure_ascii=escaped)[1:-1] for escaped in (True, False)]
     return tuple(way.encode("utf-8", "replace") for one in (secret, *ways) for way in (one, one.replace("/", "\\/")))

@@ -1,1 +1,1 @@
-"""Stores for the journal: SQLite for one machine, PostgreSQL for several."""
+"""Journal stores: SQLite for one machine, PostgreSQL for several."""

@@ -1,12 +1,12 @@
-"""The journal: what executions have done, written before it happens, so that another process can go on with them.
+"""The journal: a write-ahead log of executions, from which another process can continue them.
 
-An execution is one row and a list of entries that only grows. It belongs to one server at a time by a lease; every
-write carries the lease's generation, and a server whose lease was taken over cannot write any more (fencing, after
-Kleppmann, "How to do distributed locking", 2016). What a method has returned from survives the death of the process,
-and with `durability: power` that of the machine.
+An execution is one row and an append-only list of entries. One server at a time owns it through a lease. Every write
+carries the lease's generation, so a server whose lease was taken over can no longer write (a fencing token, after
+Kleppmann, "How to do distributed locking", 2016). Writes survive the death of the process once the method has returned;
+with `durability: power` they also survive the death of the machine.
 
-Times are microseconds since the epoch (UTC). All methods raise `JournalUnavailable` where the store cannot be written
-or read: then nothing of that call is recorded, and what would have been done must not be done.
+Times are microseconds since the epoch (UTC). All methods raise `JournalUnavailable` if the store cannot be read or
+written. Nothing of that method is then recorded, and the caller must not proceed.
 """
 
 from __future__ import annotations
@@ -34,22 +34,21 @@ ExecutionStatus = Literal[
     "expired",
 ]
 
-#: Executions that somebody may still go on with; all others have ended.
+#: Executions that can continue. All others have ended.
 OPEN: tuple[ExecutionStatus, ...] = ("queued", "running", "paused")
 
-#: Among the settings of an execution: whether what an earlier one has read is read anew, and `Caller.good_until`.
+#: Keys in an execution's settings: whether a repair repeats reads, and `Caller.good_until`.
 FRESH_READS = "fresh_reads"
 GOOD_UNTIL = "good_until"
 
-#: What an entry tells. `started`: a call is about to leave. `ended`: what became of it. `delivered`: what the program
-#: was sent, in that order. `printed`: its output. `paused`, `resumed`, `decided`, `expired`: what happened to the
-#: execution from outside.
+#: Kinds of entries. `started`: a call is about to be sent. `ended`: how it ended. `delivered`: a message sent to the
+#: program, in order. `printed`: output. `paused`, `resumed`, `decided` and `expired`: events from outside the program.
 EntryKind = Literal["started", "ended", "delivered", "printed", "paused", "resumed", "decided", "expired"]
 
-#: What a person is asked: whether a call may be made, or what became of one that was made.
+#: Questions to a person: may a call be made, or how did an earlier call end?
 QuestionKind = Literal["approval", "unknown"]
 
-#: Answers to `approval` are approved and rejected; to `unknown` committed (with its value), failed, send_again.
+#: Verdicts for `approval` are approved and rejected; for `unknown` committed (with its value), failed and send_again.
 Verdict = Literal["approved", "rejected", "committed", "failed", "send_again"]
 
 VERDICTS: Mapping[QuestionKind, tuple[Verdict, ...]] = {
@@ -60,31 +59,33 @@ VERDICTS: Mapping[QuestionKind, tuple[Verdict, ...]] = {
 
 @contextmanager
 def readable(what: str, execution: str) -> Iterator[None]:
-    """Raises JournalDamaged where what is read makes no sense."""
+    """Raise JournalDamaged if reading the journal's data fails."""
     try:
         yield
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
-        message = f"{what} of {execution} in the journal is damaged ({type(error).__name__}: {error})"
+        message = f"{what} of {execution} is damaged in the journal ({type(error).__name__}: {error})"
         raise JournalDamaged(message, execution=execution) from None
 
 
 def check_types(data: Mapping[str, Any], types: Mapping[str, type | tuple[type, ...]]) -> None:
-    """Raises TypeError where a field that is there is of another type."""
+    """Raise TypeError if a present field has an unexpected type."""
     for name in types.keys() & data.keys():
         if not isinstance(data[name], types[name]):
-            message = f"{name} is of the type {type(data[name]).__name__}"
+            message = f"{name} has the unexpected type {type(data[name]).__name__}"
             raise TypeError(message)
 
 
 @dataclass(frozen=True, slots=True)
 class NewExecution:
-    """What is known of an execution before its program runs, and never changes.
+    """The fixed facts of an execution, known before its program runs.
 
-    `owner` is the id of the key that started it, `seed` 32 random bytes, `start_us` where the program's clock begins,
-    `settings` what its run needs besides (limits; JSON data), `digests` those of what it may use, by name (policy,
-    versions; the schemas of tools stand in their `started` entries), `credentials` the names of those that its caller
-    brought, never their values. `request_key` is the caller's idempotency key, "" for none, and `request_digest` what
-    it was given with.
+    - `owner`: the id of the key that started it.
+    - `seed`: 32 random bytes.
+    - `start_us`: the start of the program's clock.
+    - `settings`: what else the run needs, such as limits, as JSON data.
+    - `digests`: versions and digests of its dependencies, by name. Tool definitions are in `started` entries.
+    - `credentials`: the names of the credentials that the caller brought, never their values.
+    - `request_key`, `request_digest`: the caller's idempotency key, "" for none, and the digest of the request.
     """
 
     id: str
@@ -103,10 +104,10 @@ class NewExecution:
 
 @dataclass(frozen=True, slots=True)
 class StoredExecution:
-    """An execution as the journal has it. `server` holds it until `lease_until_us`; "" and 0 where nobody does.
+    """An execution as stored. `server` holds the lease until `lease_until_us`; "" and 0 if there is no lease.
 
-    `outcome` is JSON data, None while there is none, and in lists. `ended_us` is 0 while it has not ended. In lists
-    `damage` says what of it cannot be read; of `given` there are id, owner and start then.
+    `outcome` is JSON data, None before the first pause or end, and in lists. `ended_us` is 0 until the end. In lists,
+    `damage` describes an unreadable execution, whose `given` then has only id, owner and start.
     """
 
     given: NewExecution
@@ -122,7 +123,7 @@ class StoredExecution:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The right to write to one execution. A later one has a higher generation, and ends this one."""
+    """The right to write to one execution. A later lease has a higher generation and revokes this one."""
 
     execution: str
     server: str
@@ -131,10 +132,10 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """One thing that happened. `data` is JSON data, small; `value` any number of bytes, kept whole.
+    """One entry. `data` is small JSON data. `value` is bytes of any size, stored unchanged.
 
-    `path` is the call's place in the program's tree of tasks, "" where it is about no call. `sequence` counts from 1
-    within the execution and is given by the journal, as is `at_us`.
+    `path` is the call's position in the tree of the program's tasks, "" if the entry concerns no call. The journal
+    assigns `sequence`, which counts from 1 within the execution, and `at_us`.
     """
 
     kind: EntryKind
@@ -146,18 +147,20 @@ class JournalEntry:
 
     @property
     def starts_unkeyed_write(self) -> bool:
-        """Whether losing this entry could send a write twice: only the journal knows that the call has left."""
+        """Whether losing this entry could repeat a write. Without a key, only the journal knows of the call."""
         return self.kind == "started" and self.data.get("effect") != "read" and not self.data.get("key")
 
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:
-    """A call that waits for a person: the question, and the answer once it is given.
+    """A question to a person about one call, with the answer once there is one.
 
-    `arguments` are as shown (secrets as digests), `digest` is the keyed digest of the exact ones, which an answer must
-    repeat. `verdict` is None while nobody has answered; `by` is who did, `note` what he said with it, and `value` the
-    value of an unknown call that he says was committed (JSON data). `damage` says in lists of all why there is no call.
-    `host` is where the call goes.
+    - `arguments`: the arguments as shown; secrets are digests.
+    - `digest`: the keyed digest of the exact arguments, which a decision must repeat.
+    - `verdict`: None until decided; `by` and `note` are then the person's.
+    - `value`: the value of an unknown call that was decided as committed, as JSON data.
+    - `damage`: in lists, why the call is unreadable.
+    - `host`: the host that the call goes to.
     """
 
     id: str
@@ -180,7 +183,7 @@ class PendingCall:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A person's answer to one pending call; `digest` must be that of the call as the person saw it."""
+    """A person's decision on one pending call. `digest` is the digest of the call that the person saw."""
 
     id: str
     digest: str
@@ -192,9 +195,9 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """How long executions are kept: ended ones for `age_s` after their end, and the newest `count` of them at most.
+    """How long executions are kept: ended ones for `age_s` seconds, and at most the newest `count` of them.
 
-    Paused ones become `expired`, which is an end, after `paused_s` without an answer.
+    Paused ones end as `expired` after `paused_s` seconds without a decision.
     """
 
     age_s: float
@@ -204,120 +207,119 @@ class Retention:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What retention did: ids of paused executions that have become `expired`, and how many ended ones were removed."""
+    """The result of pruning: ids of executions that expired, and the number of ended executions removed."""
 
     expired: tuple[str, ...]
     removed: int
 
 
 class Journal(Protocol):
-    """A store of executions, as one server sees it; its methods may be called concurrently on one event loop.
+    """A store of executions, from the perspective of one server. Methods may run concurrently on one event loop.
 
-    `server` is the id under which it holds leases, and no other journal's ever.
+    `server` is the unique id under which this journal holds leases.
     """
 
     server: str
 
     async def open(self) -> None:
-        """Connect, and bring the store to this program's version.
+        """Connect and migrate the store to this version.
 
-        Raises ConfigurationError for a store of a newer version, or one made with another key.
+        Raises ConfigurationError if the store has a newer version, or was created with another key.
         """
         ...
 
     async def aclose(self) -> None:
-        """Write what waits to be written, and disconnect."""
+        """Write what is queued, and disconnect."""
         ...
 
     def digest(self, value: Any) -> str:
-        """Keyed digest of JSON data in canonical form (64 hexadecimal digits); the same on every server of a store."""
+        """Return the keyed digest of canonical JSON data, as 64 hexadecimal digits. All servers of a store agree."""
         ...
 
     async def create(self, execution: NewExecution) -> Lease:
-        """Record a new execution as `running`, held by this server for the time that is configured (`lease_s`).
+        """Record a new execution as `running` and return a lease of `lease_s` seconds.
 
-        Raises RequestRepeated, with the id of the earlier execution, where its owner has used the request key before,
-        and RequestConflict where that was with another request. Raises JournalFull where what may not be removed takes
-        all the space that it may take.
+        Raises RequestRepeated, with the id of the earlier execution, if the owner has used the request key before.
+        Raises RequestConflict if the key was used for another request. Raises JournalFull if unremovable data fills the
+        allowed space.
         """
         ...
 
     async def get(self, execution: str) -> StoredExecution:
-        """One execution with its outcome. Raises ExecutionNotFound."""
+        """Return an execution with its outcome. Raises ExecutionNotFound."""
         ...
 
     async def list(
         self, *, owner: str | None = None, status: ExecutionStatus | None = None, limit: int = 50, before: str = ""
     ) -> tuple[StoredExecution, ...]:
-        """The newest first, without outcomes; `before` is the id of the last one of the page before.
+        """Return executions without outcomes, newest first. `before` is the last id of the previous page.
 
-        What is damaged of one is said in its place.
+        An unreadable execution is listed with its `damage`.
         """
         ...
 
     async def claim(self, execution: str) -> Lease:
-        """Take an open execution that nobody holds, or whose holder is dead; it is `running` from then on.
+        """Take the lease of an open execution that has none, or whose server is dead. Its status becomes `running`.
 
-        Of several at once one wins. Raises LeaseHeld, ExecutionEnded, ExecutionNotFound.
+        Among concurrent claims one succeeds. Raises LeaseHeld, ExecutionEnded, ExecutionNotFound.
         """
         ...
 
     async def orphans(self) -> tuple[str, ...]:
-        """Ids of executions that are `running` or `queued` and whose holder is dead, the oldest first."""
+        """Return the ids of `running` or `queued` executions whose server is dead, oldest first."""
         ...
 
     async def renew(self, executions: Collection[str]) -> frozenset[str]:
-        """Extend this server's leases of these executions; returns the ids of those that it still holds.
+        """Extend this server's leases of these executions. Return the ids that it still holds.
 
-        To be called several times within `lease_s`, for what runs here. What is not named is free once its time is up.
+        Call it several times within `lease_s` for running executions. Other leases run out.
         """
         ...
 
     async def append(self, lease: Lease, entries: Sequence[JournalEntry], *, at_once: bool = False) -> int:
-        """Write entries, all or none, in this order; returns the last one's sequence number.
+        """Append entries in order, all or none. Return the last sequence number.
 
-        Those that come within one turn of the event loop are written together, but for the first; who knows that there
-        are no others asks for his `at_once`, and saves the look for them. No entries write nothing, and ask whether
-        the lease holds. Raises LeaseLost.
+        Appends made in the same event-loop iteration are batched. Pass `at_once=True` to skip waiting for others. An
+        empty append only checks the lease. Raises LeaseLost.
         """
         ...
 
     async def read(
         self, execution: str, *, after: int = 0, values: bool = True, most: int | None = None
     ) -> tuple[JournalEntry, ...]:
-        """The entries with a sequence number above `after`, in order, the first `most` of them.
+        """Return the first `most` entries with a sequence number above `after`, in order.
 
-        Without `values` each `value` is None.
+        Without `values`, each `value` is None.
         """
         ...
 
     async def pause(self, lease: Lease, pending: Sequence[PendingCall], outcome: Any) -> None:
-        """Give the execution back as `paused`, waiting for answers to `pending`. Raises LeaseLost."""
+        """Release the lease and set the status `paused`, waiting for decisions on `pending`. Raises LeaseLost."""
         ...
 
     async def finish(self, lease: Lease, status: ExecutionStatus, outcome: Any) -> None:
-        """Give the execution back as ended. Questions that nobody has answered are withdrawn. Raises LeaseLost."""
+        """Release the lease and record the end. Undecided questions are withdrawn. Raises LeaseLost."""
         ...
 
     async def pending(self, *, execution: str = "", unanswered: bool = True) -> tuple[PendingCall, ...]:
-        """Calls that wait for a person, the oldest first; with `unanswered=False` those that were answered too.
+        """Return pending calls, oldest first. `unanswered=False` includes decided calls.
 
-        What is damaged is said in its place, and raises JournalDamaged where one execution is asked for.
+        An unreadable call is listed with its `damage`. With `execution`, it raises JournalDamaged instead.
         """
         ...
 
     async def decide(self, decisions: Sequence[Decision]) -> tuple[PendingCall, ...]:
-        """Record answers, all or none; returns the calls as answered, and appends a `decided` entry for each.
+        """Record decisions, all or none. Return the decided calls, and append a `decided` entry for each.
 
-        Raises ApprovalRefused where there is no such question, it has been answered, its execution is not paused, its
-        digest is another, or the verdict is none for its kind.
+        Raises ApprovalRefused if a question is unknown or already answered, its execution is not paused, the digest
+        differs, or the verdict does not fit the question's kind.
         """
         ...
 
     async def prune(self, retention: Retention) -> Pruned:
-        """Apply retention. What runs, and what waits for a person within its time, is never touched."""
+        """Apply retention. Running executions, and paused ones within their time, are kept."""
         ...
 
     async def damages(self) -> tuple[str, ...]:
-        """What of the store's structure is damaged, a sentence each; a long look. Seals are compared by reading."""
+        """Return descriptions of structural damage to the store. This takes long. Reads check the seals."""
         ...

@@ -1,4 +1,4 @@
-"""Looking through a whole journal: its structure, and the seals of every execution."""
+"""Check of a whole journal: its structure, and the seals of every execution."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PAGE = 200
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """How many executions were looked at, and what is damaged: of the store, and of executions by their ids."""
+    """The result of a check: the number of executions, damage to the store, and damage to executions by id."""
 
     executions: int
     structure: tuple[str, ...]
@@ -24,12 +24,12 @@ class Checked:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is damaged."""
+        """Whether the check found no damage."""
         return not self.structure and not self.damaged
 
 
 async def check(journal: Journal) -> Checked:
-    """Look at everything that an open journal has of its project. Raises JournalUnavailable."""
+    """Check everything that an open journal stores for its project. Raises JournalUnavailable."""
     structure = await journal.damages()
     damaged: dict[str, str] = {}
     count, before = 0, ""
@@ -40,7 +40,7 @@ async def check(journal: Journal) -> Checked:
             except JournalDamaged as error:
                 damaged[one.given.id] = str(error)
             except ExecutionNotFound:
-                continue  # retention was faster
+                continue  # pruned meanwhile
             count += 1
         before = page[-1].given.id
     return Checked(count, structure, damaged)

@@ -1,4 +1,4 @@
-"""The journal that the configuration asks for."""
+"""The journal that the configuration selects."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from codemode.settings import Secrets, Settings
 
 _NO_KEY = (
-    "journal.url names a database, and `journal.key` is missing: each server would make a key of its own. Make one with"
-    " `python -c 'import secrets; print(secrets.token_hex(32))'`, keep it where secrets are kept, and name the place on"
-    " all servers of the database: `journal: {key: {env: CODEMODE_JOURNAL_KEY}}`"
+    "journal.url names a database, but `journal.key` is missing, and servers that share a journal need the same key."
+    " Create one with `python -c 'import secrets; print(secrets.token_hex(32))'`, store it as a secret, and refer to it"
+    " on all servers of the database: `journal: {key: {env: CODEMODE_JOURNAL_KEY}}`"
 )
 
 log = logging.getLogger(__name__)
 
-#: The journal in the state folder.
+#: File name of the journal in the state folder.
 JOURNAL_FILE = "journal.sqlite3"
 
 
 def journal_of(settings: Settings, secrets: Secrets) -> Journal | None:
-    """The journal of these settings, not yet open; None where they want none.
+    """Return the journal of these settings, not yet open, or None if they disable it.
 
-    Raises ConfigurationError where a secret is missing, the key's file cannot be used, or the extra is not installed.
+    Raises ConfigurationError if a secret is missing, the key file is unusable, or the extra is not installed.
     """
     if not settings.keeps_journal:
         return None
@@ -48,21 +48,24 @@ def journal_of(settings: Settings, secrets: Secrets) -> Journal | None:
         return SqliteJournal(settings.state() / JOURNAL_FILE, key, **options)
     if settings.name is None:
         log.warning(
-            "the journal is shared, and this configuration has no name: its executions are those of %s; give"
-            " `name:`, the same on all servers of this project and another for each other project",
+            "the journal is shared, and this configuration has no name: its executions belong to %s; set"
+            " `name:` to the same value on all servers of this project, and to another value for each other project",
             settings.project,
         )
     url = wanted.url if isinstance(wanted.url, str) else secrets.text(wanted.url)
     try:
         from codemode.executions.journal.postgres import PostgresJournal
     except ModuleNotFoundError:
-        message = "journal.url names a PostgreSQL database, which takes asyncpg: pip install codemode[postgres]"
+        message = "journal.url names a PostgreSQL database, which needs asyncpg: pip install codemode[postgres]"
         raise ConfigurationError(message) from None
     return PostgresJournal(url, key, **options)
 
 
 def _key(settings: Settings, secrets: Secrets) -> DigestKey:
-    """The key that is configured, else that of the state folder. Several servers cannot each make their own."""
+    """Return the configured key, or else the key file of the state folder.
+
+    Servers of a shared journal need a configured key.
+    """
     text = secrets.text(settings.journal.key)
     if text:
         return DigestKey(text.encode())

@@ -1,4 +1,4 @@
-"""The transactions of questions to people: what is asked, and what was decided."""
+"""Transactions for questions to people and their decisions."""
 
 from __future__ import annotations
 
@@ -48,35 +48,35 @@ def decide(seals: Seals, decisions: Sequence[Decision]) -> Transaction[tuple[Pen
             (decision.verdict, answer, now, decision.id, seal),
         )
         if not taken:
-            raise _refused(decision, "it has been answered already", execution)
+            raise _refused(decision, "it was already answered", execution)
         found = yield Statement(f"SELECT {_QUESTION} WHERE questions.id = $1", (decision.id,))
         call = rows.pending_call(found[0], seals)
         data = {"question": call.id, "verdict": call.verdict, "by": call.by}
         if not (yield from note(seals, execution, JournalEntry("decided", call.path, data), "paused", now)):
-            raise _refused(decision, "its execution is not paused any more", execution)
+            raise _refused(decision, "its execution is no longer paused", execution)
         answered.append(call)
     return tuple(answered)
 
 
 def _require_open_question(seals: Seals, decision: Decision) -> Transaction[tuple[str, bytes]]:
-    """The execution that a decision is about, and the question's seal. Raises ApprovalRefused, JournalDamaged."""
+    """Return the execution of a decision and the question's seal. Raises ApprovalRefused, JournalDamaged."""
     found = yield Statement(
         f"SELECT {_QUESTION} WHERE questions.id = $1 AND project = $2", (decision.id, seals.project)
     )
     if not found:
-        raise _refused(decision, "there is no such question", "")
+        raise _refused(decision, "nothing is pending under this id", "")
     call, seal, status = rows.pending_call(found[0], seals), found[0][9], found[0][-1]
     execution = call.execution
     if call.verdict:
-        raise _refused(decision, f"it has been answered already: {call.verdict}", execution)
+        raise _refused(decision, f"it was already answered: {call.verdict}", execution)
     if status != "paused":
         raise _refused(decision, f"its execution is {status}, not paused", execution)
     if call.digest != decision.digest:
-        raise _refused(decision, "it was given for other arguments; look at the call again", execution)
+        raise _refused(decision, "the decision is for other arguments; read the pending call again", execution)
     if decision.verdict not in VERDICTS[call.kind]:
-        raise _refused(decision, f"it can be answered by {', '.join(VERDICTS[call.kind])}", execution)
+        raise _refused(decision, f"the valid answers are {', '.join(VERDICTS[call.kind])}", execution)
     return execution, bytes(seal)
 
 
 def _refused(decision: Decision, why: str, execution: str) -> ApprovalRefused:
-    return ApprovalRefused(f"the answer to {decision.id} is refused: {why}", execution=execution)
+    return ApprovalRefused(f"the decision on {decision.id} was rejected: {why}", execution=execution)

@@ -1,4 +1,4 @@
-"""Group commit: what is appended in one turn of the event loop, or while a write is under way, is written together."""
+"""Group commit: appends made in one event-loop iteration, or during a write, are written together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Write(NamedTuple):
-    """Lines of one execution. `starts_unkeyed_write` asks a store to flush them before it answers."""
+    """Lines for one execution. `starts_unkeyed_write` makes the store flush them before it returns."""
 
     lease: Lease
     lines: Sequence[Line]
@@ -28,17 +28,17 @@ class Write(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """What one caller writes, and where it waits for that."""
+    """A queued write, and the future of its result."""
 
     write: Write
     done: asyncio.Future[int]
 
 
 class GroupCommit:
-    """Writes in the order in which they came, one group after the other.
+    """Writes queued appends in order, one group after the other.
 
-    `at_once` writes a group here and now, or answers None where that would take long; `in_time` takes its time.
-    Both answer for each write with its sequence number or with the error of its lease; what they raise is for all.
+    `at_once` writes a group on the event loop, or returns None if that would block for long; `in_time` then writes it
+    in the background. Both return a sequence number or LeaseLost for each write. Their exceptions apply to all writes.
     """
 
     def __init__(
@@ -53,9 +53,9 @@ class GroupCommit:
         self._task: asyncio.Task[None] | None = None
 
     async def add(self, lease: Lease, entries: Sequence[JournalEntry], *, at_once: bool) -> int:
-        """Write the first of a turn here and now, and what comes after it in the same turn together at its end.
+        """Write the first append of an iteration immediately, and the others together at its end.
 
-        Who is cancelled before that has written nothing. What is `at_once` is no reason to look for others.
+        An append cancelled before that writes nothing. An `at_once` append does not start a group.
         """
         flush = any(entry.starts_unkeyed_write for entry in entries)
         write = Write(lease, [rows.line(entry) for entry in entries], flush)
@@ -71,7 +71,7 @@ class GroupCommit:
         return await done
 
     async def drain(self) -> None:
-        """Wait until all is written."""
+        """Wait until everything is written."""
         while self._is_due:
             await (self._task or asyncio.sleep(0))
 
@@ -81,13 +81,13 @@ class GroupCommit:
             asyncio.get_running_loop().call_soon(self._write)
 
     def _write(self) -> None:
-        waiting = self._taken()
+        waiting = self._take_waiting()
         if not waiting:
             self._is_due = False
             return
         try:
             written = self._at_once([one.write for one in waiting])
-        except Exception as error:  # noqa: BLE001 -- each who waits is told, whatever it is
+        except Exception as error:  # noqa: BLE001 -- every waiting caller receives it
             _fail(waiting, error)
         else:
             if written is None:
@@ -100,13 +100,13 @@ class GroupCommit:
         while waiting:
             try:
                 _settle(waiting, await self._in_time([one.write for one in waiting]))
-            except Exception as error:  # noqa: BLE001 -- each who waits is told, whatever it is
+            except Exception as error:  # noqa: BLE001 -- every waiting caller receives it
                 _fail(waiting, error)
-            waiting = self._taken()
+            waiting = self._take_waiting()
         self._is_due = False
         self._task = None
 
-    def _taken(self) -> Sequence[_Waiting]:
+    def _take_waiting(self) -> Sequence[_Waiting]:
         waiting = [one for one in self._waiting if not one.done.cancelled()]
         self._waiting.clear()
         return waiting

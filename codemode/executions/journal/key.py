@@ -1,4 +1,4 @@
-"""Keyed digests: whether two values are the same, without the values, for nobody who has not the key."""
+"""Keyed digests: they show whether two values are equal, and reveal nothing without the key."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _KEY_BYTES = 32
 
-#: As JSON is compared: keys in order, no spaces. Not RFC 8785: numbers stay as Python writes them, so 1 is not 1.0.
+#: Canonical JSON: sorted keys, no spaces. Unlike RFC 8785, numbers stay in Python's form, so 1 differs from 1.0.
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
@@ -30,46 +30,46 @@ class DigestKey:
 
     @classmethod
     def of_file(cls, file: Path) -> DigestKey:
-        """The key that a file holds; a new one (mode 0600) where there is no file yet.
+        """Return the key in a file. If there is no file, create a new key with mode 0600.
 
-        Raises ConfigurationError where it cannot be read or made, or is no key.
+        Raises ConfigurationError if the file cannot be read or created, or holds no valid key.
         """
         try:
             if not file.exists():
                 _make(file)
             key = file.read_bytes()
         except OSError as error:
-            message = f"the journal's key {file} cannot be read or made: {error.strerror}; see state_folder"
+            message = f"the journal's key {file} cannot be read or created: {error.strerror}; check `state_folder`"
             raise ConfigurationError(message) from None
         if len(key) != _KEY_BYTES:
-            message = f"the journal's key {file} has {len(key)} bytes, not {_KEY_BYTES}: put back the file as it was"
+            message = f"the journal's key {file} has {len(key)} bytes, not {_KEY_BYTES}: restore the original file"
             raise ConfigurationError(message)
         return cls(key)
 
     def digest(self, value: Any) -> str:
-        """Digest of JSON data, 64 hexadecimal digits."""
+        """Return the digest of JSON data, 64 hexadecimal digits."""
         keyed = self._keyed.copy()
         keyed.update(_canonical(value).encode())
         return keyed.hexdigest()
 
 
 def wrong_key(store: str) -> ConfigurationError:
-    """The error of a store that was made with another key."""
+    """Return the error for a store that was created with another key."""
     return ConfigurationError(
-        f"the journal {store} was made with another key: give all servers that share it the same `journal.key`, and"
-        " keep the file `journal.key` in the state folder together with the journal"
+        f"the journal {store} was created with another key: all servers that share it need the same `journal.key`;"
+        " keep the file `journal.key` together with the journal"
     )
 
 
 def edited_key(store: str) -> ConfigurationError:
-    """The error of a store whose note of how far it has no seals is not as it was written."""
+    """Return the error for a store whose key record was changed by hand."""
     return ConfigurationError(
-        f"the journal {store} was edited by hand: what it says of its key does not verify; put back a copy of it"
+        f"the journal {store} was edited by hand: its key record does not verify; restore a backup"
     )
 
 
 def _make(file: Path) -> None:
-    """Write a new key whole or not at all; of several processes at once the first one's stays."""
+    """Write a new key atomically. Among concurrent processes the first one wins."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:

@@ -1,11 +1,11 @@
-"""The journal in a PostgreSQL database, for several servers that share it.
+"""The journal in a PostgreSQL database that several servers share.
 
-Time is the database's, so that the servers' clocks need not agree. With `process` most commits do not wait for the disk
-(`synchronous_commit = off`): the database may lose its last moments when its own process dies. The start of a write
-that has no idempotency key always waits, and with it everything recorded before it: only the record could say that it
-was sent. `power` waits for every commit.
+Timestamps come from the database, so the servers' clocks need not agree. With `process` durability, most commits do not
+wait for the disk (`synchronous_commit = off`): a crash of the database may lose its last moments. The start of a write
+without an idempotency key always waits, and so does everything recorded before it, because only the record shows that
+the write was sent. With `power`, every commit waits.
 
-A database that is away for less than `OUTAGE_S` is waited for.
+Operations wait up to `OUTAGE_S` for an unavailable database.
 """
 
 from __future__ import annotations
@@ -38,28 +38,27 @@ if TYPE_CHECKING:
     from codemode.executions.journal.statements import Result, Transaction
     from codemode.settings.journal import Durability
 
-#: Connections of one server: one writes what executions do, the others answer questions about them.
+#: Connections per server: one for appends, the others for queries.
 CONNECTIONS = 4
 
-#: What to do where the authority of the database's certificate is not known.
-_AUTHORITY = "write the file of its authority into `journal.url`, `…?sslmode=verify-full&sslrootcert=FILE`"
+#: Hint for an unknown certificate authority of the database.
+_AUTHORITY = "set `…?sslmode=verify-full&sslrootcert=FILE` in `journal.url` to its authority's certificate"
 
-#: How long one statement may take, and connecting.
+#: Time limit of one statement, and of connecting, in seconds.
 PATIENCE_S = 10.0
 
-#: How long a database that is away is waited for, from when that was first noticed: a restart, a failover.
+#: Time limit of an outage, in seconds since it was noticed: enough for a restart or a failover.
 OUTAGE_S = 20.0
 
-#: Between two attempts to reach it.
+#: Delay between two connection attempts, in seconds.
 _RETRY_S = 0.1
 
-#: One server at a time prepares the database: the lock's number, "codemode" in ASCII.
+#: Advisory lock that lets one server at a time prepare the database: "codemode" in ASCII.
 _PREPARING = 0x636F64656D6F6465
 
-#: A group of appends in one round trip: leases that still hold ($1 to $3), whose rows are locked so that nobody takes
-#: them over meanwhile, and lines (the place of their lease, kind, content, value, seal), numbered in their order. What
-#: the lines are sealed after ($4, the number of the last entry) must be so still, or they are not written. $11 says
-#: whether this commit waits for the disk.
+#: Appends a group in one round trip. $1 to $3 are leases; the rows of those that still hold are locked against
+#: takeover. Lines (lease position, kind, content, value, seal) are numbered in order. They are written only if $4, the
+#: last entry that their seals follow, is still the last one. $11 sets whether this commit waits for the disk.
 _APPEND = """
 WITH held AS (
   SELECT lease, after, coalesce((SELECT max(place) FROM entries
@@ -85,12 +84,12 @@ SELECT lease, last & 4294967295 AS last, set_config('synchronous_commit', $11, t
 _NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
 
-#: What the driver and the network say of a database that stops, starts, or hangs up.
+#: Errors of a database that stops, starts or disconnects.
 _AWAY = (asyncpg.PostgresConnectionError, asyncpg.OperatorInterventionError, OSError)
 
 
 class PostgresJournal(SqlJournal):
-    """A journal in the database that `url` names (`postgresql://…`, as libpq takes it); the tables are made in it."""
+    """A journal in the database at `url` (`postgresql://…`, as in libpq). Its tables are created there."""
 
     def __init__(
         self,
@@ -121,7 +120,7 @@ class PostgresJournal(SqlJournal):
                 timeout=PATIENCE_S,
                 command_timeout=PATIENCE_S,
                 server_settings={"synchronous_commit": _commits(waits=self._waits_always)},
-                reset=_leave,  # nothing is ever set that would have to be: it would be one more round trip
+                reset=_leave,  # no session state to reset: saves a round trip
             )
         note = "INSERT INTO codemode_migrations VALUES ({})"
         try:
@@ -145,7 +144,7 @@ class PostgresJournal(SqlJournal):
         return await self._group.add(lease, entries, at_once=at_once)
 
     async def renew(self, executions: Collection[str]) -> frozenset[str]:
-        """See `Journal.renew`. It locks many rows, and would wait crosswise for appends that lock several."""
+        """See `Journal.renew`. The lock avoids a deadlock with appends: both lock several rows."""
         async with self._writing:
             return await super().renew(executions)
 
@@ -155,41 +154,41 @@ class PostgresJournal(SqlJournal):
             confirmed = {write.lease: (await self._last(write.lease) or (0, b""))[0] for write in writes}
             while True:
                 try:
-                    return await self._appended_all(writes, sealed, confirmed)
+                    return await self._append_all(writes, sealed, confirmed)
                 except JournalUnavailable as error:
-                    if not self._is_waited_for(error):
+                    if not self._is_short_outage(error):
                         raise
                 await asyncio.sleep(_RETRY_S)
 
-    async def _appended_all(
+    async def _append_all(
         self, writes: Sequence[Write], sealed: dict[Lease, tuple[int, bytes]], confirmed: Mapping[Lease, int]
     ) -> Written:
-        """Append what an earlier attempt has not; its connection may have broken after the commit.
+        """Append what an earlier attempt has not: its connection may have broken after the commit.
 
-        `sealed` is where each execution stood after the earlier attempt, if it was committed: a chain of seals tells.
-        `confirmed` is where it stood before all attempts. A database that has less has lost entries.
+        `sealed` holds the last entry and seal that the earlier attempt would have written; finding it proves the
+        commit. `confirmed` holds the last entry before all attempts. A database that has less has lost entries.
         """
         ended = {lease for lease, end in sealed.items() if await self._last(lease) == end}
         if ended:
             rest = [write for write in writes if write.lease not in ended]
-            numbers = iter(await self._appended_all(rest, {}, confirmed) if rest else ())
+            numbers = iter(await self._append_all(rest, {}, confirmed) if rest else ())
             return [sealed[write.lease][0] if write.lease in ended else next(numbers) for write in writes]
-        written = await self._appended(writes, sealed, confirmed)
+        written = await self._append_lines(writes, sealed, confirmed)
         late = [write for write, one in zip(writes, written, strict=True) if one is None]
         again = iter(
-            await self._appended(late, sealed, confirmed) if late else ()
-        )  # what was remembered of them was not so
+            await self._append_lines(late, sealed, confirmed) if late else ()
+        )  # the remembered last entries were outdated
         results = [next(again) if one is None else one for one in written]
-        found = [one for one in results if one is not None]
-        if len(found) < len(writes):
-            message = f"the journal {self._store} was changed by another while it was written; nothing was recorded"
+        numbered = [one for one in results if one is not None]
+        if len(numbered) < len(writes):
+            message = f"the journal {self._store} was changed by another process during a write; nothing was recorded"
             raise JournalUnavailable(message)
-        return found
+        return numbered
 
-    async def _appended(
+    async def _append_lines(
         self, writes: Sequence[Write], sealed: dict[Lease, tuple[int, bytes]], confirmed: Mapping[Lease, int]
     ) -> Sequence[int | LeaseLost | None]:
-        """The numbers of the last lines; None for what was not written, since its execution has other entries."""
+        """Return the last numbers written, None for a write whose execution has other entries."""
         leases = list(dict.fromkeys(write.lease for write in writes))
         lasts = {lease: await self._last(lease) for lease in leases}
         places = {lease: place for place, lease in enumerate(leases, 1)}
@@ -208,7 +207,7 @@ class PostgresJournal(SqlJournal):
         sealed.update(heads)
         waits = self._waits_always or any(write.starts_unkeyed_write for write in writes)
         for lease in leases:
-            self._seals.lasts.pop(lease, None)  # known again once this has been written
+            self._seals.lasts.pop(lease, None)  # set again after the write
         async with self._connection() as connection:
             held = await connection.fetch(
                 _APPEND,
@@ -220,15 +219,15 @@ class PostgresJournal(SqlJournal):
                 transactions.SPILL_BYTES,
                 _commits(waits=waits),
             )
-        found = {leases[row["lease"] - 1]: row["last"] for row in held}
+        last_numbers = {leases[row["lease"] - 1]: row["last"] for row in held}
         results: list[int | LeaseLost | None] = []
         for (lease, _, _), number in zip(writes, numbers, strict=True):
             was = after[places[lease] - 1]
-            if lease not in found:
+            if lease not in last_numbers:
                 results.append(transactions.lost(lease))
-            elif found[lease] < was:
+            elif last_numbers[lease] < was:
                 results.append(self._forgotten(lease))
-            elif found[lease] > was:
+            elif last_numbers[lease] > was:
                 results.append(None)
             else:
                 self._seals.lasts.remember(lease, heads[lease])
@@ -237,8 +236,8 @@ class PostgresJournal(SqlJournal):
 
     def _forgotten(self, lease: Lease) -> LeaseLost:
         message = (
-            f"the journal {self._store} has lost entries of {lease.execution} that it had confirmed: its database's"
-            " process has died; what was to be recorded now was not"
+            f"the journal {self._store} has lost confirmed entries of {lease.execution}, because its database crashed;"
+            " nothing was recorded"
         )
         return LeaseLost(message, execution=lease.execution)
 
@@ -263,22 +262,22 @@ class PostgresJournal(SqlJournal):
                 yield connection
 
     async def _acquired(self) -> AbstractAsyncContextManager[asyncpg.Connection]:
-        """A connection once the database answers. Raises what the driver does where it is away for too long."""
+        """Return a connection once the database answers. Raises the driver's error after a long outage."""
         while True:
             if self._pool is None:
                 raise asyncpg.InterfaceError("it is closed")
             try:
                 connection = await self._pool.acquire(timeout=PATIENCE_S)
             except (asyncpg.PostgresError, OSError) as error:
-                if not self._is_waited_for(error):
+                if not self._is_short_outage(error):
                     raise
                 await asyncio.sleep(_RETRY_S)
             else:
                 self._away_since = None
                 return _released(self._pool, connection)
 
-    def _is_waited_for(self, error: BaseException | None) -> bool:
-        """Whether the database is away, and has not been for long."""
+    def _is_short_outage(self, error: BaseException | None) -> bool:
+        """Return whether the database is unavailable, but not for long."""
         cause = error.__cause__ if isinstance(error, JournalUnavailable) else error
         if not isinstance(cause, _AWAY) or isinstance(cause, TimeoutError):
             return False
@@ -289,11 +288,11 @@ class PostgresJournal(SqlJournal):
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """Raise what the driver and the network say as JournalUnavailable."""
+        """Raise errors of the driver and the network as JournalUnavailable."""
         try:
             yield
         except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as error:
-            why = "it does not answer in time" if isinstance(error, TimeoutError) else ""
+            why = "it did not answer in time" if isinstance(error, TimeoutError) else ""
             why = why or distrusted(error, _AUTHORITY) or _one_line(error)
             message = f"the journal {self._store} cannot be used: {why}; nothing was recorded"
             raise JournalUnavailable(message) from error
@@ -326,12 +325,12 @@ async def _released(pool: asyncpg.Pool, connection: asyncpg.Connection) -> Async
 
 
 def _commits(*, waits: bool) -> str:
-    """The value of `synchronous_commit`."""
+    """Return the value of `synchronous_commit`."""
     return "on" if waits else "off"
 
 
 async def _leave(_: asyncpg.Connection) -> None:
-    """What is done with a connection that is given back."""
+    """Leave a returned connection as it is."""
 
 
 def _version() -> Transaction[int]:
@@ -341,7 +340,7 @@ def _version() -> Transaction[int]:
 
 
 def shown(url: str) -> str:
-    """A database's URL without what may be secret."""
+    """Return a database URL without its secret parts."""
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
     return f"{parts.scheme}://{host}{parts.path}"

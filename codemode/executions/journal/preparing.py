@@ -1,4 +1,4 @@
-"""Bringing a store to this program's version, and to the project that opens it; see `transactions` for the form."""
+"""Preparation of a store: migrate it to this version, and bind it to the project. See `transactions` for the form."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from codemode.executions.journal.seals import Seals
     from codemode.executions.journal.statements import Transaction
 
-#: The migration after which executions are measured.
+#: The migration that introduces the measurement of executions.
 _MEASURES = 3
 
 log = logging.getLogger(__name__)
 
 
 def prepare(version: Transaction[int], dialect: Dialect, note: str, seals: Seals, store: str) -> Transaction[None]:
-    """Bring a store from its `version` to this program's, `note` ({} stands for the number) recording each step.
+    """Migrate a store from its `version` to this program's. `note`, with {} for the number, records each step.
 
-    Nothing else may be prepared meanwhile. Raises ConfigurationError for a newer store, and for one of another key.
+    Only one preparation may run at a time. Raises ConfigurationError for a newer store, and for another key.
     """
     steps = migrations(dialect)
     reached = yield from version
@@ -38,26 +38,26 @@ def prepare(version: Transaction[int], dialect: Dialect, note: str, seals: Seals
 
 
 def _prepare_project(seals: Seals, store: str) -> Transaction[None]:
-    """Compare the project's key with the one that it began with; take over what an earlier version recorded.
+    """Check the project's key, and take over executions recorded by an earlier version.
 
-    A journal of that time was one project's, or mixed several, which nobody can tell apart any more. What was open in
-    it expires: where its calls went was not recorded.
+    An earlier journal belonged to one project, or to several that cannot be told apart. Its open executions expire,
+    because their call locations were not recorded.
     """
     project, fingerprint = seals.project, seals.key.fingerprint
-    found = yield Statement(
+    key_rows = yield Statement(
         "SELECT fingerprint, project, sealed_from, seal FROM journal_key WHERE project IN ($1, '')"
         " ORDER BY project DESC LIMIT 1",
         (project,),
     )
-    if not found:
+    if not key_rows:
         others = yield Statement("SELECT project FROM journal_key ORDER BY project")
-        if others:  # it may be another's, or this one may have moved
+        if others:  # another project's, or this project was renamed
             named = ", ".join(row[0] for row in others)
-            log.warning("%s also has executions of %s; to go on with them `name:` has to say so", store, named)
+            log.warning("%s also has executions of %s; set `name:` to that project to continue them", store, named)
         seal = seals.seal(b"sealed from", project, 0)
         yield Statement("INSERT INTO journal_key VALUES ($1, $2, 0, $3)", (fingerprint, project, seal))
         return
-    known, of, sealed_from, seal = found[0]
+    known, of, sealed_from, seal = key_rows[0]
     if known != fingerprint:
         raise wrong_key(store)
     if seal is None:

@@ -1,8 +1,7 @@
-"""Which servers of one machine live: each holds a lock on a file of its own, which ends with it however it ends.
+"""Liveness of the servers on one machine: each locks a file, and the lock ends with the process.
 
-So what a killed server has left behind can be taken over at once, where a lease would have to run out first. Locks are
-those of `flock(2)`: they hold across containers that share the folder, and children that run another program do not
-inherit them.
+So the executions of a killed server can be taken over at once, before its lease runs out. `flock(2)` locks work across
+containers that share the folder, and a child that executes another program does not inherit them.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Presence:
-    """This server among those whose files are in `folder`; `name` is its own, and no other's ever."""
+    """This server among those with a file in `folder`. `name` is unique."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -26,7 +25,10 @@ class Presence:
         self._lock: int | None = None
 
     def announce(self) -> None:
-        """Say that this server lives, and forget the dead. Raises OSError where the folder cannot be written."""
+        """Mark this server as alive, and remove the files of dead servers.
+
+        Raises OSError if the folder is not writable.
+        """
         self._folder.mkdir(mode=0o700, exist_ok=True)
         for other in self._folder.glob("[!.]*"):
             self.is_dead(other.name)
@@ -34,10 +36,10 @@ class Presence:
         draft.unlink(missing_ok=True)
         self._lock = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
-        draft.rename(self._folder / self.name)  # nobody sees it without its lock
+        draft.rename(self._folder / self.name)  # it appears already locked
 
     def withdraw(self) -> None:
-        """Say that it does not live any more."""
+        """Mark this server as ended."""
         if self._lock is not None:
             with suppress(OSError):
                 (self._folder / self.name).unlink()
@@ -45,7 +47,7 @@ class Presence:
             self._lock = None
 
     def is_dead(self, name: str) -> bool:
-        """Whether a server has ended. Where that cannot be told it has not: its lease will run out."""
+        """Return whether a server has ended. If that cannot be determined, return False: its lease will run out."""
         file = self._folder / name
         try:
             opened = os.open(file, os.O_RDWR)

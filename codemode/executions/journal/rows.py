@@ -1,4 +1,4 @@
-"""How what the journal holds is written in rows: ASCII JSON in text columns, which no database objects to."""
+"""The row format of journal data: ASCII JSON in text columns, which every database accepts."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 
 from codemode.executions.journal.seals import NOT_AS_WRITTEN
 
-#: From this many characters on the value of an outcome is not parsed.
+#: Outcomes from this many characters on keep their value as unparsed text.
 _LARGE = 1 << 16
 
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
-#: The kind, the content and the value of an entry.
+#: Kind, content and value of an entry.
 Line = tuple[str, str, bytes | None]
 
 encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def given_text(execution: NewExecution) -> str:
-    """What never changes of an execution."""
+    """Return the fixed facts of an execution as text."""
     return encode({**asdict(execution), "seed": execution.seed.hex()})
 
 
@@ -53,13 +53,13 @@ _GIVEN: dict[str, type | tuple[type, ...]] = {
 
 
 def stored(row: Sequence[Any], seals: Seals, *, has_outcome: bool = True) -> StoredExecution:
-    """From (id, given, status, server, lease_until_us, created_us, updated_us, ended_us, outcome) and its seals.
+    """Parse (id, given, status, server, lease_until_us, created_us, updated_us, ended_us, outcome) and its seals.
 
-    These are (seal, number, project, owner, request_key, request_digest, outcome_seal, sealed_to, seal of the last
+    The seals are (seal, number, project, owner, request_key, request_digest, outcome_seal, sealed_to, seal of the last
     entry). Raises JournalDamaged.
     """
     execution, given, status, server, lease_until_us, created_us, updated_us, ended_us, outcome, *sealed = row
-    with readable("what was given", execution):
+    with readable("the request", execution):
         is_sealed = seals.is_sealed(sealed[1], status)
         if is_sealed:
             seals.require_given((*sealed[:6], given))
@@ -68,7 +68,7 @@ def stored(row: Sequence[Any], seals: Seals, *, has_outcome: bool = True) -> Sto
         check_types(data, _GIVEN)
         data |= {"seed": bytes.fromhex(data["seed"]), "credentials": tuple(data["credentials"])}
         if data["id"] != execution:
-            raise ValueError("it is that of another execution")
+            raise ValueError("it belongs to another execution")
         whole = NewExecution(**data)
     with readable("the outcome", execution):
         if is_sealed and has_outcome:
@@ -80,7 +80,7 @@ def stored(row: Sequence[Any], seals: Seals, *, has_outcome: bool = True) -> Sto
 
 
 def outcome_text(outcome: Any) -> str:
-    """An outcome as it is written: a large value in it stays the text that it is, which is not ASCII alone."""
+    """Return an outcome as text. A large value stays as it is, and may not be ASCII."""
     value = outcome.get("value") if type(outcome) is dict else None
     if type(value) is not JsonText:
         return encode(outcome)
@@ -89,7 +89,7 @@ def outcome_text(outcome: Any) -> str:
 
 
 def _outcome(text: str) -> Any:
-    """An outcome as it was written, a large value in it as text. Raises ValueError."""
+    """Parse an outcome, and leave a large value as text. Raises ValueError."""
     if len(text) < _LARGE:
         return json.loads(text)
     try:
@@ -103,7 +103,7 @@ def _outcome(text: str) -> Any:
 
 
 def listed(row: Sequence[Any], seals: Seals) -> StoredExecution:
-    """From an owner and what `stored` takes, without the outcome; what is damaged is said in it."""
+    """Parse an owner and the columns of `stored`, without the outcome. Damage becomes a field of the result."""
     owner, *rest = row
     try:
         return stored(rest, seals, has_outcome=False)
@@ -115,12 +115,12 @@ def listed(row: Sequence[Any], seals: Seals) -> StoredExecution:
 
 
 def line(entry: JournalEntry) -> Line:
-    """Return an entry as it is written. Raises TypeError where its data is not JSON."""
+    """Return an entry as a row. Raises TypeError if its data is not JSON."""
     return entry.kind, encode((entry.path, entry.data)), entry.value
 
 
 def entry(row: Sequence[Any], execution: str) -> JournalEntry:
-    """From (sequence, kind, at_us, content, value). Raises JournalDamaged."""
+    """Parse (sequence, kind, at_us, content, value). Raises JournalDamaged."""
     sequence, kind, at_us, content, value = row
     with readable(f"entry {sequence}", execution):
         path, data = json.loads(content)
@@ -128,9 +128,9 @@ def entry(row: Sequence[Any], execution: str) -> JournalEntry:
     return JournalEntry(kind, path, data, value, sequence, at_us)
 
 
-def require_chain(found: Sequence[Sequence[Any]], seals: Seals, before: bytes, execution: str) -> None:
-    """Compare rows of `entry`, each with its seal behind it, with their seals. Raises JournalDamaged."""
-    for sequence, kind, _, content, value, seal, *_ in found:
+def require_chain(entry_rows: Sequence[Sequence[Any]], seals: Seals, before: bytes, execution: str) -> None:
+    """Check rows of `entry`, each followed by its seal, against their seals. Raises JournalDamaged."""
+    for sequence, kind, _, content, value, seal, *_ in entry_rows:
         with readable(f"entry {sequence}", execution):
             if not seals.holds(seal, b"entry", before, sequence, kind, content, value):
                 raise ValueError(NOT_AS_WRITTEN)
@@ -138,20 +138,20 @@ def require_chain(found: Sequence[Sequence[Any]], seals: Seals, before: bytes, e
 
 
 def asked_text(call: PendingCall) -> str:
-    """The question, as a person sees it."""
+    """Return the question as shown to a person."""
     asked = {"path": call.path, "tool": call.tool, "arguments": dict(call.arguments), "reason": call.reason}
     return encode(asked | {"host": call.host})
 
 
 def answer_text(decision: Decision) -> str:
-    """The answer, besides its verdict."""
+    """Return the answer without its verdict."""
     return encode({"by": decision.by, "note": decision.note, "value": decision.value})
 
 
 def pending_call(row: Sequence[Any], seals: Seals) -> PendingCall:
-    """From (id, execution, asked_us, digest, kind, asked, verdict, answer, decided_us) and its seals.
+    """Parse (id, execution, asked_us, digest, kind, asked, verdict, answer, decided_us) and its seals.
 
-    These are (seal, verdict_seal, number of the execution, its status). Raises JournalDamaged.
+    The seals are (seal, verdict_seal, number of the execution, its status). Raises JournalDamaged.
     """
     identity, execution, asked_us, digest, kind, asked, verdict, answer, decided_us, *sealed = row
     seal, verdict_seal, number, status = sealed
@@ -174,7 +174,7 @@ def pending_call(row: Sequence[Any], seals: Seals) -> PendingCall:
 
 
 def listed_call(row: Sequence[Any], seals: Seals) -> PendingCall:
-    """From what `pending_call` takes; what is damaged is said in it."""
+    """Parse the columns of `pending_call`. Damage becomes a field of the result."""
     try:
         return pending_call(row, seals)
     except JournalDamaged as error:

@@ -1,12 +1,12 @@
-"""Seals: keyed codes over what the journal holds, so that a row that was edited by hand is seen to be damaged.
+"""Seals: message authentication codes over journal rows, which reveal edits by hand.
 
-They bind what was given to its execution and project, what a person is shown to the digest of what is sent, an answer
-to its question, and each entry to all before it. Whoever has not the key can neither change nor add a row. Two things
-no code in the same database can show: that the end of an execution that still runs was cut off, and that all rows of
-one were put back as they were earlier.
+They bind an execution's fixed facts to its project, a question to the digest of what is sent, an answer to its
+question, and each entry to all earlier ones. Without the key, no row can be changed or added. Two attacks cannot be
+detected from inside the database: truncating a running execution, and restoring all rows of an execution to an earlier
+state.
 
-A seal is BLAKE2b in keyed mode (RFC 7693), a message authentication code by itself: a third of the time of HMAC for
-what is small. What is large goes in as its SHA-256, which processors have instructions for.
+A seal is BLAKE2b in keyed mode (RFC 7693), which for small data takes a third of the time of HMAC. Large data enters as
+its SHA-256, which processors accelerate.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
 
     Part = str | bytes | int | None
 
-#: Bytes of a seal.
+#: Size of a seal, in bytes.
 SEAL_BYTES = 16
 
 _LARGE_BYTES = 4096
 
-#: Executions of which the last entry is remembered; more run on no server at once.
+#: Executions whose last entry is remembered; more than run on one server at a time.
 _REMEMBERED = 4096
 
-NOT_AS_WRITTEN = "it is not as it was written: its seal does not hold"
+NOT_AS_WRITTEN = "its seal does not match: it was changed after it was written"
 
 
 class Lasts(OrderedDict["Lease", tuple[int, bytes]]):
-    """The last entry, by its number or place, and its seal, of what a server holds: it alone adds to that.
+    """The last entry (number or place) and its seal for each lease of this server, which alone appends to it.
 
-    A look at the row would cost as much as writing it. Those that were written longest ago are forgotten.
+    Looking it up would cost as much as a write. The least recently written are forgotten.
     """
 
     def remember(self, lease: Lease, last: tuple[int, bytes]) -> None:
-        """Note what was written."""
+        """Remember what was written."""
         self[lease] = last
         self.move_to_end(lease)
         while len(self) > _REMEMBERED:
@@ -53,9 +53,9 @@ class Lasts(OrderedDict["Lease", tuple[int, bytes]]):
 
 
 class Seals:
-    """The seals of one project with the journal's key.
+    """The seals of one project, made with the journal's key.
 
-    Executions with a number up to `sealed_from` are of an earlier version: they have no seals, and have ended.
+    Executions numbered up to `sealed_from` come from an earlier version: they have ended and have no seals.
     """
 
     def __init__(self, key: DigestKey, project: str = "") -> None:
@@ -66,38 +66,38 @@ class Seals:
         self._code = lru_cache(16)(lambda kind: blake2b(key=key.for_seals, digest_size=SEAL_BYTES, person=kind))
 
     def seal(self, kind: bytes, *parts: Part) -> bytes:
-        """The seal over parts, in this order; `kind` (16 bytes at most) keeps one from passing for another's."""
+        """Return the seal over parts, in order. `kind` (at most 16 bytes) separates the purposes of seals."""
         code = self._code(kind).copy()
         code.update(b"".join(_framed(part) for part in parts))
         return code.digest()
 
     def holds(self, seal: bytes | None, kind: bytes, *parts: Part) -> bool:
-        """Whether a seal is that of the parts."""
+        """Return whether a seal matches the parts."""
         return seal is not None and hmac.compare_digest(bytes(seal), self.seal(kind, *parts))
 
     def require(self, seal: bytes | None, kind: bytes, *parts: Part) -> None:
-        """Raise ValueError where a seal is not that of the parts."""
+        """Raise ValueError if a seal does not match the parts."""
         if not self.holds(seal, kind, *parts):
             raise ValueError(NOT_AS_WRITTEN)
 
     def entry(self, before: bytes, sequence: int, line: tuple[str, str, bytes | None]) -> bytes:
-        """The seal of an entry; `before` is that of the one before, or of what was given."""
+        """Return the seal of an entry. `before` is the seal of the previous entry, or of the fixed facts."""
         return self.seal(b"entry", before, sequence, *line)
 
     def outcome(self, execution: str, sealed_to: int, last: bytes | None, status: str, text: str) -> bytes:
-        """The seal of an outcome with the number of entries before it, and the seal of the last of these."""
+        """Return the seal of an outcome, over the number of entries before it and the seal of the last one."""
         return self.seal(b"outcome", execution, sealed_to, last, status, text)
 
     def verdict(self, question: str, asked: bytes, verdict: str, answer: str, now: int) -> bytes:
-        """The seal of an answer to the question that has the seal `asked`."""
+        """Return the seal of an answer to the question with the seal `asked`."""
         return self.seal(b"verdict", question, asked, verdict, answer, now)
 
     def is_sealed(self, number: int, status: str) -> bool:
-        """Whether an execution has seals. Raises ValueError for one that may go on, and has none."""
+        """Return whether an execution has seals. Raises ValueError for an open one without seals."""
         if number > self.sealed_from:
             return True
         if status in OPEN:
-            raise ValueError("it is of an earlier version, and has not ended")
+            raise ValueError("it is from an earlier version, and has not ended")
         return False
 
     def require_given(self, row: Sequence[Part]) -> None:
@@ -108,7 +108,7 @@ class Seals:
     def require_outcome(self, status: str, outcome: str | None, row: Sequence[Part]) -> None:
         """Check (seal, id, number of entries, seal of the last) of an outcome. Raises ValueError.
 
-        What was paused keeps that outcome while it runs again, and where it has expired.
+        The outcome of a pause remains while the execution runs again, and if it expires.
         """
         if outcome is None:
             if status not in ("queued", "running"):
@@ -124,7 +124,7 @@ def _bytes(part: Part) -> bytes | None:
 
 
 def _framed(part: Part) -> bytes:
-    """A part with its length, or two parts could be cut at another place."""
+    """Return a part with its length, so that no two lists of parts have the same encoding."""
     if part is None:
         return b"-"
     data = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")

@@ -1,7 +1,7 @@
-"""The space that executions take in a journal, and the removal of those that have ended.
+"""The space that executions take in a journal, and the removal of ended executions.
 
-The table `space` has the bytes of each owner: those of open executions, which are never removed, and those of ended
-ones. An execution is measured when it pauses or ends; what still runs is counted as of its last pause.
+The table `space` holds the bytes of each owner: those of open executions, which are never removed, and those of ended
+ones. An execution is measured when it pauses or ends; a running one counts with its size at the last pause.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from codemode.executions.journal.statements import Statement, Statements, Transa
 if TYPE_CHECKING:
     from codemode.executions.journal.base import Retention
 
-#: Executions, and bytes of them, that one transaction removes at most: others must not wait long for their turn.
+#: Largest number of executions, and of their bytes, that one transaction removes, so that others need not wait long.
 BATCH = 20
 BATCH_BYTES = 4 * 1024 * 1024
 
@@ -23,31 +23,31 @@ _MEASURED_AT_ONCE = 5000
 _SECOND_US = 1_000_000
 _GIB = 1024**3
 
-#: An execution by its end. The number tells those apart that ended in the same microsecond.
+#: The end of an execution: time and number. The number separates ends in the same microsecond.
 End = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Bytes that a project may keep, and each owner of its executions."""
+    """Largest number of bytes for a project, and for each owner."""
 
     all: int = 1 << 62
     per_key: int = 1 << 62
 
 
 def places(number: int) -> tuple[int, int]:
-    """The first and the last place that an entry of an execution may have."""
+    """Return the first and last place that an entry of an execution can have."""
     return number << 32, (number + 1) << 32
 
 
 def require_room(project: str, owner: str, bounds: Bounds) -> Transaction[None]:
-    """Raise JournalFull where what may not be removed exceeds a bound."""
-    found = yield Statement(
+    """Raise JournalFull if unremovable data exceeds a bound."""
+    sums = yield Statement(
         "SELECT coalesce(sum(open_bytes), 0), coalesce(sum(CASE WHEN owner = $2 THEN open_bytes END), 0)"
         " FROM space WHERE project = $1",
         (project, owner),
     )
-    of_all, of_owner = (int(one) for one in found[0])
+    of_all, of_owner = (int(one) for one in sums[0])
     if of_owner >= bounds.per_key:
         whose = f"the open executions of the key {owner!r}"
         raise _full(whose, of_owner, "keep_bytes_per_key", bounds.per_key)
@@ -57,7 +57,7 @@ def require_room(project: str, owner: str, bounds: Bounds) -> Transaction[None]:
 
 def _full(whose: str, taken: int, setting: str, bound: int) -> JournalFull:
     return JournalFull(
-        f"the journal is full: {whose} take {_shown(taken)}, and journal.{setting} is {_shown(bound)}; decide or"
+        f"the journal is full: {whose} take {_shown(taken)}, and journal.{setting} allows {_shown(bound)}; decide or"
         " cancel paused executions (`codemode approvals list`, `codemode executions list --status paused`), or raise"
         f" journal.{setting}; nothing was run"
     )
@@ -68,9 +68,9 @@ def _shown(size: int) -> str:
 
 
 def settle(project: str, execution: str, bounds: Bounds) -> Transaction[None]:
-    """Measure an execution that has paused or ended, and make room where that exceeds a bound.
+    """Measure an execution that has paused or ended, and free space if a bound is exceeded.
 
-    Its row is locked by who calls this. At most `BATCH` others are removed; the next one that ends removes more.
+    The caller has locked the row. At most `BATCH` other executions are removed; the next end removes more.
     """
     (row,) = yield Statement("SELECT number, owner, bytes, ended_us FROM executions WHERE id = $1", (execution,))
     number, owner, before, ended_us = row
@@ -78,12 +78,12 @@ def settle(project: str, execution: str, bounds: Bounds) -> Transaction[None]:
     yield Statement("UPDATE executions SET bytes = $1 WHERE id = $2", (taken, execution))
     opened, ended = (-before, taken) if ended_us else (taken - before, 0)
     yield from add(project, owner, opened, ended)
-    found = yield Statement(
+    sums = yield Statement(
         "SELECT coalesce(sum(open_bytes + ended_bytes), 0),"
         " coalesce(sum(CASE WHEN owner = $2 THEN open_bytes + ended_bytes END), 0) FROM space WHERE project = $1",
         (project, owner),
     )
-    of_all, of_owner = (int(one) for one in found[0])
+    of_all, of_owner = (int(one) for one in sums[0])
     if of_owner > bounds.per_key:
         yield from _remove_oldest(project, of_owner - bounds.per_key, number, owner)
     elif of_all > bounds.all:
@@ -116,7 +116,7 @@ INSERT INTO space SELECT project, owner, coalesce(sum(CASE WHEN ended_us = 0 THE
 
 
 def measure_all() -> Transaction[None]:
-    """Measure what an earlier version recorded, in parts: one statement over all may take longer than it may."""
+    """Measure executions of an earlier version in steps, because a single statement may exceed the time limit."""
     last = yield Statement("SELECT coalesce(max(number), 0) FROM executions")
     for before in range(0, last[0][0], _MEASURED_AT_ONCE):
         yield Statement(_MEASURE_SOME, (before, before + _MEASURED_AT_ONCE))
@@ -124,7 +124,7 @@ def measure_all() -> Transaction[None]:
 
 
 def add(project: str, owner: str, opened: int, ended: int) -> Transaction[None]:
-    """Add bytes, or take them away, of an owner's open executions and of the ended ones."""
+    """Change the byte counts of an owner's open and ended executions. Negative numbers subtract."""
     yield Statement(
         "INSERT INTO space (project, owner, open_bytes, ended_bytes) VALUES ($1, $2, $3, $4)"
         " ON CONFLICT (project, owner) DO UPDATE SET open_bytes = space.open_bytes + excluded.open_bytes,"
@@ -134,7 +134,7 @@ def add(project: str, owner: str, opened: int, ended: int) -> Transaction[None]:
 
 
 def _remove_oldest(project: str, excess: int, but: int, owner: str = "") -> Transaction[None]:
-    """Remove the oldest ended executions, but for one, until the excess is gone; at most `BATCH` of them."""
+    """Remove the oldest ended executions except `but`, at most `BATCH`, until the excess is gone."""
     mine = " AND owner = $4" if owner else ""
     oldest = yield Statement(
         "SELECT number, bytes FROM executions WHERE project = $1 AND ended_us > 0 AND number <> $2"
@@ -151,7 +151,7 @@ def _remove_oldest(project: str, excess: int, but: int, owner: str = "") -> Tran
 
 
 def watermark(project: str, retention: Retention, bounds: Bounds) -> Transaction[End]:
-    """The end up to which ended executions are too old, too many, or take too much space together."""
+    """Return the end up to which executions are removed: too old, too many, or too large together."""
     now = yield from now_us()
     last = (now - int(retention.age_s * _SECOND_US), 1 << 62)
     many = yield Statement(
@@ -159,12 +159,12 @@ def watermark(project: str, retention: Retention, bounds: Bounds) -> Transaction
         " ORDER BY ended_us DESC, number DESC LIMIT 1 OFFSET $2",
         (project, retention.count),
     )
-    found = yield Statement(
+    sums = yield Statement(
         "SELECT coalesce(sum(open_bytes + ended_bytes), 0), coalesce(sum(ended_bytes), 0) FROM space"
         " WHERE project = $1",
         (project,),
     )
-    taken, ended = (int(one) for one in found[0])
+    taken, ended = (int(one) for one in sums[0])
     large: list[End] = []
     if taken > bounds.all and ended:
         large = yield from _until_freed(project, taken - bounds.all)
@@ -172,23 +172,23 @@ def watermark(project: str, retention: Retention, bounds: Bounds) -> Transaction
 
 
 def _until_freed(project: str, excess: int) -> Transaction[list[End]]:
-    """The end up to which the oldest take these bytes; it looks at a thousand of them, and the next time at more."""
+    """Return the end up to which the oldest executions take these bytes. Look at a thousand of them per step."""
     oldest = yield Statement(
         "SELECT ended_us, number, bytes FROM executions WHERE project = $1 AND ended_us > 0"
         " ORDER BY ended_us, number LIMIT 1000",
         (project,),
     )
-    found: list[End] = []
+    until: list[End] = []
     for ended_us, number, taken in oldest:
         if excess <= 0:
             break
-        found = [(ended_us, number)]
+        until = [(ended_us, number)]
         excess -= taken
-    return found
+    return until
 
 
 def remove(project: str, until: End) -> Transaction[int]:
-    """Remove some executions that ended up to a watermark, the oldest first; returns how many were found."""
+    """Remove some executions up to a watermark, oldest first. Return the number found."""
     oldest = yield Statement(
         "SELECT number, bytes FROM executions WHERE project = $1 AND ended_us > 0 AND (ended_us, number) <= ($2, $3)"
         " ORDER BY ended_us, number LIMIT $4",
@@ -206,7 +206,7 @@ def remove(project: str, until: End) -> Transaction[int]:
 
 
 def _delete(project: str, numbers: list[int]) -> Transaction[None]:
-    """Remove these executions with all that they own. Of several servers at once one does it."""
+    """Remove executions with all their rows. Among concurrent servers one does it."""
     removed: list[tuple[int, str]] = []
     freed: dict[str, int] = {}
     for number in numbers:

@@ -1,4 +1,4 @@
-"""What the stores in SQL have in common: each method of a journal is one transaction."""
+"""The common part of the SQL stores: each journal method is one transaction."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from codemode.executions.journal.statements import Result, Transaction
 
 
-#: How much longer than a step of pruning the pause behind it is.
+#: Pause after a pruning step, as a multiple of the step's duration.
 _PAUSE = 4.0
 
-#: The pause between steps that give space back.
+#: Pause between steps that return free space, in seconds.
 _PAUSE_S = 0.02
 
 
 class SqlJournal(ABC):
-    """`codemode.executions.journal.base.Journal` but for opening, closing and appending: these each does its way."""
+    """A `codemode.executions.journal.base.Journal` without open, close and append, which each store implements."""
 
     def __init__(self, key: DigestKey, server: str, lease_s: float, project: str, bounds: Bounds | None) -> None:
         self.server = server
@@ -50,14 +50,14 @@ class SqlJournal(ABC):
 
     @abstractmethod
     async def _write(self, transaction: Transaction[Result]) -> Result:
-        """Carry out a transaction. Raises JournalUnavailable, and what the transaction raises."""
+        """Execute a transaction. Raises JournalUnavailable, and what the transaction raises."""
 
     @abstractmethod
     async def _read(self, transaction: Transaction[Result]) -> Result:
-        """Carry out a transaction that changes nothing, likewise."""
+        """Execute a read-only transaction, likewise."""
 
     def _is_dead(self, server: str) -> bool:
-        """Whether a server is known to have ended, before its lease has run out."""
+        """Return whether a server is known to have ended before its lease has run out."""
         return False
 
     def digest(self, value: Any) -> str:
@@ -119,20 +119,20 @@ class SqlJournal(ABC):
         removed = 0
         while some := await self._paced(transactions.expire(self._seals, retention)):
             expired.extend(some)
-        while count := await self._pruned(retention):
+        while count := await self._prune_once(retention):
             removed += count
         is_more = True
         while is_more:
-            is_more = await self._space_given_back()
+            is_more = await self._give_back_space()
             await asyncio.sleep(_PAUSE_S)
         return Pruned(tuple(expired), removed)
 
     async def damages(self) -> tuple[str, ...]:
-        """See `Journal.damages`. A database server has tools of its own for that."""
+        """See `Journal.damages`. Database servers have their own tools."""
         return ()
 
-    async def _pruned(self, retention: Retention) -> int:
-        """Remove what was beyond retention at one time; returns how many."""
+    async def _prune_once(self, retention: Retention) -> int:
+        """Remove what is beyond retention now. Return the number removed."""
         project = self._seals.project
         until = await self._read(space.watermark(project, retention, self._bounds))
         removed = 0
@@ -141,12 +141,12 @@ class SqlJournal(ABC):
         return removed
 
     async def _paced(self, transaction: Transaction[Result]) -> Result:
-        """Carry out one of many transactions, and leave the store to others for longer than it took."""
+        """Execute one of many transactions, then leave the store to others for longer than it took."""
         begun = time.monotonic()
         result = await self._write(transaction)
         await asyncio.sleep(_PAUSE * (time.monotonic() - begun))
         return result
 
-    async def _space_given_back(self) -> bool:
-        """Return some free space to the file system, where the store does not by itself; whether there is more."""
+    async def _give_back_space(self) -> bool:
+        """Return some free space to the file system if the store does not do so itself. Return whether more is left."""
         return False

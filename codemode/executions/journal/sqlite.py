@@ -1,8 +1,8 @@
-"""The journal in one SQLite file, for any number of processes of one machine.
+"""The journal in one SQLite file, for any number of processes on one machine.
 
-Appends run on the event loop: a transaction takes less time than handing it to a thread. Only where the file is locked
-by another process, where there is much to write, or where each write is to survive a power cut, a thread takes its time
-over it, and what comes meanwhile is written next. Everything else runs in a thread, on a connection of its own.
+Appends run on the event loop, because a transaction takes less time than a handover to a thread. A thread writes
+instead if another process has locked the file, if there is much to write, or if writes must survive a power cut; later
+appends then wait for it. Everything else runs in a thread on a connection of its own.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: How long a write waits for other processes. Theirs take milliseconds; what holds the file longer is no server.
+#: Time limit for other processes' locks, in seconds. A server's lock takes milliseconds.
 PATIENCE_S = 10.0
 
-#: Bytes that are written on the event loop at most: as much as takes about a millisecond.
+#: Largest append on the event loop, in bytes: about a millisecond's work.
 AT_ONCE_BYTES = 256 * 1024
 
 
-#: Free pages that stay in the file for what comes next, and how many are cut off in one step.
+#: Free pages kept in the file for reuse, and pages returned per step.
 SPARE_PAGES = 1024
 _VACUUM_PAGES = 256
 _INCREMENTAL = 2
 
 
 class SqliteJournal(SqlJournal):
-    """A journal in `file`, which is made with mode 0600, its folder with 0700."""
+    """A journal in `file`, created with mode 0600 in a folder with mode 0700."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class SqliteJournal(SqlJournal):
         try:
             await self._in_thread(self._open)
         except BaseException:
-            await self._in_thread(self._close)  # the thread stays: it may be opened later
+            await self._in_thread(self._close)  # keep the thread for a later open
             raise
 
     async def aclose(self) -> None:
@@ -94,12 +94,12 @@ class SqliteJournal(SqlJournal):
         return await self._group.add(lease, entries, at_once=at_once)
 
     async def prune(self, retention: Retention) -> Pruned:
-        """See `Journal.prune`; looks for damage afterwards, so that it is noticed before its pages are needed."""
+        """See `Journal.prune`. Afterwards, check for damage, to report it before the damaged pages are needed."""
         pruned = await super().prune(retention)
-        found = await self._damages("quick_check", 1)
-        if found:
-            self._lose(f"it is damaged ({found[0]}): stop all servers, see `codemode journal check`, put back a copy")
-            self._require_found()
+        damage = await self._damages("quick_check", 1)
+        if damage:
+            self._lose(f"it is damaged ({damage[0]}): stop all servers, run `codemode journal check`, restore a backup")
+            self._require_usable()
         return pruned
 
     async def damages(self) -> tuple[str, ...]:
@@ -112,7 +112,7 @@ class SqliteJournal(SqlJournal):
         except sqlite3.Error as error:
             raise self._unavailable(_reason(error)) from error
 
-    # The rest runs in the thread, but for what says otherwise.
+    # Methods below run in the thread unless their docstring says otherwise.
 
     def _open(self) -> None:
         try:
@@ -120,7 +120,7 @@ class SqliteJournal(SqlJournal):
             self._file.touch(mode=0o600)
             self._file.chmod(0o600)
             self._desk = self._connect(PATIENCE_S)
-            self._desk.execute("PRAGMA auto_vacuum = INCREMENTAL")  # heeded where the file is new
+            self._desk.execute("PRAGMA auto_vacuum = INCREMENTAL")  # takes effect in a new file
             _use_write_ahead_file(self._desk)
             note = "PRAGMA user_version = {}"
             carry_out(self._desk, prepare(_version(), "sqlite", note, self._seals, str(self._file)))
@@ -151,26 +151,26 @@ class SqliteJournal(SqlJournal):
         return await asyncio.get_running_loop().run_in_executor(self._thread, partial(function, *arguments))
 
     async def _write(self, transaction: Transaction[Result]) -> Result:
-        return await self._in_thread(self._carried_out, transaction, "IMMEDIATE")  # type: ignore[no-any-return]
+        return await self._in_thread(self._carry_out, transaction, "IMMEDIATE")  # type: ignore[no-any-return]
 
     async def _read(self, transaction: Transaction[Result]) -> Result:
-        return await self._in_thread(self._carried_out, transaction, "DEFERRED")  # type: ignore[no-any-return]
+        return await self._in_thread(self._carry_out, transaction, "DEFERRED")  # type: ignore[no-any-return]
 
-    def _carried_out(self, transaction: Transaction[Result], mode: str) -> Result:
+    def _carry_out(self, transaction: Transaction[Result], mode: str) -> Result:
         if not self._lost and identity(self._file) != self._identity:
-            self._lose("it was deleted or replaced while this server has it open: stop all servers, put it back")
-        self._require_found()
+            self._lose("it was deleted or replaced while this server had it open: stop all servers, then restore it")
+        self._require_usable()
         try:
             return carry_out(self._desk, transaction, mode)
         except sqlite3.Error as error:
             raise self._unavailable(_reason(error)) from error
 
-    async def _space_given_back(self) -> bool:
-        """A file of an earlier version only uses its free pages again."""
-        return await self._in_thread(self._vacuumed)  # type: ignore[no-any-return]
+    async def _give_back_space(self) -> bool:
+        """Return pages. A file of an earlier version only reuses its free pages."""
+        return await self._in_thread(self._vacuum)  # type: ignore[no-any-return]
 
-    def _vacuumed(self) -> bool:
-        """Cut some free pages off; whether there are more of them than are worth keeping."""
+    def _vacuum(self) -> bool:
+        """Return some free pages to the file system. Return whether more than the spare pages are left."""
         try:
             (kind,) = self._desk.execute("PRAGMA auto_vacuum").fetchone()
             (free,) = self._desk.execute("PRAGMA freelist_count").fetchone()
@@ -182,17 +182,17 @@ class SqliteJournal(SqlJournal):
         return True
 
     def _lose(self, why: str) -> None:
-        """Refuse everything from now on: what would be written is lost, and what is read may be wrong."""
+        """Reject all operations from now on: writes would be lost, and reads may be wrong."""
         self._lost = why
         log.error("%s", self._unavailable(why))
 
-    def _require_found(self) -> None:
+    def _require_usable(self) -> None:
         if self._lost:
             raise self._unavailable(self._lost)
 
     def _append_at_once(self, writes: Sequence[Write]) -> Written | None:
-        """On the event loop, where it takes no time."""
-        self._require_found()
+        """Append on the event loop. Return None if that would block."""
+        self._require_usable()
         size = sum(len(value) for write in writes for _, _, value in write.lines if value)
         if self._durability == "power" or size > AT_ONCE_BYTES:
             return None
@@ -206,11 +206,11 @@ class SqliteJournal(SqlJournal):
             raise self._unavailable(_reason(error)) from error
 
     async def _append_in_time(self, writes: Sequence[Write]) -> Written:
-        """On the event loop, which waits for a thread."""
+        """Append in a thread, and wait for it on the event loop."""
         return await asyncio.to_thread(self._append_patiently, writes)
 
     def _append_patiently(self, writes: Sequence[Write]) -> Written:
-        self._require_found()
+        self._require_usable()
         try:
             self._appender.execute(f"PRAGMA busy_timeout = {int(PATIENCE_S * 1000)}")
             try:
@@ -229,7 +229,7 @@ def _version() -> Transaction[int]:
 
 
 def carry_out(connection: sqlite3.Connection, transaction: Transaction[Result], mode: str = "IMMEDIATE") -> Result:
-    """A transaction from its beginning to its end. Raises sqlite3.Error, and what the transaction raises."""
+    """Execute a whole transaction. Raises sqlite3.Error, and what the transaction raises."""
     connection.execute(f"BEGIN {mode}")
     try:
         result = _stepped_through(connection, transaction)
@@ -247,7 +247,7 @@ def _stepped_through(connection: sqlite3.Connection, transaction: Transaction[Re
     try:
         while True:
             match step:
-                case Statement(sql, parameters):  # with `IMMEDIATE` all is locked already
+                case Statement(sql, parameters):  # `IMMEDIATE` has locked everything
                     answer = connection.execute(_numbered(sql), parameters).fetchall()
                 case Statements(sql, many):
                     connection.executemany(_numbered(sql), many)
@@ -261,12 +261,12 @@ def _stepped_through(connection: sqlite3.Connection, transaction: Transaction[Re
 
 @cache
 def _numbered(sql: str) -> str:
-    """SQLite writes `$1` as `?1`."""
+    """Return SQL with `$1` in SQLite's form `?1`."""
     return sql.replace("$", "?")
 
 
 def _use_write_ahead_file(connection: sqlite3.Connection) -> None:
-    """Set once for the file. Where several processes make it at once SQLite does not wait by itself."""
+    """Set WAL mode, once for the file. SQLite does not wait by itself when several processes do so."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
@@ -284,9 +284,9 @@ _REASONS = {
     sqlite3.SQLITE_BUSY: f"another process has held its lock for {PATIENCE_S:.0f} s",
     sqlite3.SQLITE_READONLY: "it is read-only",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
-    sqlite3.SQLITE_NOTADB: "it is no SQLite database",
+    sqlite3.SQLITE_NOTADB: "it is not a SQLite database",
     sqlite3.SQLITE_CORRUPT: "it is damaged",
-    sqlite3.SQLITE_IOERR: "the disk does not read or write",
+    sqlite3.SQLITE_IOERR: "the disk cannot be read or written",
 }
 
 

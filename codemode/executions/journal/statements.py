@@ -1,4 +1,4 @@
-"""What a transaction of a journal is made of, for any database; see `transactions`."""
+"""The steps of a journal transaction, for any database. See `transactions`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement and its parameters."""
+    """One statement with its parameters."""
 
     sql: str
     parameters: tuple[Any, ...] = ()
@@ -17,7 +17,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """One statement carried out for each tuple of parameters; it gives no rows."""
+    """One statement, executed for each tuple of parameters. It returns no rows."""
 
     sql: str
     parameters: tuple[tuple[Any, ...], ...]
@@ -25,7 +25,7 @@ class Statements:
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """The time by the clock that all servers of the store share, as one row of one number."""
+    """The time of the clock shared by all servers of the store, as one row with one number."""
 
 
 Result = TypeVar("Result")
@@ -34,5 +34,5 @@ Transaction = Generator[Step, Sequence[Any], Result]
 
 
 def now_us() -> Transaction[int]:
-    """The time, in microseconds since the epoch."""
+    """Return the time, in microseconds since the epoch."""
     return int((yield Now())[0][0])

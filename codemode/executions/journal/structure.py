@@ -1,4 +1,4 @@
-"""Whether a journal's file is still there and whole, while a server has it open."""
+"""Integrity of an open journal file: whether it is still in place and undamaged."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def identity(file: Path) -> tuple[int, int] | None:
-    """The device and the inode of a file; None where there is none."""
+    """Return the device and inode of a file, None if there is no file."""
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 async def damages(file: Path, depth: Depth, most: int) -> tuple[str, ...]:
-    """What SQLite finds wrong with a file, at most so many; in a thread, on a connection of its own.
+    """Return at most `most` problems that SQLite finds in a file. Runs in a thread, on its own connection.
 
-    Whoever gives up stops it. Raises sqlite3.Error where the file cannot be read at all.
+    Cancelling stops the check. Raises sqlite3.Error if the file cannot be read at all.
     """
     connection = _reading(file)
-    looking = asyncio.ensure_future(asyncio.to_thread(_damages, connection, depth, most))
+    check = asyncio.ensure_future(asyncio.to_thread(_damages, connection, depth, most))
     try:
-        return await asyncio.shield(looking)
+        return await asyncio.shield(check)
     except asyncio.CancelledError:
         connection.interrupt()
         raise
     finally:
-        looking.add_done_callback(lambda _: connection.close())
+        check.add_done_callback(lambda _: connection.close())
 
 
 def _reading(file: Path) -> sqlite3.Connection:
@@ -46,8 +46,8 @@ def _reading(file: Path) -> sqlite3.Connection:
 
 def _damages(connection: sqlite3.Connection, depth: Depth, most: int) -> tuple[str, ...]:
     try:
-        with closing(connection.execute(f"PRAGMA {depth}({most})")) as found:
-            lines = tuple(" ".join(str(row[0]).split()) for row in found)
+        with closing(connection.execute(f"PRAGMA {depth}({most})")) as result_rows:
+            lines = tuple(" ".join(str(row[0]).split()) for row in result_rows)
     except sqlite3.DatabaseError as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
             return (str(error),)

@@ -1,8 +1,8 @@
-"""What a journal in SQL does, one transaction a function, without saying to which database or when.
+"""The transactions of a SQL journal, one function each, independent of the database.
 
-A transaction is a generator: it yields a statement, is sent the rows, and returns its result; what it raises undoes it.
-So SQLite carries it out in one go and PostgreSQL across a network, and there is one truth about leases and answers.
-Parameters are numbered (`$1`); a conditional `UPDATE … RETURNING` decides who of several was first.
+A transaction is a generator: it yields a statement, receives the rows, and returns its result. An exception rolls it
+back. SQLite executes it in one step, PostgreSQL across a network, and both share the rules for leases and decisions.
+Parameters are numbered (`$1`). A conditional `UPDATE … RETURNING` decides which of several writers is first.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from codemode.executions.journal.group import Write
     from codemode.executions.journal.seals import Seals
 
-#: Values larger than this are kept apart from the entries, so that a page of those holds many. A page of SQLite.
+#: Values above this size are stored apart, so that one page holds many entries. One page of SQLite.
 SPILL_BYTES = 4096
 
 _SECOND_US = 1_000_000
@@ -73,9 +73,9 @@ def _refuse_request(project: str, execution: NewExecution) -> Transaction[None]:
     )
     earlier, digest = found[0]
     if digest == execution.request_digest:
-        message = f"this request was made before: see execution {earlier}"
+        message = f"this request was already made: see execution {earlier}"
         raise RequestRepeated(message, execution=earlier)
-    message = f"the idempotency key was used for another request, execution {earlier}; use a new key for a new request"
+    message = f"the idempotency key was already used for another request, execution {earlier}; use a new key"
     raise RequestConflict(message, execution=earlier)
 
 
@@ -89,38 +89,38 @@ _STORED = (
 
 def get(seals: Seals, execution: str) -> Transaction[StoredExecution]:
     """See `Journal.get`."""
-    found = yield Statement(
+    matching = yield Statement(
         f"SELECT {_STORED.format(outcome='outcome')} WHERE id = $1 AND project = $2", (execution, seals.project)
     )
-    if not found:
+    if not matching:
         raise ExecutionNotFound(execution)
-    return rows.stored(found[0], seals)
+    return rows.stored(matching[0], seals)
 
 
 def list_executions(
     seals: Seals, owner: str, status: str, limit: int, before: str
 ) -> Transaction[tuple[StoredExecution, ...]]:
-    """See `Journal.list`; "" stands for every owner, every status, and the newest."""
-    found = yield Statement(
+    """See `Journal.list`. An empty string means every owner, every status, or the newest."""
+    listed = yield Statement(
         f"SELECT owner, {_STORED.format(outcome='NULL')} WHERE project = $5 AND ($1 = '' OR owner = $1)"
         " AND ($2 = '' OR status = $2)"
         " AND ($3 = '' OR (created_us, id) < (SELECT created_us, id FROM executions WHERE id = $3))"
         " ORDER BY created_us DESC, id DESC LIMIT $4",
         (owner, status, before, limit, seals.project),
     )
-    return tuple(rows.listed(row, seals) for row in found)
+    return tuple(rows.listed(row, seals) for row in listed)
 
 
 def claim(project: str, execution: str, server: str, lease_s: float, is_dead: IsDead) -> Transaction[Lease]:
     """See `Journal.claim`."""
     now = yield from now_us()
-    found = yield Statement(
+    matching = yield Statement(
         "SELECT status, server, lease_until_us, generation FROM executions WHERE id = $1 AND project = $2",
         (execution, project),
     )
-    if not found:
+    if not matching:
         raise ExecutionNotFound(execution)
-    status, holder, until_us, generation = found[0]
+    status, holder, until_us, generation = matching[0]
     if status not in OPEN:
         message = f"execution {execution} has ended: {status}"
         raise ExecutionEnded(message, execution=execution)
@@ -132,19 +132,19 @@ def claim(project: str, execution: str, server: str, lease_s: float, is_dead: Is
         (server, now + int(lease_s * _SECOND_US), now, execution, generation, status),
     )
     if not taken:
-        raise _held(execution, "another server, which was first")
+        raise _held(execution, "another server")
     return Lease(execution, server, taken[0][0])
 
 
 def orphans(project: str, is_dead: IsDead) -> Transaction[tuple[str, ...]]:
     """See `Journal.orphans`."""
     now = yield from now_us()
-    found = yield Statement(
+    candidates = yield Statement(
         "SELECT id, server, lease_until_us FROM executions WHERE project = $1 AND status IN ('queued', 'running')"
         " ORDER BY created_us, id",
         (project,),
     )
-    return tuple(one for one, server, until_us in found if until_us <= now or not server or is_dead(server))
+    return tuple(id_ for id_, server, until_us in candidates if until_us <= now or not server or is_dead(server))
 
 
 def renew(executions: Collection[str], server: str, lease_s: float) -> Transaction[frozenset[str]]:
@@ -152,16 +152,16 @@ def renew(executions: Collection[str], server: str, lease_s: float) -> Transacti
     now = yield from now_us()
     held: list[str] = []
     for execution in sorted(executions):
-        found = yield Statement(
+        renewed = yield Statement(
             "UPDATE executions SET lease_until_us = $1 WHERE id = $2 AND server = $3 RETURNING id",
             (now + int(lease_s * _SECOND_US), execution, server),
         )
-        held.extend(row[0] for row in found)
+        held.extend(row[0] for row in renewed)
     return frozenset(held)
 
 
-#: An entry's place is the number of its execution and its own sequence number in one: its whole key, and a short one,
-#: by which entries of one execution stand together.
+#: An entry's place combines the number of its execution and its sequence number. It is a short primary key that keeps
+#: the entries of one execution together.
 SEQUENCE = 0xFFFFFFFF
 _MINE = "place BETWEEN number << 32 AND (number + 1) << 32"
 _LAST = f"coalesce((SELECT max(place) FROM entries WHERE {_MINE}), number << 32)"
@@ -170,16 +170,16 @@ _SEAL = "SELECT coalesce((SELECT seal FROM entries WHERE place = $2), contents.s
 
 
 def held(seals: Seals, lease: Lease) -> Transaction[tuple[int, bytes] | None]:
-    """The place of the last entry of an execution and its seal, None where the lease is lost."""
-    found = yield Statement(_HELD, (lease.execution, lease.generation, lease.server))
-    if not found:
+    """Return the place and seal of an execution's last entry, None if the lease is lost."""
+    last_places = yield Statement(_HELD, (lease.execution, lease.generation, lease.server))
+    if not last_places:
         return None
-    place, known = found[0][0], seals.lasts.get(lease)
+    place, known = last_places[0][0], seals.lasts.get(lease)
     return known if known and known[0] == place else (place, (yield from _seal_at(lease.execution, place)))
 
 
 def _seal_at(execution: str, place: int) -> Transaction[bytes]:
-    """The seal of an entry, or before the first that of what was given."""
+    """Return the seal of an entry, or that of the fixed facts before the first entry."""
     found = yield Statement(_SEAL, (execution, place))
     return bytes(found[0][0] or b"")
 
@@ -188,15 +188,15 @@ _ENTRY = "INSERT INTO entries (place, kind, at_us, content, value, seal) VALUES 
 
 
 def _last(execution: str) -> Transaction[tuple[int, bytes]]:
-    """The place of the last entry of an execution that is locked, and its seal."""
-    found = yield Statement(f"SELECT {_LAST} FROM executions WHERE id = $1", (execution,))
-    return found[0][0], (yield from _seal_at(execution, found[0][0]))
+    """Return the place and seal of the last entry of a locked execution."""
+    last_places = yield Statement(f"SELECT {_LAST} FROM executions WHERE id = $1", (execution,))
+    return last_places[0][0], (yield from _seal_at(execution, last_places[0][0]))
 
 
 def append(seals: Seals, writes: Sequence[Write]) -> Transaction[list[int | LeaseLost]]:
-    """See `Journal.append`, for several at once; a lease that was lost is told in its place, the others are kept.
+    """See `Journal.append`, for several leases. A lost lease is returned in its position; the other writes are kept.
 
-    For a database that lets nobody else write meanwhile; PostgreSQL has a statement of its own.
+    The database must exclude concurrent writes; PostgreSQL has its own statement.
     """
     now = yield from now_us()
     lasts: dict[Lease, tuple[int, bytes] | None] = {}
@@ -232,20 +232,20 @@ def append(seals: Seals, writes: Sequence[Write]) -> Transaction[list[int | Leas
 def read(
     seals: Seals, execution: str, after: int, *, values: bool, most: int | None
 ) -> Transaction[tuple[JournalEntry, ...]]:
-    """See `Journal.read`. With values, and from the first on, each entry is compared with its seal."""
+    """See `Journal.read`. A read from the start with values compares each entry with its seal."""
     value = "COALESCE(entries.value, blobs.value)" if values else "NULL"
     join = " LEFT JOIN blobs USING (place)" if values else ""
     limit = "" if most is None else f" LIMIT {most:d}"
-    found = yield Statement(
+    entry_rows = yield Statement(
         f"SELECT place - (number << 32), kind, at_us, content, {value}, entries.seal, number FROM executions"
         f" JOIN entries ON {_MINE}{join} WHERE id = $1 AND project = $3 AND place > (number << 32) + $2 ORDER BY place"
         + limit,
         (execution, after, seals.project),
     )
-    if found and values and not after and found[0][-1] > seals.sealed_from:
+    if entry_rows and values and not after and entry_rows[0][-1] > seals.sealed_from:
         before = yield from _seal_at(execution, 0)
-        rows.require_chain(found, seals, before, execution)
-    return tuple(rows.entry(row[:5], execution) for row in found)
+        rows.require_chain(entry_rows, seals, before, execution)
+    return tuple(rows.entry(row[:5], execution) for row in entry_rows)
 
 
 def pause(
@@ -288,9 +288,10 @@ def _give_back(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any
 
 
 def note(seals: Seals, execution: str, entry: JournalEntry, status: ExecutionStatus, now: int) -> Transaction[bool]:
-    """Append an entry from outside to an execution that nobody holds; whether it has that status.
+    """Append an outside entry to an execution without a lease. Return whether it has the given status.
 
-    The first statement locks it. What another has appended meanwhile is seen by the next one alone (READ COMMITTED).
+    The first statement locks the row. Entries appended meanwhile are visible to the next statement only (READ
+    COMMITTED).
     """
     mine = yield Statement(
         "UPDATE executions SET updated_us = $1 WHERE id = $2 AND status = $3 RETURNING id", (now, execution, status)
@@ -304,15 +305,15 @@ def note(seals: Seals, execution: str, entry: JournalEntry, status: ExecutionSta
 
 
 def expire(seals: Seals, retention: Retention) -> Transaction[tuple[str, ...]]:
-    """End some of the paused executions that have waited too long; returns their ids."""
+    """End some paused executions that have waited too long. Return their ids."""
     now = yield from now_us()
-    found = yield Statement(
+    candidates = yield Statement(
         "SELECT id FROM executions WHERE project = $3 AND status = 'paused' AND updated_us <= $1"
         " ORDER BY updated_us LIMIT $2",
         (now - int(retention.paused_s * _SECOND_US), BATCH, seals.project),
     )
     expired = []
-    for (execution,) in found:
+    for (execution,) in candidates:
         if (yield from note(seals, execution, JournalEntry("expired"), "paused", now)):
             ended = yield Statement(
                 "UPDATE executions SET status = 'expired', ended_us = $1 WHERE id = $2 RETURNING owner, bytes",
@@ -325,11 +326,11 @@ def expire(seals: Seals, retention: Retention) -> Transaction[tuple[str, ...]]:
 
 
 def _held(execution: str, holder: str) -> LeaseHeld:
-    message = f"execution {execution} is being worked on by {holder}; ask again when it has ended or paused"
+    message = f"execution {execution} is running on {holder}; try again when it has ended or paused"
     return LeaseHeld(message, execution=execution)
 
 
 def lost(lease: Lease) -> LeaseLost:
-    """The error of a server that writes to what another has taken over."""
+    """Return the error for a write to an execution that another server has taken over."""
     message = f"execution {lease.execution} is no longer held by {lease.server}; nothing was recorded"
     return LeaseLost(message, execution=lease.execution)

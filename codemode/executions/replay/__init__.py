@@ -1,1 +1,1 @@
-"""Replay: the recorded run of a program, and how another run repeats it."""
+"""Replay: the record of a run, and how another run repeats it."""

@@ -1,8 +1,8 @@
-"""What an execution depends on besides its program: the policy, versions, where calls go, and definitions of tools.
+"""The dependencies of an execution besides its program: policy, versions, call locations and tool definitions.
 
-Where calls go, and by which reference whose credentials they have, is kept in words; of the rest digests are kept.
-Where one has changed its program might do something else than was recorded, or a call might mean something else than a
-person approved: then it is not taken up again.
+Locations and credential references are recorded as text, everything else as digests. If a dependency has changed, the
+program might behave differently, or a call might mean something else than a person approved. The execution is then not
+continued.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from codemode.settings import PolicySettings
     from codemode.sources.destination import Destination
 
-#: Read once: it is looked for among all packages that are installed.
+#: Read once, because it searches all installed packages.
 _VERSION = version("codemode")
 
 _known: WeakKeyDictionary[Tool, str] = WeakKeyDictionary()
 
 
-#: That places are recorded: an execution of an earlier version has none.
+#: Marks records that contain locations. Earlier versions did not record them.
 _PLACES = "how places are recorded"
 _OF_PLACES = (_PLACES, ADDRESS, CREDENTIALS, WAY)
 
@@ -42,7 +42,7 @@ _OF_PLACES = (_PLACES, ADDRESS, CREDENTIALS, WAY)
 def environment(
     policy: PolicySettings, destinations: Mapping[str, Destination], digest: Callable[[Any], str]
 ) -> dict[str, str]:
-    """Digests, versions and places of what holds for every program of this server now; `digest` is a keyed one."""
+    """Return digests, versions and locations that apply to every program of this server. `digest` is keyed."""
     return {
         _PLACES: "1",
         **{
@@ -58,49 +58,49 @@ def environment(
 
 
 def definition_digest(tool: Tool) -> str:
-    """Digest of what a call of the tool means: its parameters, its effect, and the operation behind it."""
-    found = _known.get(tool)
-    if found is None:
-        servers = getattr(tool.invocation, "servers", ())  # the base path may be that of the document
-        found = _known[tool] = _digest([native(tool), tool.effect, tool.key, servers])
-    return found
+    """Return the digest of a tool's meaning: its parameters, its effect, and the operation behind it."""
+    digest = _known.get(tool)
+    if digest is None:
+        servers = getattr(tool.invocation, "servers", ())  # the base path may come from the source document
+        digest = _known[tool] = _digest([native(tool), tool.effect, tool.key, servers])
+    return digest
 
 
 def changes(
     given: NewExecution, record: Record, now: Mapping[str, str], catalog: Catalog, role: str | None
 ) -> tuple[str, ...]:
-    """What is not as it was when the execution began, or when it called a tool; each named. `role` is its owner's."""
+    """Return a description of each dependency that has changed. `role` is the owner's current role."""
     return (*_of_owner(given, role), *_of_server(given.digests, now), *_of_tools(record, catalog))
 
 
 def _of_owner(given: NewExecution, role: str | None) -> Iterator[str]:
     if role is None:
-        yield f"{given.owner} is not let in any more, or only known once it comes itself"
+        yield f"{given.owner} no longer has access, or its role is unknown until it sends a request"
     elif role != given.role:
-        yield f"the role of {given.owner} was {given.role}, and is {role}"
+        yield f"the role of {given.owner} was {given.role} and is now {role}"
 
 
 def moved(given: NewExecution, now: Mapping[str, str]) -> tuple[str, ...]:
-    """Places that are not as they were when the execution began; each with what it was, and what it is."""
+    """Return a description of each changed location, with the old and the new value."""
     names = {name for name in given.digests if name.startswith(_OF_PLACES)}
     return tuple(_of_server({name: value for name, value in given.digests.items() if name in names}, now))
 
 
 def _of_server(then: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
     if _PLACES not in then:
-        yield "it was recorded by a version that did not record where calls go"
+        yield "it was recorded by an earlier version, which did not record where calls go"
     for name, value in then.items():
-        found = now.get(name, "")
-        if found != value:
+        current = now.get(name, "")
+        if current != value:
             is_readable = "version" in name or name.startswith((ADDRESS, CREDENTIALS))
-            yield f"{name} was {value}, and is {found or 'unknown'}" if is_readable else f"{name} has changed"
+            yield f"{name} was {value} and is now {current or 'unknown'}" if is_readable else f"{name} has changed"
 
 
 def _of_tools(record: Record, catalog: Catalog) -> Iterator[str]:
     for name, digest in record.schemas.items():
         if name not in catalog:
             reason = catalog.unavailable.get(name.partition(".")[0])
-            yield f"{name} is not there any more" if reason is None else f"{name} is unavailable: {reason}"
+            yield f"{name} no longer exists" if reason is None else f"{name} is unavailable: {reason}"
         elif definition_digest(catalog.get(name)) != digest:
             yield f"the definition of {name} has changed"
 

@@ -1,4 +1,4 @@
-"""How recorded calls end: as the journal has it, and as the program sees it."""
+"""The ends of recorded calls, in the journal's form and in the program's."""
 
 from __future__ import annotations
 
@@ -25,16 +25,19 @@ if TYPE_CHECKING:
 
 
 def stopped(error: CodeModeError, *, has_sent: bool) -> Failure:
-    """Why a program that cannot be recorded any more was stopped: what it had sent before is not called unsent."""
-    said = error.for_model()
+    """Return the failure of a program that was stopped because it cannot be recorded.
+
+    If calls were sent before, the message does not claim that nothing was sent.
+    """
+    message = error.for_model()
     if has_sent:
-        said = re.split(r"; nothing was (?:sent|recorded)", said)[0]
-        said += "; the program was stopped there, and nothing more is sent: `calls` tells what was sent before"
-    return Failure(type(error).__name__, said)
+        message = re.split(r"; nothing was (?:sent|recorded)", message)[0]
+        message += "; the program was stopped and sends nothing more: `calls` lists what was sent before"
+    return Failure(type(error).__name__, message)
 
 
 async def send_in_doubt(send: Send, judged: JudgedCall, context: CallContext) -> ToolOutcome:
-    """Send a write once more that may have been done: an error does not say that it was not."""
+    """Send a write again that may have taken effect. An error of this attempt does not disprove the first one."""
     outcome = await send(judged, context)
     if not isinstance(outcome.error, CallError) or outcome.state is CallState.COMMITTED:
         return outcome
@@ -47,18 +50,18 @@ def shown(arguments: Mapping[str, Any]) -> str:
 
 
 def nondeterminism(difference: str) -> Failure:
-    """Return the failure of a program that differs from the recorded one."""
+    """Return the failure of a program that differs from its record."""
     return Failure(
         NondeterminismError.__name__,
-        f"the program is not the one that was recorded: {difference}; nothing was sent again",
-        hint="run it as a new program; resume_from reuses what this execution has done",
+        f"the program differs from its record: {difference}; nothing was sent again",
+        hint="run it as a new program; resume_from reuses this execution's calls",
     )
 
 
 def rejection(judged: JudgedCall, note: str) -> End:
     """Return the end of a call that a person rejected."""
     tool = judged.tool.id if judged.tool is not None else judged.call.tool
-    message = f"a person did not allow {tool}" + (f": {note}" if note else "") + "; nothing was sent"
+    message = f"a person rejected {tool}" + (f": {note}" if note else "") + "; nothing was sent"
     return failed_end(message, kind="rejected", body=note or None, state=CallState.REJECTED)
 
 
@@ -68,18 +71,18 @@ def failed_end(message: str, *, kind: str, state: CallState, body: Any = None) -
 
 
 def error_fields(error: CallFailed) -> bytes:
-    """Return an error as the journal keeps it."""
+    """Return an error in the journal's form."""
     fields = ("message", "kind", "status", "body", "retry_after_s")
     return json.dumps({name: getattr(error, name) for name in fields}).encode()
 
 
 def page_text(value: Any) -> bytes:
-    """Return a page as the journal keeps it."""
+    """Return a page in the journal's form."""
     return json.dumps(asdict(value) if isinstance(value, Page) else value).encode()
 
 
 def value_of(end: End, *, is_page: bool) -> Any:
-    """What a call that has ended gives the program, or the page of its list. Raises CallFailed."""
+    """Return the value of an ended call, or its page of a list. Raises CallFailed."""
     data = json.loads(end.answer)
     if not end.is_error:
         return Page(**data) if is_page else data

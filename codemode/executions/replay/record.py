@@ -1,19 +1,23 @@
-"""What the journal has of an execution, read so that its program can be run again.
+"""The record of an execution: its journal entries, parsed for a replay.
 
-The data of its entries, by kind:
+The data of entries, by kind:
 
     started    call, tool, digest, arguments (as shown), effect, decision, rule, schema, key, approval
-               a call is about to leave; `digest` is that of tool and exact arguments, `schema` that of the tool's
-               definition, `key` the idempotency key it goes out with, `approval` the id of a person's yes
-    delivered  call, now, marks                                                a tick, where `call` is 0; else also
+               A call is about to be sent. `digest` is the digest of the tool and its exact arguments, `schema` that of
+               the tool's definition, `key` the idempotency key, `approval` the id of a person's approval.
+    delivered  call, now, marks
+               A message to the program. `call` is 0 for a clock tick. Other messages answer a call, and also have
                tool, digest, error (whether the program gets an error), state, start_s, duration_s, size_bytes,
-               preview, message, reused, and of what did not leave arguments, effect, decision, rule;
-               `value` is the answer as the program gets it, JSON
-    printed    text                                              printed since the last one, told with what comes next
-    resumed    by                  `server` where a server took it up from a dead one, else who let it go on after that
-    ended      the same without call, now and marks: a page of a list, which the program gets as a part of the whole
+               preview, message and reused; calls that were not sent have arguments, effect, decision and rule.
+               The entry's value is the answer to the program, as JSON.
+    printed    text
+               Output since the previous `printed` entry, written together with the next entry.
+    resumed    by
+               Who continued the execution: `server` after the death of another server, else the id of the caller.
+    ended      as `delivered`, without call, now and marks
+               A page of a list. The program receives it as a part of the whole list.
 
-`call` is the id that the guest gave; 0 for pages. What became of a call that has `started` alone nobody knows.
+`call` is the id given by the guest, 0 for pages. A call with a `started` entry only has an unknown end.
 """
 
 from __future__ import annotations
@@ -35,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How a recorded call ended; `answer` is JSON, `facts` are what the ledger says of it."""
+    """The end of a recorded call. `answer` is JSON; `facts` are the fields of its ledger entry."""
 
     state: CallState
     answer: bytes
@@ -45,7 +49,7 @@ class End:
 
 @dataclass(slots=True)
 class RecordedCall:
-    """One call that the program made; `attempts` counts how often it was about to leave."""
+    """A call of the program. `attempts` counts its `started` entries."""
 
     path: str
     call: int
@@ -62,20 +66,20 @@ class RecordedCall:
 
     @property
     def parent(self) -> str:
-        """The task that made it: the path without its last event."""
+        """The path of the task that made the call."""
         return self.path.rpartition(".")[0]
 
 
 class Record:
-    """Everything that was recorded of one execution. Raises JournalDamaged for entries that make no sense."""
+    """The record of one execution. Raises JournalDamaged for inconsistent entries."""
 
     def __init__(self, execution: str, entries: Iterable[JournalEntry] = ()) -> None:
         self.execution = execution
         self.calls: dict[str, RecordedCall] = {}
         self.deliveries: list[Delivery] = []
-        #: Characters of output that were told.
+        #: Characters of recorded output.
         self.printed = 0
-        #: How often a server took it up from a dead one since a person let it go on.
+        #: Number of recoveries since a person last resumed the execution.
         self.taken_up = 0
         for number, entry in enumerate(entries, start=1):
             with readable(f"entry {number}", execution):
@@ -85,20 +89,21 @@ class Record:
                 self._take(entry)
 
     def complete(self, stored: StoredExecution) -> Self:
-        """Itself. Raises JournalDamaged where the outcome has a call that left, and the entries end before it.
+        """Return the record itself.
 
-        What a repair has not sent itself its outcome does not tell apart.
+        Raises JournalDamaged if the outcome lists a sent call that the entries lack. Repairs are exempt: their outcomes
+        do not distinguish the calls that they reused.
         """
-        with readable("what was recorded", self.execution):
+        with readable("the record", self.execution):
             for call in () if stored.given.resume_from else (stored.outcome or {}).get("calls", ()):
-                if call["state"] in _LEFT and call["path"] not in self.calls:
-                    message = f"call {call['path']} of {call['tool']} is in its outcome alone"
+                if call["state"] in _SENT and call["path"] not in self.calls:
+                    message = f"call {call['path']} of {call['tool']} is in the outcome, but not in the entries"
                     raise ValueError(message)
         return self
 
     @property
     def schemas(self) -> dict[str, str]:
-        """The digests of the definitions of the tools that were called."""
+        """Digests of the definitions of the called tools."""
         return {call.tool: call.schema for call in self.calls.values() if call.schema}
 
     def _take(self, entry: JournalEntry) -> None:
@@ -156,12 +161,12 @@ class Record:
         call.end = End(CallState(data["state"]), answer, data["error"], facts)
 
 
-#: What the ledger says of a call that has ended.
+#: Fields of the ledger entry of an ended call.
 FACTS = ("start_s", "duration_s", "size_bytes", "preview", "message", "reused")
 
 
-#: States of calls that were about to leave.
-_LEFT = (CallState.COMMITTED, CallState.UNKNOWN)
+#: States of calls that were sent.
+_SENT = (CallState.COMMITTED, CallState.UNKNOWN)
 
 _TYPES: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("tool", "digest", "effect", "schema", "decision", "rule", "key", "approval", "state"), str),
@@ -177,7 +182,7 @@ _OF_PAGES = frozenset(each.name for each in fields(Page))
 
 
 def _fields(path: str, *, is_error: bool) -> frozenset[str]:
-    """What an answer must have: that of a call any JSON, an error and a page of a list their fields."""
+    """Return the required fields of an answer. Errors and pages have fixed fields; other answers are any JSON."""
     return _OF_ERRORS if is_error else _OF_PAGES if "/" in path else frozenset()
 
 
@@ -186,5 +191,5 @@ def _checked(value: bytes | None, names: frozenset[str]) -> bytes:
         raise ValueError("the answer is missing")
     answer = json.loads(value)
     if names and (not isinstance(answer, dict) or answer.keys() != names):
-        raise ValueError("the answer has other fields than its own")
+        raise ValueError("the answer has unexpected or missing fields")
     return value

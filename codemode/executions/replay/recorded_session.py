@@ -1,8 +1,8 @@
-"""The calls of a recorded program: each is in the journal before it is sent, each answer before it is delivered.
+"""The calls of a recorded program. Each call is journalled before it is sent, each answer before it is delivered.
 
-Where the journal has something of the execution already, the program is compared with it call by call, and what it has
-is not done again. Of a call that left before and never came back nobody knows whether it was done: a read is sent
-again, so is a write whose service knows it by its idempotency key; of any other a person says what became of it.
+In a replay, each call is compared with the record, and recorded calls are not made again. A call that was sent and has
+no recorded end may have taken effect. Reads are sent again, and so are writes whose service accepts an idempotency key.
+For any other call a person decides.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ if TYPE_CHECKING:
     from codemode.gateway.gateway import Gateway
     from sandbox import Call, Delivery
 
-#: Hexadecimal digits of a keyed digest that stand for a secret, or name a question.
+#: Hexadecimal digits of the keyed digest that replaces a secret or identifies a pending call.
 _DIGITS = 24
 
 
 class RecordedSession(CallSession):
     """Answers the calls of a program, and is the `sandbox.Recording` of its run.
 
-    `pending` are the calls on which people have to decide before the program can go on. `broken` is why the program
-    could not be recorded. `other` is the failure that ended a program that differs from the recorded one.
+    `pending` lists the calls that need a decision before the program can continue. `broken` is the error that prevents
+    recording. `other` is the failure of a program that differs from its record.
     """
 
     def __init__(
@@ -92,17 +92,17 @@ class RecordedSession(CallSession):
         self._paths: dict[int, str] = {}
         self._ends: dict[str, dict[str, Any]] = {}
         self._approvals: dict[str, str] = {}
-        self._doubtful: set[str] = set()  # writes that an earlier server has sent, and may have been done
+        self._doubtful: set[str] = set()  # writes sent by an earlier server that may have taken effect
 
-    # --- what the sandbox asks -----------------------------------------------------------------------------------
+    # --- the recording of the sandbox --------------------------------------------------------------------------
 
     @property
     def recorded(self) -> Sequence[Delivery]:
-        """What the program was sent before."""
+        """The messages that the program was sent before."""
         return self._record.deliveries
 
     def replayed(self, call: Call) -> None:
-        """Compare a call with the record; its answer is there, or it will be asked for again when that is read."""
+        """Compare a call with the record. If its end is not recorded, the program awaits it again after the replay."""
         recorded = self.identify(call)
         if recorded is None:
             return
@@ -110,38 +110,38 @@ class RecordedSession(CallSession):
             self._restore(known)
 
     def printed(self, text: str) -> None:
-        """Keep what was printed for whoever looks on: it is written with what comes next."""
+        """Keep output for followers. It is written together with the next entry."""
         again = min(self._printed_before, len(text))
         self._printed_before -= again
         if text[again:]:
             self._unwritten.append(text[again:])
 
     def live(self) -> None:
-        """Nothing may be missing: a program that did less than was recorded is another."""
+        """End the replay. Raises ProgramStopped if the program has made fewer calls than recorded."""
         missing = self.missing()
         if missing is not None:
             raise ProgramStopped(missing)
 
     def missing(self) -> Failure | None:
-        """The first call that was recorded and that the program has not made."""
+        """Return a failure that names the first recorded call that the program has not made."""
         calls = sorted(self._by_id.values(), key=lambda call: call.call)
         absent = next((call for call in calls if call.path not in self._seen), None)
         if absent is None:
             return None
         return nondeterminism(
-            f"call {absent.path} was {absent.tool}({shown(absent.arguments)}), and was not made this time"
+            f"call {absent.path}, {absent.tool}({shown(absent.arguments)}), was recorded and not made this time"
         )
 
     def recall(self) -> None:
-        """Put into the ledger what was recorded of calls that the program did not come to again."""
+        """Add the recorded calls to the ledger that the program did not reach again."""
         for path, call in self._record.calls.items():
             if path not in self.ledger:
                 self._restore(call)
 
     async def deliver(self, deliveries: Sequence[Delivery]) -> bool:
-        """Write down what the program is about to be sent.
+        """Journal what is about to be sent to the program.
 
-        While a person is being asked it stands still: what comes is kept as what has ended, for when it goes on.
+        While a person is asked, the program stands still. Answers are then recorded as ended, for a later resume.
         """
         while self._asking and not self._is_over:
             await self._goes_on.wait()
@@ -158,7 +158,7 @@ class RecordedSession(CallSession):
         self._goes_on.set()
 
     def _undelivered(self, delivery: Delivery) -> JournalEntry | None:
-        """What is kept of an answer that the program did not get: of a call that left alone, how it ended."""
+        """Return the entry for an answer that the program did not get, None if its call was not sent."""
         path = self._paths.get(delivery.call, "")
         if path not in self._started:
             return None
@@ -175,7 +175,7 @@ class RecordedSession(CallSession):
         return JournalEntry("delivered", path, data, delivery.answer)
 
     def _facts(self, path: str) -> dict[str, Any]:
-        """What the ledger says of the end of a call; of a question of the program, that it was answered."""
+        """Return the ledger's fields of an ended call. Queries of the program only have a state."""
         if path not in self.ledger:
             return {"state": CallState.COMMITTED}
         entry = self.ledger.entry(path)
@@ -187,11 +187,11 @@ class RecordedSession(CallSession):
             facts["reused"] = entry.reused
         return {"state": entry.state, **facts}
 
-    # --- who is asked for what -----------------------------------------------------------------------------------
+    # --- compare, decide -----------------------------------------------------------------------------------------
 
     def identify(self, call: Call) -> RecordedCall | None:
-        """Note a call of the program; returns what was recorded of it. Raises ProgramStopped where it was another."""
-        if call.path in self._seen and self._paths.get(call.id) == call.path:  # when it was replayed
+        """Register a call of the program and return its record. Raises ProgramStopped if another call was recorded."""
+        if call.path in self._seen and self._paths.get(call.id) == call.path:  # registered during the replay
             return self._record.calls.get(call.path)
         self._paths[call.id] = call.path
         self._seen.add(call.path)
@@ -207,7 +207,7 @@ class RecordedSession(CallSession):
         if (recorded.path, recorded.call, recorded.tool, recorded.digest) != (path, number, tool, digest):
             was = f"call {recorded.path} was {recorded.tool}({shown(recorded.arguments)})"
             now = f"{tool}({self._redacted(tool, arguments)}) at {path}"
-            self.other = self.other or nondeterminism(f"{was}, and is {now} this time")
+            self.other = self.other or nondeterminism(f"{was}, and now is {now}")
             raise ProgramStopped(self.other)
         return recorded
 
@@ -224,7 +224,7 @@ class RecordedSession(CallSession):
         except CodeModeError:
             return name
 
-    async def _made(self, call: ToolCall, send: Send) -> Any:
+    async def _make(self, call: ToolCall, send: Send) -> Any:
         if "/" in call.path:  # a page of a list
             recorded = self._compared(0, call.path, call.tool, call.arguments)
         else:
@@ -236,11 +236,11 @@ class RecordedSession(CallSession):
         self.ledger.take(judged)
         decided = await self._decided(judged, recorded)
         if isinstance(decided, End):
-            return await self._known(judged, decided)
-        return await self._done(decided, send)
+            return await self._settle(judged, decided)
+        return await self._send_in_turn(decided, send)
 
     async def _decided(self, judged: JudgedCall, recorded: RecordedCall | None) -> JudgedCall | End:
-        """The end of a call where a person or an earlier execution has it; else the call as it is to be sent."""
+        """Return the end of a call if a person or an earlier execution determines it, else the call to send."""
         if recorded is not None:
             return await self._of_unknown_end(judged, recorded.attempts)
         if self._recording.reuse is not None and judged.tool is not None and judged.state is not CallState.DENIED:
@@ -263,10 +263,10 @@ class RecordedSession(CallSession):
             case "rejected":
                 return rejection(judged, answered.note if answered else "")
             case _:
-                return await self._wait_for(question, CallState.PENDING)
+                return await self._pause_for(question, CallState.PENDING)
 
     async def _of_unknown_end(self, judged: JudgedCall, attempts: int) -> JudgedCall | End:
-        """It left before, and was allowed then. Where it was another execution (`attempts` is 0) a key is no help."""
+        """Decide on a sent call with an unknown end. A key is no help if `attempts` is 0: another execution sent it."""
         allowed = judged.approved("a person") if judged.state is CallState.PENDING else judged
         question = self._question(judged, "unknown", attempts)
         answered = self._recording.answered.get(question.id)
@@ -275,7 +275,7 @@ class RecordedSession(CallSession):
                 answer = json.dumps(answered.value if answered else None).encode()
                 return End(CallState.COMMITTED, answer, is_error=False, facts={})
             case "failed":
-                why = (answered.note if answered else "") or "it was not done"
+                why = (answered.note if answered else "") or "it did not take effect"
                 return failed_end(f"{question.tool} failed: {why}", kind="upstream_error", state=CallState.FAILED)
             case "send_again":
                 return allowed
@@ -284,12 +284,12 @@ class RecordedSession(CallSession):
         if attempts and self._gateway.takes_key(judged.tool):
             self._doubtful.add(judged.call.path)
             return allowed
-        return await self._wait_for(question, CallState.UNKNOWN)
+        return await self._pause_for(question, CallState.UNKNOWN)
 
     def _question(self, judged: JudgedCall, kind: QuestionKind, attempt: int) -> PendingCall:
         path = judged.call.path
         _, tool, digest = self._identities[path]
-        means: list[Any] = []  # where it goes, and what it does there: a yes to one is none to another
+        means: list[Any] = []  # an approval holds for one location and one definition
         host = ""
         if judged.tool is not None:
             destination = self._gateway.destination(judged.tool)
@@ -298,14 +298,14 @@ class RecordedSession(CallSession):
         named = self._journal.digest([self.execution, path, digest, kind, attempt, means])[:_DIGITS]
         reason = judged.ruling.reason or judged.ruling.rule if judged.ruling else ""
         if kind == "unknown":
-            reason = "it was sent, and the server ended before the answer came: look whether it was done"
+            reason = "it was sent, and the server died before the answer arrived: check whether it took effect"
         arguments = self.ledger.entry(path).arguments
         asked_us = time.time_ns() // 1000
         return PendingCall(
             f"ap_{named}", self.execution, path, tool, arguments, digest, reason, kind, asked_us, host=host
         )
 
-    async def _wait_for(self, question: PendingCall, state: CallState) -> NoReturn:
+    async def _pause_for(self, question: PendingCall, state: CallState) -> NoReturn:
         self.pending.append(question)
         entry = self.ledger.entry(question.path)
         self.ledger.restore(replace(entry, state=state, question=question.id))
@@ -319,16 +319,16 @@ class RecordedSession(CallSession):
             raise
 
     def _waits(self) -> Failure:
-        hint = "a person decides on these calls by their ids; then the program goes on from here"
+        hint = "a person must decide on these calls by their ids; then the program continues from here"
         unknown = [question for question in self.pending if question.kind == "unknown"]
         if not unknown:
             failure = super()._waits()
             return Failure(failure.type, failure.message, hint=hint)
         named = "; ".join(f"{question.tool}({shown(question.arguments)})" for question in unknown[:5])
-        return Failure("DecisionRequired", f"whether these calls were done is not known: {named}", hint=hint)
+        return Failure("DecisionRequired", f"it is unknown whether these calls took effect: {named}", hint=hint)
 
-    async def _known(self, judged: JudgedCall, end: End) -> Any:
-        """Give the end of a call that is not sent now."""
+    async def _settle(self, judged: JudgedCall, end: End) -> Any:
+        """Return the value of a call that is not sent now, and record its end."""
         path = judged.call.path
         facts: dict[str, Any] = {"error": json.loads(end.answer)["message"] if end.is_error else ""}
         self.ledger.settle(path, end.state, **facts, **end.facts)
@@ -338,7 +338,7 @@ class RecordedSession(CallSession):
             await self._append([self._ended(path, end.answer, is_error=end.is_error)])
         return value_of(end, is_page="/" in path)
 
-    # --- what is written -----------------------------------------------------------------------------------------
+    # --- write -------------------------------------------------------------------------------------------------
 
     async def _record_start(self, judged: JudgedCall) -> None:
         path = judged.call.path
@@ -360,12 +360,12 @@ class RecordedSession(CallSession):
         await self._append([JournalEntry("started", path, data)])
 
     async def _confirm(self) -> None:
-        """Renew the lease: the call may have waited for long, and another server may have the execution by now."""
+        """Renew the lease. The call may have waited long, and another server may have taken over the execution."""
         await self._append(())
 
-    async def _sent(self, judged: JudgedCall, send: Send) -> ToolOutcome:
+    async def _send(self, judged: JudgedCall, send: Send) -> ToolOutcome:
         path = judged.call.path
-        outcome = await super()._sent(judged, partial(send_in_doubt, send) if path in self._doubtful else send)
+        outcome = await super()._send(judged, partial(send_in_doubt, send) if path in self._doubtful else send)
         if "/" in path:
             is_error = outcome.error is not None
             answer = error_fields(for_program(outcome.error)) if outcome.error is not None else page_text(outcome.value)
@@ -383,14 +383,14 @@ class RecordedSession(CallSession):
             self._unwritten = []
         try:
             await self._journal.append(self._recording.lease, entries, at_once=at_once)
-        except CodeModeError as error:  # it is full, or away, or another server has the execution
+        except CodeModeError as error:  # full, unavailable, or owned by another server
             self.broken = error
             raise ProgramStopped(stopped(error, has_sent=self.ledger.has_sent())) from error
         self._recording.appended()
 
     def _restore(self, recorded: RecordedCall) -> None:
         if not recorded.effect and recorded.end is not None and not recorded.end.facts:
-            return  # a question of the program: it stands in no ledger
+            return  # queries of the program are in no ledger
         self.ledger.restore(restored_entry(recorded))
         if recorded.decision == "allow" and recorded.path not in self._counted:
             self._counted.add(recorded.path)

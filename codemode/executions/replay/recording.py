@@ -1,4 +1,4 @@
-"""Where an execution is recorded, and what its record has already."""
+"""The recording of an execution: its journal, its lease and its record so far."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionRecording:
-    """Where an execution is recorded, and what its record has already.
+    """The journal, lease and record of an execution.
 
-    `answered` are the questions that people have answered, by their ids. `reuse` has the calls of an earlier execution.
-    `appended` is called after each write. Setting `cancelled` ends the execution.
+    `answered` maps the ids of decided calls. `reuse` holds the calls of an earlier execution. `appended` is called
+    after each write. Set `cancelled` to end the execution.
     """
 
     journal: Journal
@@ -34,6 +34,6 @@ class ExecutionRecording:
 
     @property
     def elapsed_s(self) -> float:
-        """How long the program has run before, by its own clock."""
+        """How long the program ran before, by its own clock."""
         last = self.record.deliveries[-1].now if self.record.deliveries else self.given.start_us
         return (last - self.given.start_us) / 1e6

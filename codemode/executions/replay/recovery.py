@@ -1,4 +1,4 @@
-"""Executions whose server has ended while they ran: which of them go on by themselves, when, and why others wait."""
+"""Recovery of executions whose server has died: continue them, or pause them with a reason."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Servers that may end while an execution runs; it may be the one that ends them, so then a person lets it go on.
+#: Servers that may die while running one execution. After that the execution is a suspect, and a person must resume it.
 MOST_SERVERS = 3
 
 
 class NoRoomYet(Exception):
-    """The server has as much to do as it can take on: the execution is taken up later, or by another server."""
+    """The server is at capacity. The execution is recovered later, or by another server."""
 
 
 class Turn(Protocol):
-    """A place among the programs that run at one time."""
+    """A slot among the programs that run at one time."""
 
     def keep(self, work: asyncio.Future[Any]) -> None:
-        """Give the place back when this work is done."""
+        """Free the slot when this work is done."""
         ...
 
     def begun(self) -> None:
-        """The program has left its beginning behind."""
+        """Mark the program as started."""
         ...
 
 
 class _Unlimited:
-    """A place where nobody counts."""
+    """A slot that is not counted."""
 
     def keep(self, work: asyncio.Future[Any]) -> None:
         """See `Turn`."""
@@ -55,12 +55,12 @@ class _Unlimited:
 
 @asynccontextmanager
 async def unlimited(_: str) -> AsyncIterator[Turn]:
-    """Where no server says how much may run."""
+    """Yield a slot without limits: the default outside a server."""
     yield _Unlimited()
 
 
 class Recovery:
-    """Takes up what dead servers have left. `turn` gives a place for an execution of an owner, or raises NoRoomYet."""
+    """Recovers orphaned executions. `turn` yields a slot for an owner, or raises NoRoomYet."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Recovery:
         resumed: Callable[[StoredExecution, Lease, Callable[[], None]], Awaitable[asyncio.Task[ExecutionOutcome]]],
     ) -> None:
         self.turn: Callable[[str], AbstractAsyncContextManager[Turn]] = unlimited
-        #: Whether something is left for which there was no room.
+        #: Whether orphans are left for lack of capacity.
         self.is_full = False
         self._journal = journal
         self._programs = programs
@@ -83,12 +83,12 @@ class Recovery:
         self._resumed = resumed
 
     async def recover(self) -> tuple[str, ...]:
-        """Take up, or pause, the executions whose server has died, as far as there is room; returns their ids."""
-        found = []
+        """Continue or pause orphaned executions, as far as there is capacity. Return their ids."""
+        recovered = []
         full: set[str] = set()
         for execution in await self._journal.orphans():
             if self._is_here(execution):
-                continue  # this server was held up for longer than its lease, and runs it still or has ended it
+                continue  # this server stalled for longer than its lease, and still has the execution
             owner = await self._owner(execution)
             if owner in full:
                 continue
@@ -101,17 +101,17 @@ class Recovery:
             except (LeaseHeld, ExecutionEnded, ExecutionNotFound):
                 continue  # another server was faster
             except Exception:
-                log.exception("%s cannot be taken up", execution)
+                log.exception("%s could not be recovered", execution)
                 continue
-            log.warning("%s was left by a server that ended while it ran, and is taken up", execution)
-            found.append(execution)
+            log.warning("%s is recovered: its server died while it ran", execution)
+            recovered.append(execution)
         self.is_full = bool(full)
-        return tuple(found)
+        return tuple(recovered)
 
     async def _owner(self, execution: str) -> str:
         try:
             return (await self._journal.get(execution)).given.owner
-        except (JournalDamaged, ExecutionNotFound):  # what that means is found again, under its lease
+        except (JournalDamaged, ExecutionNotFound):  # handled again once the lease is held
             return ""
 
     async def _recover(self, execution: str, turn: Turn) -> None:
@@ -123,12 +123,12 @@ class Recovery:
                 await self._journal.append(lease, (JournalEntry("resumed", data={"by": "server"}),))
                 turn.keep(await self._resumed(stored, lease, turn.begun))
                 return
-        note = f"its server ended while it ran, and it cannot go on by itself: {'; '.join(waits)}"
+        note = f"its server died while it ran, and it cannot continue by itself: {'; '.join(waits)}"
         known = unasked(stored.outcome) or {"id": execution}
         await self._journal.pause(lease, (), {**known, "status": "paused", "notes": [note], "pending": []})
 
     async def _reasons(self, stored: StoredExecution) -> tuple[str, ...]:
-        """Why it cannot go on by itself."""
+        """Return the reasons why an execution cannot continue by itself."""
         reasons: tuple[str, ...]
         try:
             record = await self._record(stored)
@@ -140,12 +140,12 @@ class Recovery:
             if record.taken_up + 1 >= MOST_SERVERS:
                 reasons = (*reasons, _suspect(stored.given.id))
         if stored.given.credentials:
-            reasons = (*reasons, f"the credentials of its caller: {', '.join(stored.given.credentials)}")
+            reasons = (*reasons, f"it needs its caller's credentials: {', '.join(stored.given.credentials)}")
         return reasons
 
 
 def _suspect(execution: str) -> str:
     return (
-        f"{MOST_SERVERS} servers have ended while it ran, and it may be what ended them; look at its program, then let "
-        f"it go on by `codemode executions resume {execution}`, or end it by `codemode executions cancel {execution}`"
+        f"{MOST_SERVERS} servers have died while it ran, and it may be the cause; read its program, then continue it "
+        f"with `codemode executions resume {execution}` or end it with `codemode executions cancel {execution}`"
     )

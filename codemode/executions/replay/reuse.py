@@ -1,10 +1,11 @@
-"""What an earlier execution has done, for a corrected program that does the same again.
+"""Reuse of an earlier execution's calls by a corrected program.
 
-A call is matched by tool and exact arguments, in the order in which the same task made them; a write also where another
-task made it, since a program that is put together differently must not do it twice. Each is used once. A read is not
-matched before a write that has been matched already: what it said may have been true no more. A write of which nobody
-knows whether it was done is matched too: it is a person who decides whether it is made again. One that was done and
-whose answer could not be used gives the same error again.
+A call is matched by tool and exact arguments, in the order in which one task made the calls. Each call is reused once.
+
+- A write is also matched if another task made it: a restructured program must not repeat it.
+- A read is not matched if it precedes a write that was already matched: its answer may be outdated.
+- A write with an unknown end is matched too, and a person decides whether to make it again.
+- A committed call whose answer was unusable raises the same error again.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Reuse:
-    """What one execution has done, or may have. With `fresh_reads` only what changed something."""
+    """The calls of one execution that were made, or may have been. `fresh_reads` excludes reads."""
 
     def __init__(self, record: Record, *, fresh_reads: bool = False) -> None:
         self._execution = record.execution
@@ -31,7 +32,7 @@ class Reuse:
                 self._calls.setdefault((call.tool, call.digest), []).append(call)
 
     def without(self, record: Record) -> Reuse:
-        """The same for a run that goes on: what its record has taken is taken."""
+        """Remove the calls that the record of a resumed run has already reused, and return the rest."""
         taken = {call.end.facts.get("reused") for call in record.calls.values() if call.end is not None}
         for calls in self._calls.values():
             for call in [one for one in calls if self._named(one) in taken]:
@@ -40,22 +41,22 @@ class Reuse:
         return self
 
     def take(self, path: str, tool: str, digest: str) -> End | None:
-        """The end of a call that was made before, if there is one that was not taken yet."""
+        """Return the end of a matching earlier call and remove the call. Return None if there is none."""
         parent = path.rpartition(".")[0]
         waiting = self._calls.get((tool, digest), [])
-        found = next((call for call in waiting if self._fits(call, parent)), None)
-        if found is None:
+        match = next((call for call in waiting if self._fits(call, parent)), None)
+        if match is None:
             return None
-        waiting.remove(found)
-        self._note(found)
-        if found.end is None or found.end.state is CallState.UNKNOWN:
+        waiting.remove(match)
+        self._note(match)
+        if match.end is None or match.end.state is CallState.UNKNOWN:
             return End(CallState.UNKNOWN, b"null", is_error=False, facts={})
-        facts = {name: found.end.facts[name] for name in ("size_bytes", "preview") if name in found.end.facts}
+        facts = {name: match.end.facts[name] for name in ("size_bytes", "preview") if name in match.end.facts}
         return End(
             CallState.COMMITTED,
-            found.end.answer,
-            is_error=found.end.is_error,
-            facts={**facts, "reused": self._named(found)},
+            match.end.answer,
+            is_error=match.end.is_error,
+            facts={**facts, "reused": self._named(match)},
         )
 
     def _named(self, call: RecordedCall) -> str:
@@ -72,7 +73,7 @@ class Reuse:
 
 
 def _is_of_use(call: RecordedCall, *, fresh_reads: bool) -> bool:
-    if not call.effect:  # it never left
+    if not call.effect:  # it was not sent
         return False
     is_read = call.effect == Effect.READ
     if call.end is None or call.end.state is CallState.UNKNOWN:

@@ -1,1 +1,1 @@
-"""Credentials: what an operation requires, what is configured, OAuth 2.0 tokens and logins."""
+"""Credentials: what operations require, what the configuration provides, OAuth 2.0 tokens and logins."""

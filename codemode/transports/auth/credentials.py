@@ -1,4 +1,4 @@
-"""Credentials: one name and value in a place of a request, of the operator's own or brought by the caller."""
+"""Credentials: a name and value in a place of a request, provided by the operator or the caller."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from codemode.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: What would end a header, a cookie or a request line, or is no character of any of them (RFC 9110, 5.5).
+#: Characters that would end a header, cookie or request line, or are invalid there (RFC 9110, 5.5).
 _BREAKING = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class Place(StrEnum):
-    """Where a credential travels."""
+    """The place of a credential in a request."""
 
     HEADER = "header"
     QUERY = "query"
@@ -28,9 +28,9 @@ class Place(StrEnum):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Credential:
-    """One name and secret value in its place. `secrets` are the texts that must never be seen.
+    """One name and secret value in its place. `secrets` are the texts to redact.
 
-    Raises ConfigurationError where the value cannot stand in its place.
+    Raises ConfigurationError if the value is invalid in its place.
     """
 
     place: Place
@@ -40,7 +40,7 @@ class Credential:
 
     def __post_init__(self) -> None:
         if _BREAKING.search(self.value) or (self.place is Place.COOKIE and ";" in self.value):
-            message = f"the credential for {self.name} holds a line break or another character that cannot be sent"
+            message = f"the credential for {self.name} contains a line break or another character that cannot be sent"
             raise ConfigurationError(message)
 
     def __repr__(self) -> str:
@@ -48,26 +48,26 @@ class Credential:
 
     @classmethod
     def bearer(cls, token: str) -> Credential:
-        """`Authorization: Bearer …` (RFC 6750)."""
+        """Return `Authorization: Bearer …` (RFC 6750)."""
         return cls(Place.HEADER, "Authorization", f"Bearer {token}", (token,))
 
     @classmethod
     def basic(cls, username: str, password: str) -> Credential:
-        """`Authorization: Basic …` (RFC 7617)."""
+        """Return `Authorization: Basic …` (RFC 7617)."""
         encoded = base64.b64encode(f"{username}:{password}".encode()).decode()
         return cls(Place.HEADER, "Authorization", f"Basic {encoded}", (encoded, password))
 
     @classmethod
     def api_key(cls, place: Place | str, name: str, value: str, *, prefix: str = "") -> Credential:
-        """A key in a header, the query or a cookie, with an optional scheme before it (`token …`)."""
+        """Return a key in a header, the query or a cookie, with an optional scheme before it (`token …`)."""
         whole = f"{prefix.strip()} {value}" if prefix.strip() else value
         return cls(Place(place), name, whole, (value,))
 
 
 class CallerCredentials:
-    """Secrets that a caller brings for one execution, by the names under which the configuration asks for them.
+    """Secrets that a caller brings for one execution, by their names in the configuration.
 
-    Held for that execution only: never kept, copied, pickled or shown. Names are compared without case.
+    They are held for that execution only, and never stored, copied, pickled or shown. Names are case-insensitive.
     """
 
     __slots__ = ("__weakref__", "_values")
@@ -79,18 +79,18 @@ class CallerCredentials:
         return f"CallerCredentials({', '.join(sorted(self._values))})"
 
     def __reduce__(self) -> NoReturn:
-        message = "credentials of a caller are neither stored nor copied"
+        message = "a caller's credentials cannot be stored or copied"
         raise TypeError(message)
 
     def get(self, name: str) -> str | None:
-        """The secret of that name, None where the caller brought none."""
+        """Return the secret with this name, None if the caller brought none."""
         return self._values.get(name.lower())
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The texts that must never be seen."""
+        """The texts to redact."""
         return tuple(self._values.values())
 
 
-#: A caller who brings nothing.
+#: A caller without credentials.
 NOBODY = CallerCredentials()

@@ -1,4 +1,4 @@
-"""What an OAuth 2.0 access token is requested with (RFC 6749, section 4)."""
+"""OAuth 2.0 grants: the parameters of access token requests (RFC 6749, section 4)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Grant:
-    """How tokens are got. `token_url`, or else the `issuer` that names it (RFC 8414), is the operator's.
+    """The parameters of token requests.
 
-    With a `store` they are those of a login; else with a `refresh_token` by that; else by client credentials.
+    The operator configures `token_url`, or else the `issuer` that publishes it (RFC 8414). Tokens come from a login if
+    there is a `store`, else from the `refresh_token`, else from client credentials.
     """
 
     token_url: str
@@ -31,10 +32,10 @@ class Grant:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The texts that must never be seen."""
+        """The texts to redact."""
         return tuple(secret for secret in (self.client_secret, self.refresh_token) if secret)
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """The addresses that the operator wrote."""
+        """The configured addresses."""
         return tuple(url for url in (self.token_url, self.issuer) if url)

@@ -1,4 +1,4 @@
-"""OAuth 2.0 access tokens: client credentials (RFC 6749, 4.4), refresh tokens (section 6), and what a login left."""
+"""OAuth 2.0 access tokens: client credentials (RFC 6749, 4.4), refresh tokens (section 6), and stored logins."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
     from codemode.transports.auth.token_store import TokenStore
     from codemode.transports.http.exchange import Answer, Exchange
 
-#: A token is replaced this long before it expires: requests take time to arrive.
+#: A token is renewed this long before it expires, in seconds, because requests take time to arrive.
 _MARGIN_S = 30.0
 
-#: What a token without `expires_in` is taken to live where it can be renewed; else until a service refuses it.
+#: Assumed lifetime of a token without `expires_in` if it is renewable. Others are used until a service rejects them.
 _USUAL_LIFE_S = 3600.0
 _FOREVER_S = 10 * 365 * 86_400.0
 
-#: What a renewal may take to end when its source is closed.
+#: Time limit for a renewal in progress when its source is closed, in seconds.
 _ENDING_S = 5.0
 
-#: What an access token may be (RFC 6749, A.12).
+#: Valid access tokens (RFC 6749, A.12).
 _TOKEN = re.compile(r"[\x20-\x7e]+")
 
-#: Tokens that are still looked for in texts after they were replaced: answers to earlier calls may come late.
+#: Replaced tokens that are still redacted, because answers to earlier calls may arrive late.
 _REMEMBERED = 8
 
 
 class TokenSource:
-    """Gives a valid access token, getting a new one when there is none or it is about to expire."""
+    """Provides a valid access token, and renews it if there is none or it is about to expire."""
 
     def __init__(
         self, grant: Grant, exchange: Exchange, *, source: str, clock: Callable[[], float] = time.time
@@ -54,53 +54,54 @@ class TokenSource:
         self._source = source
         self._clock = clock
         self._renewal: asyncio.Task[None] | None = None
-        self._keeping: asyncio.Task[None] | None = None
+        self._late_write: asyncio.Task[None] | None = None
         self._tokens = Tokens("", grant.refresh_token, 0.0, grant.token_url, grant.client_id)
         self._seen: deque[str] = deque(maxlen=_REMEMBERED)
         self._refused = ""
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The texts that must never be seen."""
+        """The texts to redact."""
         return (*self._grant.secrets, *self._seen)
 
     async def credential(self) -> Credential:
-        """The credential to send now. Raises UpstreamError where the token endpoint gives none, CredentialsMissing.
+        """Return the credential to send now, with a valid access token.
 
-        There is one renewal at a time, for all who wait, and it comes to its end also where they give up: a refresh
-        token may be good for one use, and the answer has the next one.
+        Concurrent callers share one renewal. It runs to its end even if they cancel: a refresh token may be valid for
+        one use, and the answer carries the next one. Raises CredentialsMissing, and UpstreamError if the token endpoint
+        issues none.
         """
         if not self._is_good(self._tokens):
             if self._renewal is None:
                 self._renewal = asyncio.create_task(self._renew())
-                self._renewal.add_done_callback(self._has_ended)
+                self._renewal.add_done_callback(self._renewal_ended)
             await asyncio.shield(self._renewal)
-        elif self._grant.store is not None and self._grant.store.is_behind and self._keeping is None:
-            self._keeping = asyncio.create_task(self._grant.store.keep_late())
-            self._keeping.add_done_callback(self._has_kept)
+        elif self._grant.store is not None and self._grant.store.is_behind and self._late_write is None:
+            self._late_write = asyncio.create_task(self._grant.store.keep_late())
+            self._late_write.add_done_callback(self._late_write_ended)
         return Credential.bearer(self._tokens.access_token)
 
     async def aclose(self) -> None:
-        """Let a renewal come to its end, and write what could not be written: the login is lost without."""
+        """Finish a renewal in progress, and write unwritten tokens. Otherwise the login would be lost."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_ENDING_S):
-                under_way = [task for task in (self._renewal, self._keeping) if task is not None]
+                under_way = [task for task in (self._renewal, self._late_write) if task is not None]
                 await asyncio.gather(*under_way, return_exceptions=True)
                 if self._grant.store is not None:
                     await self._grant.store.aclose()
 
     def reject(self, credential: Credential) -> None:
-        """Say that a service did not take a credential: the next one asked for is new."""
+        """Mark a credential as rejected by the service, so that the next one is new."""
         if credential.value == f"Bearer {self._tokens.access_token}":
             self._refused = self._tokens.access_token
 
-    def _has_ended(self, renewal: asyncio.Task[None]) -> None:
+    def _renewal_ended(self, renewal: asyncio.Task[None]) -> None:
         self._renewal = None
         if not renewal.cancelled():
-            renewal.exception()  # whoever waits is told; an error that nobody hears would be logged, secrets and all
+            renewal.exception()  # retrieved, so that asyncio does not log it with its secrets
 
-    def _has_kept(self, _: asyncio.Task[None]) -> None:
-        self._keeping = None
+    def _late_write_ended(self, _: asyncio.Task[None]) -> None:
+        self._late_write = None
 
     def _is_good(self, tokens: Tokens) -> bool:
         token = tokens.access_token
@@ -109,18 +110,18 @@ class TokenSource:
     async def _renew(self) -> None:
         try:
             async with asyncio.timeout(self._exchange.timeout_s):
-                await self._renewed()
+                await self._renew_now()
         except TimeoutError:
             raise self._exchange.unsent() from None
 
-    async def _renewed(self) -> None:
+    async def _renew_now(self) -> None:
         if self._grant.store is None:
-            self._remember(await self._asked(self._tokens))
+            self._remember(await self._request(self._tokens))
             return
         try:
             await self._renew_kept(self._grant.store)
         except OSError as error:
-            message = f"the tokens of {self._source} cannot be kept: {error.strerror or error}"
+            message = f"the tokens of {self._source} cannot be stored: {error.strerror or error}"
             raise CredentialsMissing(message, hint=f"the login at {self._source} cannot be renewed") from None
 
     async def _renew_kept(self, store: TokenStore) -> None:
@@ -130,14 +131,14 @@ class TokenSource:
                 raise self._log_in("nobody is logged in")
             self._remember(kept)
             if self._is_good(kept):
-                return  # another process has renewed it
+                return  # renewed by another process
             if not kept.refresh_token:
-                raise self._log_in("the login is over")
+                raise self._log_in("the login has expired")
             try:
-                renewed = await self._asked(kept)
+                renewed = await self._request(kept)
             except UpstreamError as error:
                 if error.status in (400, 401) and "invalid_grant" in str(error):
-                    raise self._log_in("the login is over, and the service does not renew it") from None
+                    raise self._log_in("the login has expired, and the service does not renew it") from None
                 raise
             self._remember(renewed)
             await asyncio.to_thread(store.keep, renewed, kept)
@@ -150,7 +151,7 @@ class TokenSource:
         message = f"{reason} at {self._source}; run: codemode auth login {self._source}"
         return CredentialsMissing(message, hint=f"{reason} at {self._source}: the operator must log in")
 
-    async def _asked(self, tokens: Tokens) -> Tokens:
+    async def _request(self, tokens: Tokens) -> Tokens:
         grant = self._grant
         fields = {"grant_type": "client_credentials"}
         if tokens.refresh_token:
@@ -160,14 +161,14 @@ class TokenSource:
         if grant.audience:
             fields["audience"] = grant.audience
         if not tokens.token_url:
-            found = await discover(grant.issuer, self._exchange)
-            tokens = Tokens("", tokens.refresh_token, 0.0, found["token_endpoint"], grant.client_id)
+            endpoints = await discover(grant.issuer, self._exchange)
+            tokens = Tokens("", tokens.refresh_token, 0.0, endpoints["token_endpoint"], grant.client_id)
         data = await ask_for_tokens(grant, tokens.token_url, fields, self._exchange)
         return tokens_of(data, tokens, now=self._clock())
 
 
 def tokens_of(data: Mapping[str, Any], before: Tokens, *, now: float) -> Tokens:
-    """The tokens in an answer of a token endpoint; a refresh token stays until there is another (RFC 6749, 6)."""
+    """Return the tokens in a token endpoint's answer. Without a new refresh token, the old one stays (RFC 6749, 6)."""
     refresh = data.get("refresh_token")
     try:
         life = float(data["expires_in"])
@@ -186,9 +187,9 @@ def tokens_of(data: Mapping[str, Any], before: Tokens, *, now: float) -> Tokens:
 async def ask_for_tokens(
     grant: Grant, url: str, fields: Mapping[str, str], exchange: Exchange, *, pending: frozenset[str] = frozenset()
 ) -> Mapping[str, Any]:
-    """What a token endpoint answers to a request with the client's own credentials. Raises UpstreamError.
+    """Return a token endpoint's answer to a request with the client's own credentials. Raises UpstreamError.
 
-    An answer whose error is among `pending` is given as it is: it means to ask again.
+    An answer whose error is in `pending` is returned as it is: the caller must ask again.
     """
     answer = await post_as_client(grant, url, fields, exchange)
     data = _mapping(answer.body)
@@ -196,30 +197,30 @@ async def ask_for_tokens(
         return data
     token = data.get("access_token")
     if answer.status != 200 or not isinstance(token, str) or not _TOKEN.fullmatch(token):
-        said = ": ".join(str(data[key])[:200] for key in ("error", "error_description") if data.get(key))
-        message = f"no access token: its endpoint answered {answer.status}{f' ({said})' if said else ''}"
+        details = ": ".join(str(data[key])[:200] for key in ("error", "error_description") if data.get(key))
+        message = f"no access token: the token endpoint answered {answer.status}{f' ({details})' if details else ''}"
         raise UpstreamError(message, status=answer.status)
     return data
 
 
 async def post_as_client(grant: Grant, url: str, fields: Mapping[str, str], exchange: Exchange) -> Answer:
-    """The answer to a form that is sent with the client's own credentials (RFC 6749, 2.3.1)."""
+    """Return the answer to a form sent with the client's own credentials (RFC 6749, 2.3.1)."""
     sent = dict(fields)
     client: tuple[Credential, ...] = ()
     if grant.secret_in_body or not grant.client_secret:
         sent["client_id"] = grant.client_id
         if grant.client_secret:
             sent["client_secret"] = grant.client_secret
-    else:  # both encoded as in a form
+    else:  # both form-encoded
         client = (Credential.basic(quote_plus(grant.client_id), quote_plus(grant.client_secret)),)
     headers = (("Accept", "application/json"), ("Content-Type", "application/x-www-form-urlencoded"))
     return await exchange.send(HttpRequest("POST", url, headers, urlencode(sent).encode()), client)
 
 
 async def discover(issuer: str, exchange: Exchange) -> Mapping[str, str]:
-    """The endpoints of an authorization server (RFC 8414, or OpenID Connect Discovery), on the issuer's own origin.
+    """Return an authorization server's endpoints on the issuer's own origin (RFC 8414, OpenID Connect Discovery).
 
-    Raises UpstreamError where it tells none, AddressNotAllowed where one is elsewhere.
+    Raises UpstreamError if none are published, AddressNotAllowed if one is on another host.
     """
     parts = urlsplit(issuer.rstrip("/"))
     start = f"{parts.scheme}://{parts.netloc}"
@@ -232,21 +233,21 @@ async def discover(issuer: str, exchange: Exchange) -> Mapping[str, str]:
         data = _mapping(answer.body) if answer.status == 200 else {}
         if str(data.get("issuer", "")).rstrip("/") == issuer.rstrip("/"):
             return _endpoints(data, issuer)
-    message = f"the issuer {issuer} describes itself at neither {tried[0]} nor {tried[1]}: write its endpoints"
+    message = f"the issuer {issuer} publishes no metadata at {tried[0]} or {tried[1]}: configure its endpoints"
     raise UpstreamError(message)
 
 
 def _endpoints(data: Mapping[str, Any], issuer: str) -> Mapping[str, str]:
-    found = {key: str(value) for key, value in data.items() if key.endswith("_endpoint") and isinstance(value, str)}
+    endpoints = {key: str(value) for key, value in data.items() if key.endswith("_endpoint") and isinstance(value, str)}
     for key in ("token_endpoint", "device_authorization_endpoint"):
-        if key in found and not is_same_origin(found[key], issuer):
-            written = {"token_endpoint": "token_url", "device_authorization_endpoint": "device_url"}[key]
-            message = f"the issuer {issuer} names another host; write {written}: {found[key]} if you trust it"
+        if key in endpoints and not is_same_origin(endpoints[key], issuer):
+            setting = {"token_endpoint": "token_url", "device_authorization_endpoint": "device_url"}[key]
+            message = f"the issuer {issuer} names another host; if you trust it, write {setting}: {endpoints[key]}"
             raise AddressNotAllowed(message)
-    if "token_endpoint" not in found:
-        message = f"the issuer {issuer} names no token endpoint: write token_url"
+    if "token_endpoint" not in endpoints:
+        message = f"the issuer {issuer} names no token endpoint: configure token_url"
         raise UpstreamError(message)
-    return found
+    return endpoints
 
 
 def _mapping(body: bytes) -> Mapping[str, Any]:

@@ -1,7 +1,7 @@
-"""Logins of a person: authorization code with PKCE in a browser on this machine, or a code typed on another device.
+"""Logins of a person: authorization code with PKCE in a local browser, or a code entered on another device.
 
-RFC 6749, 4.1; RFC 7636 (PKCE, S256 alone); RFC 8252, 7.3 (loopback redirect); RFC 9207 (`iss`); RFC 8628 (device).
-RFC 7009 (revocation).
+RFC 6749, 4.1; RFC 7636 (PKCE, S256 only); RFC 8252, 7.3 (loopback redirect); RFC 9207 (`iss`); RFC 8628 (device); RFC
+7009 (revocation).
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
     from codemode.transports.auth.grant import Grant
 
-#: Seconds that a person has to log in.
+#: Time limit for a person's login, in seconds.
 PATIENCE_S = 300.0
 
-#: Seconds between two questions where the service names no number, and what `slow_down` adds (RFC 8628, 3.5).
+#: Default poll interval in seconds, and the increment for `slow_down` (RFC 8628, 3.5).
 _DEVICE_INTERVAL_S = 5.0
 
 _REVOKED = 200
@@ -44,10 +44,10 @@ _CALLBACK = "/callback"
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """How a person logs in. The addresses are the operator's; without them the grant's issuer names them.
+    """The parameters of a login. The operator configures the addresses, or else the grant's issuer publishes them.
 
-    `redirect_port` is for services that know the redirect in advance; 0 takes a free one. `ca_file` is an authority of
-    the operator's own, `patience_s` how long the person may take.
+    `redirect_port` is for services that register the redirect address; 0 uses a free port. `ca_file` is the operator's
+    own authority. `patience_s` is the time limit for the person.
     """
 
     source: str
@@ -60,7 +60,10 @@ class Login:
 
 
 async def log_in_by_browser(login: Login, show: Callable[[str], None]) -> Tokens:
-    """Tokens by authorization code: `show` gets the address to open. Raises UpstreamError, UpstreamTimeout."""
+    """Log in by authorization code and return the tokens. `show` receives the address to open.
+
+    Raises UpstreamError, UpstreamTimeout.
+    """
     async with _exchange(login) as exchange:
         endpoints = await _endpoints(login, exchange, "authorization_endpoint", login.authorization_url)
         verifier, state = secrets.token_urlsafe(48), secrets.token_urlsafe(24)
@@ -88,7 +91,10 @@ async def log_in_by_browser(login: Login, show: Callable[[str], None]) -> Tokens
 
 
 async def log_in_by_device(login: Login, show: Callable[[str], None]) -> Tokens:
-    """Tokens by a code that a person types elsewhere: `show` gets where, and which. Raises UpstreamError."""
+    """Log in by a code entered on another device and return the tokens. `show` receives the address and the code.
+
+    Raises UpstreamError, UpstreamTimeout.
+    """
     async with _exchange(login) as exchange:
         endpoints = await _endpoints(login, exchange, "device_authorization_endpoint", login.device_url)
         asked = {"client_id": login.grant.client_id, **_wishes(login.grant)}
@@ -99,24 +105,27 @@ async def log_in_by_device(login: Login, show: Callable[[str], None]) -> Tokens:
             interval = float(data.get("interval") or _DEVICE_INTERVAL_S)
             ends = time.monotonic() + min(login.patience_s, float(data.get("expires_in") or login.patience_s))
         except (ValueError, KeyError, TypeError):
-            message = f"no device code: its endpoint answered {answer.status}"
+            message = f"no device code: the device authorization endpoint answered {answer.status}"
             raise UpstreamError(message, status=answer.status) from None
         show(str(data.get("verification_uri_complete") or where) + f"\nand enter the code {code}")
         fields = {"grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": str(device)}
         while time.monotonic() + interval < ends:
             await asyncio.sleep(interval)
-            found = await _device_tokens(login, endpoints["token_endpoint"], fields, exchange)
-            if isinstance(found, Tokens):
-                return found
-            interval += found
-        raise UpstreamTimeout("nobody logged in in time; run the command again")
+            result = await _device_tokens(login, endpoints["token_endpoint"], fields, exchange)
+            if isinstance(result, Tokens):
+                return result
+            interval += result
+        raise UpstreamTimeout("the login was not completed in time; run the command again")
 
 
 async def log_out(login: Login, tokens: Tokens) -> bool:
-    """Have the tokens revoked (RFC 7009); False where no issuer names where. Raises UpstreamError, UpstreamTimeout."""
+    """Revoke the tokens (RFC 7009). Return False if no revocation endpoint is known.
+
+    Raises UpstreamError, UpstreamTimeout.
+    """
     async with _exchange(login) as exchange:
-        found = await discover(login.grant.issuer, exchange) if login.grant.issuer else {}
-        url = found.get("revocation_endpoint", "")
+        endpoints = await discover(login.grant.issuer, exchange) if login.grant.issuer else {}
+        url = endpoints.get("revocation_endpoint", "")
         for kind in ("refresh_token", "access_token") if url else ():
             token = getattr(tokens, kind)
             asked = {"token": token, "token_type_hint": kind}
@@ -128,19 +137,19 @@ async def log_out(login: Login, tokens: Tokens) -> bool:
 
 
 async def _device_tokens(login: Login, url: str, fields: Mapping[str, str], exchange: Exchange) -> Tokens | float:
-    """The tokens, or how many seconds longer to wait from now on."""
+    """Return the tokens, or the seconds to add to the poll interval."""
     pending = frozenset(("authorization_pending", "slow_down"))
     data = await ask_for_tokens(login.grant, url, fields, exchange, pending=pending)
     if "access_token" in data:
-        return _made(login, url, data)
+        return _tokens_from(login, url, data)
     return _DEVICE_INTERVAL_S if data["error"] == "slow_down" else 0.0
 
 
 async def _tokens(login: Login, url: str, fields: Mapping[str, str], exchange: Exchange) -> Tokens:
-    return _made(login, url, await ask_for_tokens(login.grant, url, fields, exchange))
+    return _tokens_from(login, url, await ask_for_tokens(login.grant, url, fields, exchange))
 
 
-def _made(login: Login, url: str, data: Mapping[str, Any]) -> Tokens:
+def _tokens_from(login: Login, url: str, data: Mapping[str, Any]) -> Tokens:
     before = Tokens("", "", 0.0, url, login.grant.client_id, " ".join(login.grant.scopes))
     return tokens_of(data, before, now=time.time())
 
@@ -150,24 +159,24 @@ def _wishes(grant: Grant) -> dict[str, str]:
     return {name: value for name, value in wishes.items() if value}
 
 
-async def _endpoints(login: Login, exchange: Exchange, name: str, written: str) -> Mapping[str, str]:
-    found = dict(await discover(login.grant.issuer, exchange)) if login.grant.issuer else {}
-    if written:
-        found[name] = written
+async def _endpoints(login: Login, exchange: Exchange, name: str, configured: str) -> Mapping[str, str]:
+    endpoints = dict(await discover(login.grant.issuer, exchange)) if login.grant.issuer else {}
+    if configured:
+        endpoints[name] = configured
     if login.grant.token_url:
-        found["token_endpoint"] = login.grant.token_url
-    if name not in found:
-        message = f"the issuer {login.grant.issuer} names no {name}: write it"
+        endpoints["token_endpoint"] = login.grant.token_url
+    if name not in endpoints:
+        message = f"the issuer {login.grant.issuer} names no {name}: configure it"
         raise ConfigurationError(message)
-    origin(found[name])
-    return found
+    origin(endpoints[name])
+    return endpoints
 
 
 @asynccontextmanager
 async def _exchange(login: Login) -> AsyncIterator[Exchange]:
-    """Connections to the endpoints that the operator wrote; errors that pass here hold no secret."""
-    written = [url for url in (*login.grant.addresses, login.device_url) if url]
-    pool = open_pool(Permitted(tuple(origin(url) for url in written)), most=2, ca_file=login.ca_file)
+    """Yield connections to the configured endpoints. Redact the secrets in their errors."""
+    configured = [url for url in (*login.grant.addresses, login.device_url) if url]
+    pool = open_pool(Permitted(tuple(origin(url) for url in configured)), most=2, ca_file=login.ca_file)
     exchange = Exchange(login.source, timeout_s=30.0, limit_bytes=_ANSWER_BYTES, connections=pool)
     try:
         yield exchange
@@ -179,12 +188,12 @@ async def _exchange(login: Login) -> AsyncIterator[Exchange]:
 
 
 class _Callback:
-    """A server on this machine that waits for a browser to come back with a code."""
+    """A local server that waits for the browser's redirect with a code."""
 
     def __init__(self, login: Login, state: str) -> None:
         self._issuer = login.grant.issuer
         self._state = state
-        self._came: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._arrived: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._host = ""
 
     @classmethod
@@ -206,14 +215,14 @@ class _Callback:
 
     async def code(self, patience_s: float) -> str:
         try:
-            return await asyncio.wait_for(self._came, patience_s)
+            return await asyncio.wait_for(self._arrived, patience_s)
         except TimeoutError:
-            raise UpstreamTimeout("nobody logged in in time; run the command again") from None
+            raise UpstreamTimeout("the login was not completed in time; run the command again") from None
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             head = (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)).decode("latin-1")
-            status, text = self._answered(head)
+            status, text = self._respond(head)
             body = text.encode()
             reply = (
                 f"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
@@ -222,30 +231,30 @@ class _Callback:
             writer.write(reply.encode() + body)
             await writer.drain()
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError, ConnectionError):
-            pass  # whoever that was, the browser comes with a connection of its own
+            pass  # not the browser, which opens its own connection
         finally:
             writer.close()
 
-    def _answered(self, head: str) -> tuple[str, str]:
-        """What a request gets; one with our state ends the wait, any other leaves it as it is."""
+    def _respond(self, head: str) -> tuple[str, str]:
+        """Return the response to a request. A request with the right state ends the wait."""
         request, *lines = head.split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         method, _, rest = request.partition(" ")
         target = urlsplit(rest.partition(" ")[0])
-        given = {name: values[0] for name, values in parse_qs(target.query).items()}
-        is_ours = hmac.compare_digest(given.get("state", "").encode(), self._state.encode())
+        parameters = {name: values[0] for name, values in parse_qs(target.query).items()}
+        is_ours = hmac.compare_digest(parameters.get("state", "").encode(), self._state.encode())
         if method != "GET" or target.path != _CALLBACK or headers.get("host") != self._host or not is_ours:
             return "404 Not Found", "Nothing is here.\n"
-        if not self._came.done():
-            self._end(given)
+        if not self._arrived.done():
+            self._end(parameters)
         return "200 OK", "You can close this window.\n"
 
-    def _end(self, given: Mapping[str, str]) -> None:
-        if "iss" in given and self._issuer and given["iss"].rstrip("/") != self._issuer.rstrip("/"):
-            message = "the answer came from another issuer than was asked; nobody is logged in"
-            self._came.set_exception(UpstreamError(message))
-        elif given.get("code"):
-            self._came.set_result(given["code"])
+    def _end(self, parameters: Mapping[str, str]) -> None:
+        if "iss" in parameters and self._issuer and parameters["iss"].rstrip("/") != self._issuer.rstrip("/"):
+            message = "the answer came from a different issuer; the login failed"
+            self._arrived.set_exception(UpstreamError(message))
+        elif parameters.get("code"):
+            self._arrived.set_result(parameters["code"])
         else:
-            said = ": ".join(given[key][:200] for key in ("error", "error_description") if given.get(key))
-            self._came.set_exception(UpstreamError(f"the login was refused ({said or 'no code came'})"))
+            details = ": ".join(parameters[key][:200] for key in ("error", "error_description") if parameters.get(key))
+            self._arrived.set_exception(UpstreamError(f"the login was rejected ({details or 'no code arrived'})"))

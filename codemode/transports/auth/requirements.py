@@ -1,4 +1,4 @@
-"""Which credentials a call is sent with: what the operation requires, matched with what is configured."""
+"""Selection of credentials for a call: what the operation requires, matched with the configuration."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from codemode.transports.auth.credentials import Credential
     from codemode.transports.auth.grant import Grant
 
-#: The `scheme` of a credential that is sent with every call, whatever the document says.
+#: The `scheme` of a credential that is sent with every call, regardless of the document.
 ALWAYS = "*"
 
 _AUTHORIZATION = "authorization"
 
 
 class SchemeKind(StrEnum):
-    """What a Security Scheme Object asks for, in the words of the configuration."""
+    """Kinds of security schemes, as the configuration names them."""
 
     API_KEY = "api_key"
     BASIC = "basic"
@@ -31,13 +31,13 @@ class SchemeKind(StrEnum):
     OAUTH2 = "oauth2"
     MUTUAL_TLS = "mutual_tls"
     OTHER = "other"
-    NONE = "none"  # of a credential: the service asks for nothing here, whatever its document says
+    NONE = "none"  # the service needs no credential here, despite its document
 
 
 class SecurityScheme(NamedTuple):
-    """A Security Scheme Object (OpenAPI 3.1; 2.0 in its words). `parameter` in `place` is an API key's own.
+    """A Security Scheme Object (OpenAPI 3.1, or 2.0). `parameter` and `place` describe an API key.
 
-    `detail` is what else helps to configure it: names of OAuth flows, or the HTTP scheme; `token_url` an OAuth flow's.
+    `detail` helps to configure the scheme: names of OAuth flows, or the HTTP scheme. `token_url` is an OAuth flow's.
     """
 
     name: str
@@ -49,11 +49,11 @@ class SecurityScheme(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The scheme in words that say what to configure."""
+        """A description of the scheme that says what to configure."""
         return f"{self.name}: {self.configuration('…')}"
 
     def configuration(self, source: str) -> str:
-        """The line of configuration that would give it."""
+        """Return the configuration line that would provide it."""
         variable = re.sub(r"\W+", "_", f"{source}_{self.parameter or self.name}").upper()
         secret = f"{{env: {variable}}}" if source != "…" else "…"
         match self.kind:
@@ -74,13 +74,13 @@ class SecurityScheme(NamedTuple):
                 return f"{{kind: api_key, name: Authorization, value: {secret}, scheme: {self.name}}}{kind}"
 
 
-#: What an operation requires: one of these alternatives whole, each some schemes at once. None where nothing is said.
+#: What an operation requires: one complete alternative, each a set of schemes. None if the document says nothing.
 Requirements = tuple[tuple[SecurityScheme, ...], ...] | None
 
 
 @dataclass(frozen=True, slots=True)
 class CallerSupply:
-    """A credential made of what the caller brings under `caller`."""
+    """A credential made from the secret that the caller brings under the name `caller`."""
 
     caller: str
     make: Callable[[str], Credential]
@@ -88,7 +88,7 @@ class CallerSupply:
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """One credential of the configuration, where it travels, and which scheme it is for (`""`: any it fits)."""
+    """One configured credential, its place in the request, and its scheme (`""`: any that fits)."""
 
     kind: SchemeKind
     supply: Credential | CallerSupply | Grant | None
@@ -97,7 +97,7 @@ class Configured:
     scheme: str = ""
 
     def fits(self, scheme: SecurityScheme) -> bool:
-        """Whether it is what the scheme asks for: written for it, or of its kind and in its place."""
+        """Return whether it provides the scheme: it is configured for it, or has its kind and place."""
         if self.kind is SchemeKind.NONE:
             return True
         if self.scheme:
@@ -116,7 +116,7 @@ class Configured:
 
 
 class Authentication:
-    """The credentials of one source, and which of them an operation is sent with."""
+    """The credentials of one source, and their selection for an operation."""
 
     def __init__(self, source: str, configured: Iterable[Configured] = (), *, has_certificate: bool = False) -> None:
         self._source = source
@@ -125,35 +125,36 @@ class Authentication:
 
     @classmethod
     def none(cls, source: str) -> Authentication:
-        """Of a service that asks for nothing, whatever its document says."""
+        """Return the authentication of a service that needs no credentials, despite its document."""
         return cls(source, [Configured(SchemeKind.NONE, None)])
 
     @property
     def has_credentials(self) -> bool:
-        """Whether there is anything to send."""
+        """Whether there is any credential to send."""
         return any(one.supply is not None for one in self.configured)
 
     def chosen(self, required: Requirements) -> tuple[Configured, ...]:
-        """The credentials for an operation. Raises CredentialsMissing where no alternative is wholly configured.
+        """Return the credentials for an operation. Raises CredentialsMissing if no alternative is fully configured.
 
-        The first alternative that is counts; that without any scheme (`{}`) counts last, for it takes nothing away.
+        The first configured alternative is used. An empty one (`{}`) comes last, so that configured credentials are
+        sent.
         """
         always = [one for one in self.configured if one.scheme == ALWAYS]
         if required is None:
             return _without_doubles([*always, *(one for one in self.configured if one.kind is not SchemeKind.NONE)])
         missing: list[list[SecurityScheme]] = []
         for alternative in sorted(required, key=lambda schemes: not schemes):
-            found = [self._for(scheme) for scheme in alternative]
-            absent = [scheme for scheme, one in zip(alternative, found, strict=True) if one is None]
+            supplied = [self._for(scheme) for scheme in alternative]
+            absent = [scheme for scheme, one in zip(alternative, supplied, strict=True) if one is None]
             if not absent:
-                return _without_doubles([*always, *(one for group in found for one in group or ())])
+                return _without_doubles([*always, *(one for group in supplied for one in group or ())])
             missing.append(absent)
         if required and not always:
             raise self._missing(required, min(missing, key=len))
         return _without_doubles(always)
 
     def _for(self, scheme: SecurityScheme) -> tuple[Configured, ...] | None:
-        """What is sent for a scheme, None where nothing is configured for it."""
+        """Return what is sent for a scheme, None if nothing is configured for it."""
         if scheme.kind == SchemeKind.MUTUAL_TLS and self._has_certificate:
             return ()
         fitting = sorted((one for one in self.configured if one.fits(scheme)), key=lambda one: not one.scheme)
@@ -169,28 +170,28 @@ class Authentication:
         lines = [f"    - {line}" for line in written if line.startswith("{")]
         lines = [*(["  credentials:"] if lines else []), *lines, *(f"  {line}" for line in written if line[0] != "{")]
         other = (
-            f'`scheme: "{ALWAYS}"` at a credential that you have, if it will do'
+            f'`scheme: "{ALWAYS}"` at an existing credential, if the service accepts it'
             if self.configured
-            else "`credentials: [{kind: none}]`, if this service asks for nothing"
+            else "`credentials: [{kind: none}]`, if this service needs none"
         )
         message = (
-            f"{self._source} asks for {schemes} here, which is not configured; nothing was sent. Write under "
+            f"{self._source} requires {schemes} here, which is not configured; nothing was sent. Write under "
             f"sources.{self._source} (or {other}):\n" + "\n".join(lines)
         )
-        hint = f"the operator has not configured what {self._source} asks for here ({schemes})"
+        hint = f"the operator has not configured the credentials that {self._source} requires here ({schemes})"
         return CredentialsMissing(message, hint=hint)
 
 
 def in_words(required: Requirements) -> str:
-    """What an operation requires, as a reader wants it: `key and application, or token`."""
+    """Return an operation's requirements for readers: `key and application, or token`."""
     if required is None:
-        return "nothing said"
+        return "unspecified"
     alternatives = [" and ".join(scheme.name for scheme in schemes) or "none" for schemes in required]
     return ", or ".join(alternatives) or "none"
 
 
 def _without_doubles(chosen: Iterable[Configured]) -> tuple[Configured, ...]:
-    """Each place once: what comes first is sent there."""
+    """Keep the first credential of each place."""
     by_place: dict[tuple[Place, str], Configured] = {}
     for one in chosen:
         by_place.setdefault((one.place, one.name.lower()), one)

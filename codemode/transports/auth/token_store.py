@@ -1,4 +1,4 @@
-"""Tokens of logins, one file a source, readable by this user alone; safe for several processes at once."""
+"""Tokens of logins: one file per source, readable only by this user, safe for concurrent processes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Seconds between two looks at a lock that another process holds while it gets a token.
+#: Poll interval for a lock that another process holds during a renewal, in seconds.
 _LOOK_AGAIN_S = 0.05
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Tokens:
-    """What a login gave. `expires_at` is in seconds since 1970; `token_url` and `client_id` say to whom."""
+    """The tokens of a login. `expires_at` is in seconds since 1970; `token_url` and `client_id` identify the grant."""
 
     access_token: str
     refresh_token: str
@@ -38,15 +38,15 @@ class Tokens:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The texts that must never be seen."""
+        """The texts to redact."""
         return tuple(secret for secret in (self.access_token, self.refresh_token) if secret)
 
 
 class TokenStore:
-    """The tokens of one source in a folder of the operator's.
+    """The tokens of one source in the operator's folder.
 
-    What cannot be written, on a full disk, is what is read here all the same, until it can be; meanwhile the lock is
-    held, for others would spend a refresh token that was used.
+    If they cannot be written (full disk), `read` still returns the new tokens, and the lock is held until they are
+    written: another process would use the spent refresh token.
     """
 
     def __init__(self, folder: Path, source: str) -> None:
@@ -54,44 +54,44 @@ class TokenStore:
         self._source = source
         self._unwritten: Tokens | None = None
         self._written: Tokens | None = None
-        self._is_told = False
+        self._is_reported = False
         self._turn = asyncio.Lock()
         self._lock = -1
 
     @property
     def is_behind(self) -> bool:
-        """Whether there are tokens that are not written yet."""
+        """Whether there are unwritten tokens."""
         return self._unwritten is not None
 
     def read(self) -> Tokens | None:
-        """What is kept; None where there is nothing that can be read."""
+        """Return the stored tokens, None if there are none or they are unreadable."""
         try:
             return self._unwritten or self._content()
         except OSError:
             return None
 
     def keep(self, renewed: Tokens, before: Tokens) -> None:
-        """Keep tokens in place of those that are spent, later if not now. To be called while it is `locked`."""
+        """Replace spent tokens, later if writing fails now. Call it inside `locked`."""
         if self._unwritten is None:
             self._written = before
         self._unwritten = renewed
         self._write_late()
 
     async def keep_late(self) -> None:
-        """Write what could not be written, if that is possible now."""
+        """Retry writing unwritten tokens."""
         if self.is_behind:
             async with self.locked():
                 await asyncio.to_thread(self._write_late)
 
     async def aclose(self) -> None:
-        """Write what could not be written, for the last time, and let others at it."""
+        """Retry writing unwritten tokens a last time, and release the lock."""
         await self.keep_late()
         if self.is_behind:
             self._unwritten = None
             self._unlock()
 
     def write(self, tokens: Tokens) -> None:
-        """Keep tokens in place of what is there, whole or not at all. Raises OSError."""
+        """Replace the stored tokens atomically. Raises OSError."""
         self._make_folder()
         descriptor, name = tempfile.mkstemp(dir=self._file.parent, prefix=f"{self._file.stem}.")  # mode 0600
         try:
@@ -106,14 +106,14 @@ class TokenStore:
             raise
 
     def remove(self) -> bool:
-        """Forget the tokens; whether there were any."""
+        """Delete the tokens. Return whether there were any."""
         had = self._file.exists()
         self._file.unlink(missing_ok=True)
         return had
 
     @asynccontextmanager
     async def locked(self) -> AsyncIterator[None]:
-        """No other process renews these tokens meanwhile: a refresh token may be good for one use only."""
+        """Keep other processes from renewing these tokens: a refresh token may be valid for one use only."""
         async with self._turn:
             if self._lock < 0:
                 self._lock = await self._locked()
@@ -143,7 +143,7 @@ class TokenStore:
         self._lock = -1
 
     def _content(self) -> Tokens | None:
-        """What the file has. Raises OSError."""
+        """Return the tokens in the file. Raises OSError."""
         try:
             data = json.loads(self._file.read_text(encoding="utf-8"))
             return Tokens(**{field.name: data[field.name] for field in fields(Tokens)})
@@ -151,24 +151,24 @@ class TokenStore:
             return None
 
     def _write_late(self) -> None:
-        """Write what is not written, unless somebody has logged in or out meanwhile. A failure is told once."""
+        """Write unwritten tokens, unless someone has logged in or out meanwhile. Log a failure once."""
         if self._unwritten is None:
             return
         try:
             if self._content() == self._written:
                 self.write(self._unwritten)
         except OSError as error:
-            if not self._is_told:
+            if not self._is_reported:
                 why = error.strerror or error
-                said = "the renewed login at %s cannot be written (%s): it is used, and lost if this process ends"
-                log.error(said, self._source, why)
-            self._is_told = True
+                message = "the renewed login at %s cannot be stored (%s): it is lost when this process ends"
+                log.error(message, self._source, why)
+            self._is_reported = True
             return
         self._unwritten = self._written = None
-        self._is_told = False
+        self._is_reported = False
 
     def _sync_folder(self) -> None:
-        """A power cut must not bring back the file before, whose refresh token is spent."""
+        """Sync the folder: a power cut must not restore the previous file, whose refresh token is spent."""
         folder = os.open(self._file.parent, os.O_RDONLY | os.O_CLOEXEC)
         try:
             os.fsync(folder)

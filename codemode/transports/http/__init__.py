@@ -1,1 +1,1 @@
-"""HTTP: from validated arguments to one request, over pinned addresses, and back to JSON data."""
+"""HTTP: turn validated arguments into one request, send it over pinned addresses, and decode the answer."""

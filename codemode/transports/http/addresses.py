@@ -1,6 +1,6 @@
-"""Where a call may go: what the operator wrote is the permission, what a document suggests must match it.
+"""Permitted addresses of calls: the operator's configuration grants, a source document's suggestions must match it.
 
-Addresses are read by the parser that also sends them, so that no two readings of one text differ. No I/O in here.
+The parser that sends addresses also checks them, so no text is read in two ways. This module does no I/O.
 """
 
 from __future__ import annotations
@@ -19,17 +19,20 @@ from codemode.errors import AddressNotAllowed, ConfigurationError
 _PORTS = {"http": 80, "https": 443}
 _LAST_PORT = 65535
 
-#: What the parts of a URL before its path never hold, and what different parsers read differently.
+#: Characters forbidden before a URL's path, because parsers read them differently.
 _AMBIGUOUS = re.compile(r"[\x00-\x20\x7f\\]")
 
 _AFTER_AUTHORITY = re.compile(r"[/?#]")
 
-#: A host that ends so is an IPv4 address to some resolvers (WHATWG URL, "ends in a number checker").
+#: Some resolvers read a host with this ending as an IPv4 address (WHATWG URL, "ends in a number checker").
 _ENDS_IN_NUMBER = re.compile(r"(^|\.)(\d+|0x[0-9a-f]*)$")
 
 
 class Origin(NamedTuple):
-    """Scheme, host (ASCII, lower case, no last dot, addresses in their shortest form) and port of a URL."""
+    """Scheme, host and port of a URL.
+
+    The host is ASCII and lower case, without a final dot. Addresses are in their shortest form.
+    """
 
     scheme: str
     host: str
@@ -37,13 +40,13 @@ class Origin(NamedTuple):
 
     @property
     def authority(self) -> str:
-        """The host, and the port where it is not the scheme's own, as a Host header has it (RFC 9110, 7.2)."""
+        """The value of a Host header: the host, and the port unless it is the scheme's default (RFC 9110, 7.2)."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
 
 class AddressKind(StrEnum):
-    """What an IP address leads to. Only the first two are what a name may stand for."""
+    """The kind of network that an IP address belongs to. Names may resolve to the first two only."""
 
     PUBLIC = "public"
     PRIVATE = "private"
@@ -53,18 +56,19 @@ class AddressKind(StrEnum):
     NOWHERE = "unusable"
 
 
-#: Where clouds give keys to whoever asks from inside: AWS and others, AWS over IPv6, Azure, Alibaba, Oracle.
+#: Metadata services, which give cloud credentials to any local client: AWS and others, AWS over IPv6, Azure, Alibaba,
+#: Oracle.
 _METADATA = frozenset(
     map(ip_address, ("169.254.169.254", "fd00:ec2::254", "168.63.129.16", "100.100.100.200", "192.0.0.192"))
 )
 
-#: IPv6 addresses whose last 32 bits are an IPv4 address: NAT64 (RFC 6052; 8215 for a network's own), SIIT (RFC 2765),
-#: and the old way to write one (RFC 4291, 2.5.5.1).
+#: IPv6 networks whose last 32 bits are an IPv4 address: NAT64 (RFC 6052; RFC 8215 for local use), SIIT (RFC 2765), and
+#: the deprecated IPv4-compatible form (RFC 4291, 2.5.5.1).
 _ENDS_IN_IPV4 = tuple(map(IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "::ffff:0:0:0/96", "::/96")))
 
 
 def kind_of_address(text: str) -> AddressKind:
-    """What an IP address leads to; one inside of an IPv6 address (mapped, 6to4, NAT64 …) counts for itself."""
+    """Return the kind of an IP address. An IPv4 address inside an IPv6 address (mapped, 6to4, NAT64 …) decides."""
     address = _innermost(ip_address(text.partition("%")[0]))
     if address in _METADATA:
         return AddressKind.METADATA
@@ -88,15 +92,15 @@ def _innermost(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
 
 @dataclass(frozen=True, slots=True)
 class Permitted:
-    """The origins that the operator wrote. `address` is the IP address of the first one, where that was written too."""
+    """The origins that the operator configured. `address` is the IP address of the first one, if configured too."""
 
     origins: tuple[Origin, ...]
     address: str | None = None
 
     def address_of(self, host: str, port: int) -> str | None:
-        """The IP address that was written for a host, None where its name decides. Raises AddressNotAllowed."""
+        """Return the configured IP address of a host, None if its name must be resolved. Raises AddressNotAllowed."""
         if not any((host, port) == known[1:] for known in self.origins):
-            message = f"{host}:{port} is no address of the configuration"
+            message = f"{host}:{port} is not an address in the configuration"
             raise AddressNotAllowed(message)
         if self.address is not None and host == self.origins[0].host:
             return self.address
@@ -104,27 +108,27 @@ class Permitted:
 
     @staticmethod
     def judge(host: str, addresses: tuple[str, ...], *, was_public: bool) -> tuple[str, ...]:
-        """Those of the addresses that a name may stand for. Raises AddressNotAllowed where none is left.
+        """Return the addresses that a name may resolve to. Raises AddressNotAllowed if none is left.
 
-        A name stands for public and private addresses, and no longer for private ones once it was public; `localhost`
-        stands for this machine and nothing else (RFC 6761, 6.3).
+        A name may resolve to public and private addresses, but not to private ones once it was public (DNS rebinding).
+        `localhost` resolves to this machine only (RFC 6761, 6.3).
         """
         allowed = {AddressKind.PUBLIC} if was_public else {AddressKind.PUBLIC, AddressKind.PRIVATE}
         if host == "localhost" or host.endswith(".localhost"):
             allowed = {AddressKind.LOOPBACK}
-        kept = tuple(address for address in addresses if kind_of_address(address) in allowed)
-        if not kept:
+        allowed_addresses = tuple(address for address in addresses if kind_of_address(address) in allowed)
+        if not allowed_addresses:
             first = addresses[0]
             message = (
                 f"{host} resolves to {first}, a {kind_of_address(first)} address, which the configuration does not "
-                f"name; write `address: {first}` beside base_url if that is meant"
+                f"allow; to allow it, write `address: {first}` beside base_url"
             )
             raise AddressNotAllowed(message)
-        return kept
+        return allowed_addresses
 
 
 def origin(url: str) -> Origin:
-    """Scheme, host and port of an absolute URL. Raises ConfigurationError for anything else."""
+    """Return scheme, host and port of an absolute http or https URL. Raises ConfigurationError for anything else."""
     start, slashes, rest = url.partition("://")
     try:
         authority = _AFTER_AUTHORITY.split(rest, maxsplit=1)[0]
@@ -136,13 +140,13 @@ def origin(url: str) -> Origin:
     except (httpx2.InvalidURL, ValueError, UnicodeError):
         parsed, host, port = httpx2.URL(""), "", None
     if parsed.scheme not in _PORTS or not host or parsed.userinfo or not 0 <= (port or 0) <= _LAST_PORT:
-        message = f"{_unsigned(url)!r} is no http or https address, as host and port are usually written"
+        message = f"{_unsigned(url)!r} is not a valid http or https address"
         raise ConfigurationError(message)
     return Origin(parsed.scheme, host, port or _PORTS[parsed.scheme])
 
 
 def _canonical(host: str) -> str:
-    """A host as it is compared. Raises ValueError for an IPv4 address in a form that only some resolvers read."""
+    """Return the canonical form of a host. Raises ValueError for IPv4 forms that only some resolvers accept."""
     host = host.removesuffix(".")
     if "%" in host:
         raise ValueError
@@ -156,12 +160,12 @@ def _is_literal(host: str) -> bool:
 
 
 def without_userinfo(url: str) -> str:
-    """A URL without the user name and password before its host."""
+    """Return a URL without its user name and password."""
     return re.sub(r"^([^/?#]*//)[^/?#]*@", r"\1", url)
 
 
 def upgraded(place: Origin) -> Origin:
-    """The same host by https, where it was asked by http on the usual port."""
+    """Return the https origin of the same host for http on the default port, and other origins unchanged."""
     return Origin("https", place.host, _PORTS["https"]) if (place.scheme, place.port) == ("http", 80) else place
 
 
@@ -170,7 +174,7 @@ def _unsigned(url: str) -> str:
 
 
 def is_same_origin(left: str, right: str) -> bool:
-    """Whether two URLs have the same scheme, host and port; nothing has that of no URL."""
+    """Return whether two URLs have the same scheme, host and port. Text that is no URL matches nothing."""
     try:
         return origin(left) == origin(right)
     except ConfigurationError:
@@ -178,10 +182,10 @@ def is_same_origin(left: str, right: str) -> bool:
 
 
 def checked_base(url: str) -> str:
-    """A base URL as the operator wrote it, without its last slash. Raises ConfigurationError."""
+    """Return the operator's base URL without its final slash. Raises ConfigurationError."""
     parts = urlsplit(url)
     if parts.query or parts.fragment or "@" in parts.netloc:
-        message = f"base_url {_unsigned(url)!r}: give scheme, host, port and path only (credentials have their own key)"
+        message = f"base_url {_unsigned(url)!r}: write only scheme, host, port and path; credentials have their own key"
         raise ConfigurationError(message)
     origin(url)
     return url.rstrip("/")
@@ -190,10 +194,10 @@ def checked_base(url: str) -> str:
 def base_for(
     suggested: tuple[str, ...], *, common: tuple[str, ...], configured: str | None, location: str, source: str
 ) -> str:
-    """The base URL of an operation. Raises AddressNotAllowed.
+    """Return the base URL of an operation. Raises AddressNotAllowed.
 
-    `suggested` are the document's servers for this operation, `common` those for the whole document; `configured` is
-    the operator's base URL, `location` where the document came from.
+    `suggested` are the source document's servers for this operation, `common` those for the whole document.
+    `configured` is the operator's base URL, `location` the address of the document.
     """
     if configured is None:
         return _beside_document(suggested, location, source)
@@ -204,13 +208,13 @@ def base_for(
     if not overrides:
         return configured
     if any(is_same_origin(url, configured) for url in common) and any(urlsplit(url).netloc for url in suggested):
-        message = f"{source}: this operation is at {suggested[0]}, which is not under base_url {configured}"
+        message = f"{source}: this operation has the server {suggested[0]}, which is not under base_url {configured}"
         raise AddressNotAllowed(message)
     return _moved(configured, common, suggested)
 
 
 def _beside_document(suggested: tuple[str, ...], location: str, source: str) -> str:
-    """Without a base URL: only the origin that the operator named as the document's own."""
+    """Return the base URL without a configured one: only the document's own origin is permitted."""
     if location.lower().startswith(("http://", "https://")):
         for url in suggested or ("/",):
             absolute = urljoin(location, url)
@@ -218,12 +222,12 @@ def _beside_document(suggested: tuple[str, ...], location: str, source: str) -> 
                 return absolute.rstrip("/")
     named = [url for url in suggested if urlsplit(url).netloc]
     hint = f"write base_url: {named[0]} if you trust it" if named else "write its base_url"
-    message = f"{source} has no base_url in the configuration; {hint} (with --source, give --base-url)"
+    message = f"{source} has no base_url in the configuration; {hint} (with --source, pass --base-url)"
     raise AddressNotAllowed(message)
 
 
 def _moved(configured: str, common: tuple[str, ...], suggested: tuple[str, ...]) -> str:
-    """`…/v4` becomes `…/v4beta` where the document moves an operation so, at the operator's own address."""
+    """Return the operator's base URL with the document's path for the operation: `…/v4` becomes `…/v4beta`."""
     if not common or not suggested:
         return configured
     usual, own = (urlsplit(urls[0]).path.rstrip("/") for urls in (common, suggested))

@@ -1,4 +1,4 @@
-"""Answers of HTTP services as JSON data, or as errors that say what to do."""
+"""Decoding of HTTP answers: to JSON data, or to errors that say what to do."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from codemode.transports.content import OwnedContents
 
-#: Lines of ndjson or events of a stream that one answer may have.
+#: Largest number of ndjson lines or stream events in one answer.
 MOST_LINES = 10_000
 
-#: Media types of one JSON value a line, or after a record separator (RFC 7464).
+#: Media types with one JSON value per line, or after a record separator (RFC 7464).
 LINES = frozenset(
     f"application/{name}"
     for name in (
@@ -36,14 +36,14 @@ LINES = frozenset(
     )
 )  # fmt: skip
 
-#: How much of an answer that cannot be used is shown, and how much is read for that.
+#: Characters of an unusable answer that are shown, and that are read for it.
 EXCERPT, _READ = 300, 20_000
 
-#: Lists and objects inside of each other that data may have: programs take no more, and to follow them takes stack.
+#: Deepest nesting of lists and objects. Programs accept no more, and traversal needs stack.
 DEEPEST = 200
 
-#: Lists and objects of one answer where they are short (`_SHORT` bytes on average): each takes 60 to 240 bytes of
-#: memory, so that 16 MiB of `[[],[],…` took 400 MB.
+#: Largest number of lists and objects in one answer if they are short (`_SHORT` bytes on average). Each takes 60 to 240
+#: bytes of memory: 16 MiB of `[[],[],…` took 400 MB.
 MOST_PARTS, _SHORT = 1_000_000, 16
 
 _CONTAINERS = frozenset((list, dict))
@@ -51,19 +51,19 @@ _CONTAINERS = frozenset((list, dict))
 _LONGEST_DISPOSITION = 2_000
 _STATUSES = frozenset(HTTPStatus)
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
-#: Charsets of the web (WHATWG Encoding). Python knows others, one of which takes hours for a megabyte (punycode), and
-#: never forgets a name that it was asked for.
+#: Charsets of the web (WHATWG Encoding). Python knows others: punycode takes hours for a megabyte, and Python caches
+#: every name that it looks up.
 _KNOWN_CHARSET = re.compile(
     r"utf-?(8|16|32)([-_]?[lb]e)?|(us-)?ascii|(latin|l)-?\d|(iso[-_]?)?8859[-_]?\d{1,2}|(windows|cp|ibm)-?\d{3,4}"
     r"|koi8-[ru]|tis-620|x-mac-cyrillic|macintosh|shift[-_]jis|sjis|ms932|ms_kanji|euc-(jp|kr)|iso-2022-(jp|kr)"
     r"|ks_c_5601-1987|gb_?2312(-80)?|gbk|gb18030|big5(-hkscs)?"
 )
-_UNICODE = frozenset(("utf-8", "utf8", "utf-16", "utf-32", "us-ascii"))  # told apart by their bytes
+_UNICODE = frozenset(("utf-8", "utf8", "utf-16", "utf-32", "us-ascii"))  # the JSON parser detects these
 _BETWEEN_LINES = re.compile(rb"[\n\r\x1e]")
 _LINE_END = re.compile("\r\n|\n|\r")
-#: From this many bytes on the faster parser reads an answer.
+#: Size from which the faster parser reads an answer, in bytes.
 _LARGE = 1 << 16
-#: Whole numbers beyond 64 bits are found by their shape, which is no regular expression: that took a second.
+#: Integers beyond 64 bits are found by translating digits: a regular expression took a second.
 _DIGITS = bytes(ord("0") if chr(code) in "0123456789" else code if chr(code) == "-" else 32 for code in range(256))
 _BEYOND_64_BITS = (b"0" * 20, b"-" + b"0" * 19)
 _MINUS_ZERO = re.compile(rb"-0(?![.0-9])")
@@ -72,7 +72,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def media_type_of(headers: Mapping[str, str]) -> tuple[str, str]:
-    """Media type in lower case, and charset, of a response."""
+    """Return a response's media type, in lower case, and its charset."""
     name, _, rest = headers.get("content-type", "").partition(";")
     found = _CHARSET.search(rest) if rest else None
     charset = found[1].lower() if found else ""
@@ -80,7 +80,7 @@ def media_type_of(headers: Mapping[str, str]) -> tuple[str, str]:
 
 
 def decode(body: bytes, headers: Mapping[str, str], *, wants_json: bool, status: int, contents: OwnedContents) -> Any:
-    """The data of a successful answer. Raises AnswerInvalid where JSON was declared and something else came."""
+    """Return the data of a successful answer. Raises AnswerInvalid if JSON was declared and something else arrived."""
     if not body:
         return None
     name, charset = media_type_of(headers)
@@ -93,9 +93,9 @@ def decode(body: bytes, headers: Mapping[str, str], *, wants_json: bool, status:
         return _json(body, charset, status)
     if name == "text/event-stream":
         _check_parts(body, status)
-        found = events(_text(body, charset))
-        _count(len(found), "events", status)
-        return found
+        stream_events = events(_text(body, charset))
+        _count(len(stream_events), "events", status)
+        return stream_events
     if wants_json or not name:
         return _undeclared(body, name, charset, wants_json=wants_json, status=status, contents=contents)
     if name.startswith("text/") or name.endswith(("xml", "yaml", "javascript", "graphql")):
@@ -104,11 +104,11 @@ def decode(body: bytes, headers: Mapping[str, str], *, wants_json: bool, status:
 
 
 def events(text: str) -> list[dict[str, Any]]:
-    """Server-sent events (WHATWG HTML, 9.2.6) as a list of `{event, data, id}`; data as JSON where it is some.
+    """Return server-sent events (WHATWG HTML, 9.2.6) as a list of `{event, data, id}`, with JSON data decoded.
 
-    `[DONE]`, by which services of models end a stream, ends the list.
+    `[DONE]`, which model services send at the end of a stream, ends the list.
     """
-    found: list[dict[str, Any]] = []
+    decoded: list[dict[str, Any]] = []
     fields: dict[str, Any] = {}
     for line in (*_LINE_END.split(text.removeprefix("\ufeff")), ""):
         if line:
@@ -116,27 +116,27 @@ def events(text: str) -> list[dict[str, Any]]:
             value = value.removeprefix(" ")
             if name == "data":
                 fields.setdefault(name, []).append(value)
-            elif name in ("event", "id"):  # a comment has no name
+            elif name in ("event", "id"):  # comments have no name
                 fields[name] = value
         else:
             data = "\n".join(fields.get("data", ()))
             if data == "[DONE]":
                 break
             if data:
-                found.append({**fields, "data": json_or_text(data)})
+                decoded.append({**fields, "data": json_or_text(data)})
             fields = {}
-    return found
+    return decoded
 
 
 def error_of(body: bytes, headers: Mapping[str, str], status: int, source: str) -> UpstreamError:
-    """The error that an answer with an error status stands for."""
+    """Return the error for an answer with an error status."""
     reason = HTTPStatus(status).phrase if status in _STATUSES else ""
     name, charset = media_type_of(headers)
     data: Any = json_or_text(_text(body, charset)) if body else None
     if isinstance(data, str):
         data = shorten(plain(data[:_READ]) if "html" in name else data, 2000)
-    said = _said(data)
-    message = f"{source} answered {status}{f' {reason}' if reason else ''}{f': {said}' if said else ''}"
+    explanation = _explanation(data)
+    message = f"{source} answered {status}{f' {reason}' if reason else ''}{f': {explanation}' if explanation else ''}"
     wait = retry_after(headers)
     if wait is not None:
         message += f"; retry after {round(wait, 1):.12g} s"
@@ -144,7 +144,7 @@ def error_of(body: bytes, headers: Mapping[str, str], status: int, source: str) 
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """The advice of `Retry-After` in seconds (RFC 9110, 10.2.3), None where there is none."""
+    """Return the seconds given by `Retry-After` (RFC 9110, 10.2.3), None if there are none."""
     value = headers.get("retry-after", "").strip()
     if re.fullmatch(r"\d{1,9}(\.\d+)?", value):
         return float(value)
@@ -157,25 +157,25 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
 
 
 def filename_of(headers: Mapping[str, str]) -> str:
-    """The name in `Content-Disposition`, without any folder."""
+    """Return the file name in `Content-Disposition`, without folders."""
     message = Message()
     message["Content-Disposition"] = headers.get("content-disposition", "")[:_LONGEST_DISPOSITION]
     try:
-        found = message.get_filename() or ""
-    except UnicodeError:  # in a charset that decodes nothing
+        name = message.get_filename() or ""
+    except UnicodeError:  # undecodable charset
         return ""
-    return found.replace("\\", "/").rpartition("/")[2][:200]
+    return name.replace("\\", "/").rpartition("/")[2][:200]
 
 
 def _undeclared(body: bytes, name: str, charset: str, *, wants_json: bool, status: int, contents: OwnedContents) -> Any:
-    """JSON without the right media type is common and taken; anything else is taken only where JSON is not declared."""
+    """Return JSON even under a wrong media type, which is common. Accept other data only if JSON is not declared."""
     try:
         return _json(body, charset, status)
     except AnswerInvalid:
         if wants_json:
             text = "" if b"\0" in body[:4000] else shorten(plain(_text(body[:4000], charset)), EXCERPT)
-            said = repr(text) if text else f"{len(body):,} bytes"
-            message = f"answered {status} with {name or 'no media type'} where JSON is declared: {said}"
+            excerpt = repr(text) if text else f"{len(body):,} bytes"
+            message = f"answered {status} with {name or 'no media type'}, but JSON is declared: {excerpt}"
             raise AnswerInvalid(message, status=status, body=text) from None
     try:
         return body.decode("utf-8")
@@ -188,18 +188,18 @@ def _json(body: bytes, charset: str, status: int) -> Any:
     try:
         text = body if charset in _UNICODE else body.decode(charset)
     except (LookupError, UnicodeDecodeError):
-        text = body  # the name is unknown or wrong: JSON is UTF-8 (RFC 8259, 8.1)
+        text = body  # unknown or wrong charset: JSON is UTF-8 (RFC 8259, 8.1)
     try:
         data = loaded(text)
     except (ValueError, RecursionError) as error:
         excerpt = shorten(_text(body[:4000], "utf-8"), EXCERPT)
-        message = f"answered {status} with what is not JSON ({str(error)[:100]}): {excerpt!r}"
+        message = f"answered {status} with invalid JSON ({str(error)[:100]}): {excerpt!r}"
         raise AnswerInvalid(message, status=status, body=excerpt) from None
     return _without_surrogates(data) if _LONE_SURROGATE.search(body) else data
 
 
 def loaded(text: str | bytes) -> Any:
-    """The data of a JSON text, as far as programs may get it. Raises ValueError, RecursionError."""
+    """Return the data of a JSON text within the limits for programs. Raises ValueError, RecursionError."""
     data = _parsed(text)
     if _brackets(text) <= DEEPEST:
         return data
@@ -219,13 +219,13 @@ def loaded(text: str | bytes) -> Any:
 
 
 def _parsed(text: str | bytes) -> Any:
-    """The data of a text: by the faster parser where it is large, and holds nothing that the two read differently."""
+    """Return the data of a text. The faster parser reads large texts, unless the two parsers would differ."""
     if len(text) >= _LARGE:
         encoded = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
         if not _is_read_otherwise(encoded):
-            with suppress(ValueError), _without_collection():  # the other parser takes NaN, or says what is wrong
+            with suppress(ValueError), _without_collection():  # the other parser accepts NaN, or explains the error
                 return orjson.loads(encoded)
-        # Each number is read by Python code, so that other threads have their turns meanwhile.
+        # Python code reads each number, which gives other threads their turns.
         return json.loads(text, parse_constant=_no_number, parse_float=_finite, parse_int=_whole)
     return json.loads(text, parse_constant=_no_number, parse_float=_finite)
 
@@ -241,7 +241,7 @@ def _brackets(text: str | bytes) -> int:
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """What a parser makes holds no cycle: to look for one takes longer than to parse."""
+    """Disable garbage collection: parsed data has no cycles, and the search for them takes longer than parsing."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -256,11 +256,11 @@ def _whole(text: str) -> int:
 
 
 def _no_number(_: str) -> None:
-    """NaN and infinities are not JSON; an answer that has them says null."""
+    """Return None for NaN and infinities, which are not JSON."""
 
 
 def _finite(text: str) -> float:
-    """A number of an answer. Raises ValueError where it is so large that it would become infinite."""
+    """Return a number. Raises ValueError if it is too large for a float."""
     number = float(text)
     if isinf(number):
         message = f"the number {text[:20]} is larger than any float"
@@ -270,19 +270,19 @@ def _finite(text: str) -> float:
 
 def _check_parts(body: bytes, status: int) -> None:
     if has_too_many_parts(body, b"[", b"{"):
-        message = f"answered {status} with more than {MOST_PARTS:,} lists and objects: ask for less of it"
+        message = f"answered {status} with more than {MOST_PARTS:,} lists and objects: request less"
         raise AnswerInvalid(message, status=status)
 
 
 def has_too_many_parts(text: AnyStr, *signs: AnyStr) -> bool:
-    """Whether it would take many times its size as data; what stands in strings counts, too."""
+    """Return whether a text would take many times its size as data. Brackets in strings count as well."""
     parts = sum(map(text.count, signs))
     return parts > MOST_PARTS and parts * _SHORT > len(text)
 
 
 def _count(found: int, what: str, status: int) -> None:
     if found > MOST_LINES:
-        message = f"answered {status} with {found:,} {what}, {MOST_LINES:,} are taken: ask for less of it"
+        message = f"answered {status} with {found:,} {what}, above the limit of {MOST_LINES:,}: request less"
         raise AnswerInvalid(message, status=status)
 
 
@@ -304,7 +304,7 @@ def _text(body: bytes, charset: str) -> str:
 
 
 def json_or_text(text: str) -> Any:
-    """The data of a text that is JSON, else the text."""
+    """Return the data of a JSON text, else the text itself."""
     if has_too_many_parts(text, "[", "{"):
         return text
     try:
@@ -314,8 +314,8 @@ def json_or_text(text: str) -> Any:
     return _without_surrogates(data) if "\\u" in text else data
 
 
-def _said(data: Any) -> str:
-    """What an error body says: problem details (RFC 9457), and the usual other fields."""
+def _explanation(data: Any) -> str:
+    """Return the message of an error body: problem details (RFC 9457), or other common fields."""
     if isinstance(data, str):
         return shorten(plain(data[:_READ]), EXCERPT)
     if not isinstance(data, dict):

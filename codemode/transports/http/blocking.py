@@ -1,4 +1,4 @@
-"""A client for libraries that block: it goes to the origin that the operator wrote, at addresses that were judged."""
+"""A client for blocking libraries: it calls the configured origin only, at checked addresses."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 
 
 def resolve(host: str, port: int) -> tuple[str, ...]:
-    """The IP addresses of a name, in the system's order of preference. Raises OSError."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return tuple(dict.fromkeys(str(address[0]) for *_, address in found))
+    """Return the IP addresses of a name, in the system's order of preference. Raises OSError."""
+    entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(str(address[0]) for *_, address in entries))
 
 
 def blocking_client(base_url: str, *, timeout_s: float, resolve: Resolve = resolve) -> httpx2.Client:
-    """A client that follows no redirects, and asks nobody but the origin of `base_url`.
+    """Return a client that sends requests to the origin of `base_url` only, and follows no redirects.
 
-    Its requests raise AddressNotAllowed where that leads elsewhere. Raises ConfigurationError for what is no address.
+    Its requests raise AddressNotAllowed for any other address. Raises ConfigurationError for an invalid `base_url`.
     """
     transport = _Judged(Permitted((origin(base_url),)), resolve)
     return httpx2.Client(transport=transport, timeout=timeout_s, follow_redirects=False)
 
 
 class _Judged(httpx2.BaseTransport):
-    """Resolves a name, judges what it stands for, and connects to that; certificates are those of the name."""
+    """Resolves a name, checks its addresses, and connects to one of them. TLS verifies the certificate for the name."""
 
     def __init__(self, permitted: Permitted, resolve: Resolve) -> None:
         self._permitted = permitted
@@ -59,17 +59,17 @@ class _Judged(httpx2.BaseTransport):
         if written is not None:
             return (written,)
         try:
-            found = self._resolve(host, port)
+            resolved = self._resolve(host, port)
         except (OSError, UnicodeError) as error:
-            message = f"the name {host} is not known: {getattr(error, 'strerror', None) or error}"
+            message = f"the name {host} cannot be resolved: {getattr(error, 'strerror', None) or error}"
             raise httpx2.ConnectError(message) from None
-        kept = self._permitted.judge(host, found, was_public=self._was_public)
-        self._was_public |= all(kind_of_address(address) is AddressKind.PUBLIC for address in kept)
-        return kept
+        allowed = self._permitted.judge(host, resolved, was_public=self._was_public)
+        self._was_public |= all(kind_of_address(address) is AddressKind.PUBLIC for address in allowed)
+        return allowed
 
 
 def _at(address: str, request: httpx2.Request, host: str) -> httpx2.Request:
-    """The same request to an IP address; its Host header stays."""
+    """Return the request for an IP address, with its Host header unchanged."""
     return httpx2.Request(
         request.method,
         request.url.copy_with(host=address),

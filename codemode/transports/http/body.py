@@ -31,9 +31,9 @@ quote_plus = partial(_quote_plus, errors="replace")
 
 
 def encode_body(plan: BodyPlan, value: Any, contents: OwnedContents) -> tuple[bytes, str]:
-    """The body and its media type.
+    """Return the body and its media type.
 
-    Raises CallError where content that a value refers to is no longer kept, or a field would pass for another.
+    Raises CallError if referenced content is no longer stored, or if a field could be read as another one.
     """
     match plan.kind:
         case BodyKind.JSON:
@@ -75,7 +75,7 @@ def _json(value: Any) -> bytes:
 
 
 def _json_type(media_types: tuple[str, ...], value: Any) -> str:
-    """Which JSON type of several: JSON Patch (RFC 6902) is a list, every kind of merge patch (RFC 7396) an object."""
+    """Return the media type of a JSON body: a JSON Patch (RFC 6902) is a list, a merge patch (RFC 7396) an object."""
     patches = [name for name in media_types if name.startswith("application/json-patch")]
     if isinstance(value, list) and patches:
         return patches[0]
@@ -91,11 +91,11 @@ def _form(plan: BodyPlan, value: Any) -> str:
     for name, item in value.items():
         encoding = plan.encodings.get(name, _PLAIN)
         if item is None or item == {}:
-            texts.append(f"{quote_plus(name)}=")  # an empty value unsets a field of a form
+            texts.append(f"{quote_plus(name)}=")  # an empty value unsets a form field
             continue
         for key, pieces in styles.pairs(name, item, _form_style(encoding, item), explode=encoding.explode):
             if key != name and plain_name(key) in names - {plain_name(name)}:
-                message = f"{name} would send {key!r}, which passes for another field; nothing was sent"
+                message = f"{name} would send {key!r}, which could be read as another field; nothing was sent"
                 raise CallError(message)
             parts = [separator_text(separator) + _form_text(text, encoding) for separator, text in pieces]
             texts.append(f"{quote_plus(key)}={''.join(parts)}")
@@ -166,7 +166,7 @@ def _parts(
 
 
 def _to_xml(media_type: str, value: Any, schema: Schema | None, name: str) -> bytes | None:
-    """A value as XML where the media type is some and the value no text already; else None."""
+    """Return a value as XML, None if the media type is not XML or the value is already text."""
     is_xml = media_type.partition(";")[0].strip().lower().endswith(("/xml", "+xml"))
     if not is_xml or isinstance(value, str) or schema is None:
         return None

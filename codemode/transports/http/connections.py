@@ -1,8 +1,8 @@
-"""Connections that are used again only where nothing stands behind the answer that was asked for.
+"""Connection reuse that rejects a connection with unread bytes after an answer.
 
-What a service sends unasked would else be taken for the answer to the next request on that connection, which may be
-another caller's (response desynchronization). httpcore2's pool and its HTTP/1.1 stay; the sockets are our own, for what
-has come must be seen wherever it waits: with the parser, behind TLS, or here.
+Bytes that a service sends unasked would be read as the answer to the connection's next request, which may be another
+caller's (response desynchronization). The pool and HTTP/1.1 are httpcore2's. The sockets are ours, because unread bytes
+must be visible in the parser, behind TLS, and here.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Iterable
 
-#: Idle connections are given up before common servers do it (uvicorn and Node.js: 5 s), so that few are found stale.
+#: Idle connections are closed before common servers close them (uvicorn and Node.js: 5 s), so that few are stale.
 KEEPALIVE_S = 4.5
 
-#: What may wait to be read before the socket is left alone.
+#: Bytes that are buffered before reading from the socket pauses.
 _WAITING_BYTES = 256 * 1024
 
 
 class ConnectionPool(httpcore2.AsyncConnectionPool):
-    """A pool of at most `most` connections over TLS as `context` says."""
+    """A pool of at most `most` connections. `context` configures TLS."""
 
     def __init__(self, backend: httpcore2.AsyncNetworkBackend, context: ssl.SSLContext, *, most: int) -> None:
         super().__init__(max_connections=most, max_keepalive_connections=most)
         self._opened = partial(_Connection, ssl_context=context, keepalive_expiry=KEEPALIVE_S, network_backend=backend)
 
     def create_connection(self, origin: httpcore2.Origin) -> httpcore2.AsyncConnectionInterface:
-        """One that connects with its first request."""
+        """Return a connection that connects with its first request."""
         return self._opened(origin)
 
 
@@ -48,7 +48,7 @@ class _Connection(httpcore2.AsyncHTTPConnection):
         return super().has_expired() or (self.is_idle() and self._has_more())
 
     def _has_more(self) -> bool:
-        """Whether the parser holds bytes that are of no answer; where that cannot be seen, it is taken to."""
+        """Return whether the parser holds bytes beyond the answer. Assume so if that is not visible."""
         match self._connection:
             case httpcore2.AsyncHTTP11Connection(_h11_state=state):
                 return bool(state.trailing_data[0])
@@ -67,7 +67,7 @@ class Sockets(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        """A connection. Raises httpcore2.ConnectError, httpcore2.ConnectTimeout."""
+        """Return a connection. Raises httpcore2.ConnectError, httpcore2.ConnectTimeout."""
         try:
             async with asyncio.timeout(timeout):
                 _, arrivals = await asyncio.get_running_loop().create_connection(_Arrivals, host, port)
@@ -79,7 +79,7 @@ class Sockets(httpcore2.AsyncNetworkBackend):
 
 
 class _Arrivals(asyncio.Protocol):
-    """What has come and was not read yet, and whether more may be written."""
+    """Received bytes that are still unread, and whether more may be written."""
 
     def __init__(self) -> None:
         self.waiting = bytearray()
@@ -90,7 +90,7 @@ class _Arrivals(asyncio.Protocol):
         self.is_closed = asyncio.Event()
         self.may_write.set()
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # of a connection it is one
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # it is one
         self.transport = transport
 
     def data_received(self, data: bytes) -> None:
@@ -115,8 +115,8 @@ class _Arrivals(asyncio.Protocol):
     def resume_writing(self) -> None:
         self.may_write.set()
 
-    def taken(self, most: int) -> bytes:
-        """The next bytes; none at the end. Raises OSError where it broke off before."""
+    def take(self, most: int) -> bytes:
+        """Return the next bytes, none at the end. Raises OSError if the connection broke."""
         if not self.waiting and self.error is not None:
             raise self.error
         data = bytes(self.waiting[:most])
@@ -136,7 +136,7 @@ class _Stream(httpcore2.AsyncNetworkStream):
         try:
             async with asyncio.timeout(timeout):
                 await self._arrivals.has_come.wait()
-            return self._arrivals.taken(max_bytes)
+            return self._arrivals.take(max_bytes)
         except TimeoutError as error:
             raise httpcore2.ReadTimeout(str(error)) from None
         except OSError as error:
@@ -145,7 +145,7 @@ class _Stream(httpcore2.AsyncNetworkStream):
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 -- httpcore2's
         arrivals = self._arrivals
         if arrivals.is_over:
-            message = f"the connection was given up by the service: {arrivals.error or 'closed'}"
+            message = f"the service closed the connection: {arrivals.error or 'closed'}"
             raise httpcore2.WriteError(message)
         arrivals.transport.write(buffer)
         try:
@@ -176,12 +176,12 @@ class _Stream(httpcore2.AsyncNetworkStream):
         except OSError as error:
             raise httpcore2.ConnectError(str(error)) from None
         if secured is None:
-            raise httpcore2.ConnectError("the connection was given up by the service")
+            raise httpcore2.ConnectError("the service closed the connection")
         arrivals.connection_made(secured)
         return _Stream(arrivals)
 
     def get_extra_info(self, info: str) -> Any:
-        """Of what httpcore2 asks: the object of TLS, and whether there is something to read, the end included."""
+        """Return what httpcore2 asks for: the TLS object, and whether bytes or the end are readable."""
         if info == "is_readable":
             return self._arrivals.has_come.is_set()
         return self._arrivals.transport.get_extra_info(info)

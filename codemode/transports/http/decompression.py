@@ -1,4 +1,4 @@
-"""Packed answers (`Content-Encoding`), unpacked piece by piece so that no small input becomes a large output unseen."""
+"""Decompression of answers (`Content-Encoding`) in bounded steps, so that a small input cannot become a huge output."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: What is asked for. Brotli and zstd are not: an answer packed so was not asked for, and is refused.
+#: Accepted encodings. Brotli and zstd are not requested, and rejected.
 ACCEPTED = "gzip, deflate"
 
-#: Bytes that one step may unpack at most.
+#: Largest output of one step, in bytes.
 _PIECE = 256 * 1024
 
-#: Packings inside of each other; none are seen in practice.
+#: Largest number of nested encodings. In practice there are none.
 _MOST_LAYERS = 2
 
 
 class PackedWrongly(ValueError):
-    """An answer that cannot be unpacked; the message says why."""
+    """An answer that cannot be decompressed. The message says why."""
 
 
 class Unpacker:
-    """Unpacks `gzip` (also of several members) and `deflate` (also without zlib's header)."""
+    """Decompresses `gzip`, with several members, and `deflate`, with or without a zlib header."""
 
     def __init__(self, encoding: str) -> None:
         names = [name for name in (part.strip().lower() for part in encoding.split(",")) if name != "identity"]
         names = [name.removeprefix("x-") for name in names if name]
         unknown = [name for name in names if name not in ("gzip", "deflate")]
         if unknown or len(names) > _MOST_LAYERS:
-            message = f"it is packed as {encoding[:60]!r}, which was not asked for"
+            message = f"its encoding is {encoding[:60]!r}, which was not requested"
             raise PackedWrongly(message)
         self._layers = [_Layer(name) for name in reversed(names)]
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
-        """What a further part of the answer unpacks to. Raises PackedWrongly."""
+        """Return the decompressed pieces of a chunk. Raises PackedWrongly."""
         return _through(self._layers, chunk)
 
     def end(self) -> None:
-        """Raises PackedWrongly where the answer ended too early."""
+        """Raise PackedWrongly if the answer ended too early."""
         if any(not layer.is_done for layer in self._layers):
             raise PackedWrongly("it ends too early")
 
@@ -56,7 +56,7 @@ class _Layer:
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         piece = b""
-        while data or len(piece) == _PIECE:  # a full piece: there may be more that needs no further input
+        while data or len(piece) == _PIECE:  # a full piece: more output may need no further input
             if self._unpack.eof:  # the next member of a gzip file (RFC 1952, 2.2)
                 self._unpack = zlib.decompressobj(zlib.MAX_WBITS | 16)
             piece = self._step(data)
@@ -69,7 +69,7 @@ class _Layer:
             piece = self._unpack.decompress(data, _PIECE)
         except zlib.error as error:
             if self._name == "gzip" or self._has_begun:
-                message = f"it is not {self._name}: {error}"
+                message = f"it is not valid {self._name}: {error}"
                 raise PackedWrongly(message) from None
             self._unpack, self._has_begun = zlib.decompressobj(-zlib.MAX_WBITS), True
             return self._step(data)

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 
 class DeferredTransport:
-    """Calls through what `open_` makes of the credentials that `authenticate` reads, in a thread, when first needed.
+    """A transport that opens with its first call.
 
-    `authenticate` may raise ConfigurationError: the call then fails, and the next one tries again.
+    `authenticate` reads the credentials, in a thread, and `open_` builds the transport from them. If `authenticate`
+    raises ConfigurationError, the call fails and the next call tries again.
     """
 
     def __init__(
@@ -38,15 +39,15 @@ class DeferredTransport:
         self._opened: HttpTransport | None = None
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
-        """See `HttpTransport.call`. Raises CredentialsMissing also where a secret is not there."""
+        """See `HttpTransport.call`. Also raises CredentialsMissing if a secret is missing."""
         return await (await self._transport()).call(tool, arguments, context)
 
     async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Page:
-        """See `HttpTransport.call_page`. Raises CredentialsMissing also where a secret is not there."""
+        """See `HttpTransport.call_page`. Also raises CredentialsMissing if a secret is missing."""
         return await (await self._transport()).call_page(tool, arguments, context)
 
     async def aclose(self) -> None:
-        """Close what was opened."""
+        """Close the transport if it was opened."""
         if self._opened is not None:
             await self._opened.aclose()
 
@@ -56,8 +57,8 @@ class DeferredTransport:
                 try:
                     self._opened = self._open(await asyncio.to_thread(self._authenticate))
                 except ConfigurationError as error:
-                    hint = f"the operator has not given what {self._source} asks for"
-                    said = str(error).removeprefix(f"sources.{self._source}: ")
-                    message = f"sources.{self._source}: {said}; nothing was sent"
+                    hint = f"the operator has not provided the credentials that {self._source} requires"
+                    reason = str(error).removeprefix(f"sources.{self._source}: ")
+                    message = f"sources.{self._source}: {reason}; nothing was sent"
                     raise CredentialsMissing(message, hint=hint) from None
         return self._opened

@@ -1,7 +1,7 @@
-"""Text from a program, made safe for the place in a request where it goes; or refused.
+"""Escaping of a program's values for their place in a request.
 
-A path segment must stay one segment and no traversal in any decoding; a header or a cookie must stay one; see RFC 3986
-section 3.3, RFC 9110 section 5.5, RFC 6265 section 4.1.1, and CWE-22, CWE-93, CWE-113.
+A path segment must stay one segment, without traversal under any decoding; a header or cookie must stay one. See RFC
+3986 section 3.3, RFC 9110 section 5.5, RFC 6265 section 4.1.1, and CWE-22, CWE-93, CWE-113.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from urllib.parse import quote, unquote
 
 from codemode.text.normal_form import normalized
 
-#: Longer values are no identifiers; servers refuse request lines from 8 KB on (nginx, Apache).
+#: Longest values. Longer ones are not identifiers, and servers reject request lines from 8 KB on (nginx, Apache).
 LONGEST_SEGMENT = 2_000
 LONGEST_HEADER = 8_000
 
-#: A value is decoded this often before it is looked at: proxies decode once, sloppy servers twice.
+#: Decodings that are checked: proxies decode once, careless servers twice.
 _DECODINGS = 3
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -25,13 +25,13 @@ _RESERVED = ":/?#[]@!$&'()*+,;="
 
 
 class Unsafe(ValueError):
-    """A value that cannot go where it should; the message says why."""
+    """A value that cannot be sent in its place. The message says why."""
 
 
 def path_text(value: str, *, slashes: bool = False) -> str:
-    """A value percent-encoded as (a part of) one path segment. Raises Unsafe.
+    """Return a value percent-encoded as one path segment, or a part of one. Raises Unsafe.
 
-    With `slashes` the value may name a place in a tree (`src/main.py`): its parts are checked one by one.
+    With `slashes`, the value may be a path in a tree (`src/main.py`), whose parts are checked individually.
     """
     if not value:
         raise Unsafe("must not be empty")
@@ -43,22 +43,22 @@ def path_text(value: str, *, slashes: bool = False) -> str:
     try:
         return quote(value, safe="")
     except UnicodeEncodeError:
-        raise Unsafe("must be text that UTF-8 can hold") from None
+        raise Unsafe("must be valid UTF-8 text") from None
 
 
 def query_text(value: str, *, reserved: bool = False) -> str:
-    """A value percent-encoded for a query; with `reserved` the characters of RFC 3986 2.2 stay, but `&`, `#`, `+`."""
+    """Return a value percent-encoded for a query. `reserved` keeps RFC 3986's reserved characters, but `&#+`."""
     kept = "".join(character for character in _RESERVED if character not in "&#+") if reserved else ""
     return quote(value, safe=kept, errors="replace")
 
 
 def separator_text(separator: str) -> str:
-    """What stands between the values of a list in a query or a form; a comma as it is, and none in a value is so."""
+    """Return the separator of a list in a query or form. A comma stays unescaped, unlike commas in values."""
     return quote(separator, safe=",")
 
 
 def header_text(value: str) -> str:
-    """A value as a header. Raises Unsafe for anything but printable ASCII on one line."""
+    """Return a value as a header. Raises Unsafe for anything but printable ASCII on one line."""
     if len(value) > LONGEST_HEADER:
         message = f"is longer than {LONGEST_HEADER} characters"
         raise Unsafe(message)
@@ -68,26 +68,26 @@ def header_text(value: str) -> str:
 
 
 def cookie_text(value: str) -> str:
-    """A value as a cookie. Raises Unsafe for what would end it."""
+    """Return a value as a cookie. Raises Unsafe for characters that would end it."""
     if not _COOKIE.fullmatch(value):
         raise Unsafe('must be printable ASCII without spaces, ";", ",", quotes and backslashes')
     return value
 
 
 def plain_name(name: str) -> str:
-    """A name as a service that is not strict may read it: " CC", "c-c", "%63c" and "cc[0]" as "cc"."""
+    """Return a name as a lenient service may read it: " CC", "c-c", "%63c" and "cc[0]" as "cc"."""
     text = normalized("NFKC", unquote(name)).casefold()
     first = text[:1] + text[1:].partition("[")[0]
     return "".join(character for character in first if character.isalnum()) or name
 
 
 def _decodings(value: str) -> set[str]:
-    found = {value}
+    texts = {value}
     text = value
     for _ in range(_DECODINGS):
         text = unquote(text)
-        found.add(text)
-    return found | {normalized("NFKC", text) for text in found if not text.isascii()}
+        texts.add(text)
+    return texts | {normalized("NFKC", text) for text in texts if not text.isascii()}
 
 
 def _check_segment(text: str, *, slashes: bool) -> None:

@@ -1,6 +1,6 @@
-"""One request out, one answer in: connections, the size limit, redirects. No policy in here.
+"""One request and its answer: connections, size limit and redirects, without policy.
 
-Errors of this module are not redacted: who calls it knows the secrets.
+Errors of this module are not redacted. The caller, which knows the secrets, redacts them.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ if TYPE_CHECKING:
     from codemode.transports.http.addresses import Origin
     from codemode.transports.http.request import HttpRequest
 
-#: Redirects that are followed: of a GET, to the same host.
+#: Redirects that are followed, for GET and HEAD on the same host.
 MOST_REDIRECTS = 3
 
-#: What a connection may take of the time of a call; names and handshakes are quick, or something is wrong.
+#: A connection's share of a call's time. Name lookups and handshakes are quick, unless something is wrong.
 _CONNECT_SHARE, _CONNECT_AT_MOST_S = 0.8, 10.0
 
-#: What is left of a call's time when a stream of events is left.
+#: Time reserved to close an event stream before the call's deadline, in seconds.
 _TO_CLOSE_S = 0.05
 
-#: Methods whose requests say that they have no body (RFC 9110, 8.6).
+#: Methods that send a Content-Length even without a body (RFC 9110, 8.6).
 _SAY_LENGTH = frozenset(("POST", "PUT", "PATCH"))
 
 
 class Connections(Protocol):
-    """What sends requests: a pool of connections."""
+    """A pool of connections that sends requests."""
 
     async def handle_async_request(self, request: httpcore2.Request) -> httpcore2.Response:
-        """Send one."""
+        """Send a request and return the response."""
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -58,7 +58,7 @@ class Connections(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Status, headers (names in lower case) and unpacked body of an answer; `url` is where a redirect led."""
+    """Status, headers (lower-case names) and decompressed body of an answer. `url` is the target of a redirect."""
 
     status: int
     headers: Mapping[str, str]
@@ -67,7 +67,7 @@ class Answer:
 
 
 class Redirected(UpstreamError):
-    """A redirect to `target` that is not followed."""
+    """A redirect to `target` that was not followed."""
 
     def __init__(self, message: str, *, status: int, target: str) -> None:
         self.target = target
@@ -75,9 +75,9 @@ class Redirected(UpstreamError):
 
 
 class Interrupted(UpstreamTimeout):
-    """The connection broke before the answer was complete; whether the other side did the work is unknown.
+    """The connection broke before the answer was complete. The service may have done the work.
 
-    `is_stale` says that not one byte came: most often the service had given up an idle connection at that moment.
+    `is_stale` means that no byte arrived: usually the service closed an idle connection at that moment.
     """
 
     def __init__(self, message: str, *, is_stale: bool = False) -> None:
@@ -86,9 +86,9 @@ class Interrupted(UpstreamTimeout):
 
 
 class Exchange:
-    """The connections to one source. No cookie is kept, no redirect to another host followed.
+    """The connections to one source. It stores no cookies and follows no redirects to other hosts.
 
-    With `may_upgrade` one from http to the same host's https is.
+    `may_upgrade` allows a redirect from http to https on the same host.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Exchange:
     ) -> Answer:
         """Send a request with credentials. Raises UpstreamUnreachable, UpstreamTimeout, UpstreamError.
 
-        Of a stream of events that does not end before the `deadline` (of the loop's clock) the answer is what came.
+        For an event stream that is still open at the `deadline` (loop clock), return what has arrived.
         """
         credentials = tuple(credentials)
         url = request.url
@@ -132,18 +132,18 @@ class Exchange:
         await self._connections.aclose()
 
     def unsent(self) -> UpstreamUnreachable:
-        """The error of a call whose time was over before its turn came, or an access token for it."""
-        message = f"{self._source} was kept busy by other calls, or gave no token, for {self.timeout_s:g} s"
+        """Return the error of a call whose time ended while it waited for its turn or a token."""
+        message = f"{self._source} was busy with other calls, or issued no token, for {self.timeout_s:g} s"
         message += "; nothing was sent"
         return UpstreamUnreachable(message, source=self._source)
 
     def late(self) -> UpstreamTimeout:
-        """The error of a call whose time is over."""
+        """Return the error of a call whose time has ended."""
         message = f"{self._source} did not answer within {self.timeout_s:g} s"
-        return UpstreamTimeout(f"{message}; whether it did the work is unknown")
+        return UpstreamTimeout(f"{message}; it is unknown whether it did the work")
 
     def _prepared(self, request: HttpRequest, url: str, credentials: tuple[Credential, ...]) -> httpcore2.Request:
-        """The request with credentials, which take the place of whatever an argument put there."""
+        """Return the request with credentials, which replace arguments of the same name."""
         start, slash, rest = _halves(url)
         target, _, query = f"{slash}{rest}".partition("?")
         place = self._origins.get(start) or self._origins.setdefault(start, origin(start))
@@ -186,7 +186,7 @@ class Exchange:
             message = f"{self._source} at {where} cannot be reached ({why}); nothing was sent"
             raise UpstreamUnreachable(message, source=self._source) from None
         except httpcore2.LocalProtocolError as error:
-            message = f"{self._source}: the request cannot be sent as it is ({_reason(error)}); nothing was sent"
+            message = f"{self._source}: the request is invalid ({_reason(error)}); nothing was sent"
             raise CallError(message) from None
         except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
             raise self._broken(error, is_stale=True) from None
@@ -213,7 +213,7 @@ class Exchange:
                 raise self.late() from None
             return _whole_events(b"".join(chunks))
         except PackedWrongly as error:
-            message = f"{self._source}: the answer cannot be unpacked: {error}"
+            message = f"{self._source}: the answer cannot be decompressed: {error}"
             raise _unusable(message, response.status) from None
         except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
             raise self._broken(error) from None
@@ -225,21 +225,19 @@ class Exchange:
             for chunk in unpacker.pieces(packed):
                 size += len(chunk)
                 if size > self._limit_bytes:
-                    message = (
-                        f"{self._source}: the answer is larger than {self._limit_bytes:,} bytes; ask for less of it"
-                    )
+                    message = f"{self._source}: the answer is larger than {self._limit_bytes:,} bytes; request less"
                     raise _unusable(message, response.status)
                 chunks.append(chunk)
 
     def _broken(self, error: Exception, *, is_stale: bool = False) -> Interrupted:
         message = f"the connection to {self._source} broke before the answer was complete ({_reason(error)})"
-        return Interrupted(f"{message}; whether it did the work is unknown", is_stale=is_stale)
+        return Interrupted(f"{message}; it is unknown whether it did the work", is_stale=is_stale)
 
     def _redirected(self, method: str, url: str, answer: Answer) -> str:
         if "location" not in answer.headers or method not in ("GET", "HEAD"):
             message = f"{self._source} answered {answer.status}, a redirect that is not followed for {method}"
-            if answer.status == HTTPStatus.SEE_OTHER:  # what came of it is elsewhere (RFC 9110, 15.4.4)
-                message += ": it was done"
+            if answer.status == HTTPStatus.SEE_OTHER:  # the result is at another URL (RFC 9110, 15.4.4)
+                message += ": the work was done"
                 raise AnswerInvalid(message, status=answer.status)
             raise UpstreamError(message, status=answer.status)
         target = urljoin(url, answer.headers["location"])
@@ -256,13 +254,13 @@ class Exchange:
 
 
 def _unusable(message: str, status: int) -> UpstreamError:
-    """The error of an answer that cannot be read: also then the service has said by its status whether it did it."""
+    """Return the error of an unreadable answer. Its status still says whether the service did the work."""
     kind = AnswerInvalid if status < HTTPStatus.BAD_REQUEST else UpstreamError
     return kind(message, status=status)
 
 
 def _halves(url: str) -> tuple[str, str, str]:
-    """An absolute URL as scheme and authority, the `/` after them, and the rest."""
+    """Split an absolute URL into scheme and authority, the `/` after them, and the rest."""
     scheme, _, rest = url.partition("://")
     authority, slash, path = rest.partition("/")
     host, mark, query = authority.partition("?")
@@ -270,12 +268,12 @@ def _halves(url: str) -> tuple[str, str, str]:
 
 
 def _whole_events(body: bytes) -> bytes:
-    """The events of a stream that was left in the middle of one."""
+    """Return the complete events of an interrupted stream."""
     return body[: max(body.rfind(end) for end in (b"\n\n", b"\r\r", b"\n\r\n")) + 1]
 
 
 def _text(value: bytes) -> str:
-    """The value of a header: UTF-8 where it is some, else as it was meant before there was any (RFC 9110, 5.5)."""
+    """Return a header value: UTF-8 if valid, else the older Latin-1 (RFC 9110, 5.5)."""
     try:
         return value.decode("utf-8")
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Documents over HTTP: fetched once, from the address the operator wrote and no other host."""
+"""Source documents over HTTP, fetched from the operator's address and no other host."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ LARGEST_DOCUMENT_BYTES = 128 * 1024 * 1024
 _ACCEPT = ("Accept", "application/json, application/yaml, */*")
 
 
-#: Answers of a service that may give the document to whoever signs the request; some hide what they do not give.
+#: Statuses of documents that may need credentials. Some services hide such documents.
 _UNSIGNED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
 
-#: How the address of a page looks on which a person logs in.
+#: Patterns in the address of a login page.
 _LOGIN = re.compile(r"log[_-]?in|sign[_-]?in|\bsso\b|oauth|openid|saml|\bidp\b|authori[sz]e|\bauth\b", re.IGNORECASE)
 
-#: What only a page has on which a person logs in.
+#: A password field, which only login pages have.
 _PASSWORD = re.compile(rb"<input[^>]+type\s*=\s*[\"']?password", re.IGNORECASE)
 
 
 class BehindLogin(SourceError):
-    """The document was not given to whom the service does not know."""
+    """The service gives the document only to authenticated clients."""
 
 
 async def fetch_text(
@@ -53,11 +53,11 @@ async def fetch_text(
     ca_file: str | None = None,
     resolve: Resolve = resolve,
 ) -> str:
-    """The text at a URL, with its user name and password where it has any. Raises SourceError that says why not.
+    """Return the text at a URL, using the URL's own user name and password. Raises SourceError with the reason.
 
-    That is BehindLogin where the service may give it to whom it knows: by `credentials`, which go to this origin alone.
-    A redirect is followed to the same origin, or to the same host's https. `address` is the host's own IP address;
-    `certificate` (mutual TLS) and `ca_file` are the operator's.
+    BehindLogin means that the service may give the document with other `credentials`, which are sent to this origin
+    only. Redirects are followed to the same origin, or to https on the same host. `address` is the host's own IP
+    address. `certificate` (mutual TLS) and `ca_file` are the operator's.
     """
     target, own = _signed(url)
     sent = (*own, *credentials)
@@ -91,7 +91,7 @@ async def fetch_text(
 
 def _text(answer: Answer, url: str, *, is_signed: bool) -> str:
     if answer.status != HTTPStatus.OK:
-        refused = "; the credentials of this source were sent" if is_signed else ""
+        refused = "; this source's credentials were sent" if is_signed else ""
         kind = BehindLogin if answer.status in _UNSIGNED else SourceError
         message = f"answered {answer.status}{refused}"
         told = f"its document cannot be fetched: its server answered {answer.status}"
@@ -107,7 +107,7 @@ _TOLD = "its document is behind a login"
 
 
 def _redirected(error: Redirected, url: str, *, is_signed: bool) -> SourceError:
-    """What is said of a redirect to another host: most often a person would log in there."""
+    """Return the error for a redirect to another host, which usually has a login page."""
     parts = urlsplit(error.target)
     page = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
     if _LOGIN.search(f"{parts.netloc}{parts.path}?{parts.query}"):
@@ -119,12 +119,12 @@ def _redirected(error: Redirected, url: str, *, is_signed: bool) -> SourceError:
 
 def _login(*, is_signed: bool) -> str:
     if is_signed:
-        return "the document is behind a login, which the credentials of this source do not open"
-    return "the document is behind a login; give the source `credentials`, or save the document in a file"
+        return "the document is behind a login that rejects this source's credentials"
+    return "the document is behind a login; set the source's `credentials`, or save the document to a file"
 
 
 def _signed(url: str) -> tuple[str, tuple[Credential, ...]]:
-    """A URL without user name and password, and these as a credential."""
+    """Split a URL into the URL without user name and password, and a credential made of them."""
     try:
         parts = urlsplit(url)
         name, password = parts.username, parts.password

@@ -1,6 +1,6 @@
 """Idempotency keys: a service that receives the same key twice does the work once.
 
-The header is that of draft-ietf-httpapi-idempotency-key-header, or another one that the operator configures.
+The header is that of draft-ietf-httpapi-idempotency-key-header, or one that the operator configures.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How one operation of an HTTP API is called: what a source knows of it and the transport needs."""
+"""The invocation of an HTTP operation: what a source tells the transport about it."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
 
 
 class BodyKind(StrEnum):
-    """How a request body is written."""
+    """The format of a request body."""
 
     JSON = "json"
     FORM = "form"
     MULTIPART = "multipart"
-    LINES = "lines"  # one JSON value a line
+    LINES = "lines"  # one JSON value per line
     TEXT = "text"
     BYTES = "bytes"
 
 
 @dataclass(frozen=True, slots=True)
 class FieldEncoding:
-    """How one field of a form or multipart body is written (OpenAPI 3.1, Encoding Object).
+    """The encoding of one field of a form or multipart body (OpenAPI 3.1, Encoding Object).
 
-    `headers` of its part are those whose value the document fixes.
+    `headers` are the headers of its part with a fixed value.
     """
 
     style: str = ""
@@ -38,7 +38,7 @@ class FieldEncoding:
 
 @dataclass(frozen=True, slots=True)
 class BodyPlan:
-    """The request body: `media_types` are the declared ones of its kind, the preferred one first."""
+    """The request body. `media_types` are the declared ones of its kind, preferred one first."""
 
     kind: BodyKind
     media_types: tuple[str, ...]
@@ -48,7 +48,7 @@ class BodyPlan:
 
     @property
     def is_open(self) -> bool:
-        """Whether the document says nothing of what is in it: an empty object will do."""
+        """Whether the document does not describe the body, so that an empty object is valid."""
         return self.kind is BodyKind.JSON and self.schema.resolved().value in (True, {}, {"type": "object"})
 
     @property
@@ -63,7 +63,7 @@ class BodyPlan:
 
 
 def is_merge_patch(media_type: str) -> bool:
-    """Whether a media type is of a merge patch; Kubernetes' strategic ones have rules of their own."""
+    """Return whether a media type is a JSON merge patch. Kubernetes' strategic merge patch has its own rules."""
     return "merge-patch" in media_type and "strategic" not in media_type
 
 
@@ -71,11 +71,12 @@ def is_merge_patch(media_type: str) -> bool:
 class HttpInvocation:
     """One operation on the wire.
 
-    `path` is the template with its `{placeholders}`; `query` is what the path fixed after its `?`. The values of those
-    in `slashed` may hold slashes, which are escaped; those in `expanded` stand for several segments (RFC 6570, 3.2.3).
-    `servers` are base URLs that the document suggests for this operation: hints, not permissions. `accept` are the
-    media types of the successful answers, and `is_json` tells whether such an answer must be JSON. `security` are the
-    alternatives of authentication, each some schemes at once; None where the document says nothing of it.
+    - `path`: the template with `{placeholders}`; `query` is its fixed part after `?`.
+    - `slashed`: placeholders whose values may contain slashes, which are escaped.
+    - `expanded`: placeholders that expand to several segments (RFC 6570, 3.2.3).
+    - `servers`: base URLs suggested by the document. They are hints, not permissions.
+    - `accept`: media types of successful answers; `is_json` requires JSON.
+    - `security`: alternatives of authentication, each a set of schemes. None if the document has none.
     """
 
     method: str

@@ -1,7 +1,7 @@
-"""What a request may carry so that a service takes it for one of another method, and whether the tool may do that.
+"""Method overrides: request fields that make a service treat the request as another method.
 
-Frameworks read another method from a header (`X-HTTP-Method-Override` and its like), from the query or from a field of
-a body (`_method`: Rails, Laravel, Symfony, Spring, Express). The policy has decided by the effect of the tool.
+Frameworks read another method from a header (`X-HTTP-Method-Override` and similar), the query or a body field
+(`_method`: Rails, Laravel, Symfony, Spring, Express). The policy, however, decided on the tool's effect.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
 
 _NAMES = frozenset(("_method", "x_http_method", "x_http_method_override", "x_method_override", "http_method_override"))
 
-#: What services read as one and the same character of a name (CGI: `-`; PHP: spaces and dots).
+#: Characters that services treat as equal in names (CGI: `-`; PHP: spaces and dots).
 _SAME = re.compile(r"[-. +]")
 
 _SERIOUSNESS = (Effect.READ, Effect.WRITE, Effect.DESTRUCTIVE)
 
-#: What a method does to the world; any other may do anything.
+#: The effect of each method. Any other method counts as destructive.
 _EFFECTS = dict.fromkeys(("GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "SEARCH"), Effect.READ) | dict.fromkeys(
     ("POST", "PUT", "PATCH", "MERGE"), Effect.WRITE
 )
 
 
 def check_overrides(tool: Tool, sent: Iterable[tuple[str, Any]]) -> None:
-    """Raise ArgumentsInvalid where the names and values of a request make more of it than the effect of its tool."""
+    """Raise ArgumentsInvalid if names and values of a request exceed the effect of its tool."""
     for name, value in sent:
         if not _overrides(name):
             continue
         effect = _EFFECTS.get(str(value).strip().upper(), Effect.DESTRUCTIVE)
         if _SERIOUSNESS.index(effect) > _SERIOUSNESS.index(tool.effect):
             message = (
-                f"{name} = {str(value)[:40]!r} would make another method of the request, which is {effect}, and the "
-                f"tool is {tool.effect}; its operator may say that it is {effect} (`effect` of the source)"
+                f"{name} = {str(value)[:40]!r} would turn the request into another method, which is {effect}, but the "
+                f"tool is {tool.effect}; the operator can declare it {effect} (`effect` of the source)"
             )
             raise ArgumentsInvalid(tool.id, message)
 

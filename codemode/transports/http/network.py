@@ -1,7 +1,7 @@
-"""Connections: a name is resolved once for each, the addresses are judged, and one that passed is connected to.
+"""DNS pinning: resolve a name once for each connection, check the addresses, connect to one that passed.
 
-What resolves between the judgement and the connection cannot matter then (DNS rebinding). The name stays what the Host
-header, the TLS server name and the certificate are about.
+A later change of the name has no effect (DNS rebinding). The Host header, the TLS server name and the certificate still
+use the name.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
     Resolve = Callable[[str, int], Awaitable[tuple[str, ...]]]
 
-#: Of an answer of a model that is not streamed: some hundred times what models say at once.
+#: Largest model answer without streaming: some hundred times the usual size.
 MODEL_ANSWER_BYTES = 32 * 1024 * 1024
 
 
 async def resolve(host: str, port: int) -> tuple[str, ...]:
-    """The IP addresses of a name, in the system's order of preference. Raises OSError."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return tuple(dict.fromkeys(str(address[0]) for *_, address in found))
+    """Return the IP addresses of a name, in the system's order of preference. Raises OSError."""
+    entries = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(str(address[0]) for *_, address in entries))
 
 
 class PinnedBackend(httpcore2.AsyncNetworkBackend):
-    """Connects to permitted origins alone, each at an address that was judged before."""
+    """Connects to permitted origins only, at checked addresses."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        """A connection to the first address that takes it. Raises AddressNotAllowed, httpcore2.ConnectError."""
+        """Return a connection to the first address that accepts. Raises AddressNotAllowed, httpcore2.ConnectError."""
         addresses = await self._addresses(host, port, timeout)
         for place, address in enumerate(addresses, start=1):
             share = None if timeout is None else timeout / len(addresses)
@@ -78,17 +78,17 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
             return (written,)
         try:
             async with asyncio.timeout(timeout_s):
-                found = await self._resolve(host, port)
+                resolved = await self._resolve(host, port)
         except TimeoutError:
             message = f"the name {host} was not resolved in time"
             raise httpcore2.ConnectTimeout(message) from None
         except (OSError, UnicodeError) as error:
-            message = f"the name {host} is not known: {getattr(error, 'strerror', None) or error}"
+            message = f"the name {host} cannot be resolved: {getattr(error, 'strerror', None) or error}"
             raise httpcore2.ConnectError(message) from None
-        kept = self._permitted.judge(host, found, was_public=host in self._public)
-        if all(kind_of_address(address) is AddressKind.PUBLIC for address in kept):
+        allowed = self._permitted.judge(host, resolved, was_public=host in self._public)
+        if all(kind_of_address(address) is AddressKind.PUBLIC for address in allowed):
             self._public.add(host)
-        return kept
+        return allowed
 
 
 def open_pool(
@@ -99,16 +99,16 @@ def open_pool(
     ca_file: str | None = None,
     resolve: Resolve = resolve,
 ) -> httpcore2.AsyncConnectionPool:
-    """A pool of at most `most` connections to permitted origins.
+    """Return a pool of at most `most` connections to permitted origins.
 
-    With a client certificate and key (mutual TLS), or an authority of the operator's own. Raises ConfigurationError
-    where these files are of no use.
+    `certificate` is a client certificate and key (mutual TLS), `ca_file` the operator's own authority. Raises
+    ConfigurationError if these files are unusable.
     """
     try:
         context = ssl.create_default_context(cafile=ca_file)
         if certificate is not None:
             context.load_cert_chain(*certificate)
-    except OSError as error:  # ssl.SSLError is one
+    except OSError as error:  # includes ssl.SSLError
         message = f"the TLS certificate files cannot be used: {error.strerror or error}"
         raise ConfigurationError(message) from None
     _keep_answers_out_of_logs()
@@ -118,7 +118,7 @@ def open_pool(
 class PinnedTransport(httpx2.AsyncBaseTransport):
     """A pool under httpx2's own client, for libraries that bring one.
 
-    Of an answer that is no stream of events no more than `limit_bytes` are read.
+    Except for event streams, at most `limit_bytes` of an answer are read.
     """
 
     def __init__(self, pool: httpcore2.AsyncConnectionPool, *, limit_bytes: int) -> None:
@@ -130,7 +130,7 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
         url = request.url
         target = httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
         if not isinstance(request.stream, httpx2.AsyncByteStream):
-            raise TypeError("a request of an asynchronous client")
+            raise TypeError("the request must come from an asynchronous client")
         sent = httpcore2.Request(
             request.method, target, headers=request.headers.raw, content=request.stream, extensions=request.extensions
         )
@@ -147,9 +147,9 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
 
 
 def pinned_client(base_url: str, *, timeout_s: float, limit_bytes: int = MODEL_ANSWER_BYTES) -> httpx2.AsyncClient:
-    """A client for libraries that take one: it asks nobody but the origin of `base_url`, and follows no redirects.
+    """Return a client for libraries that accept one. It calls only the origin of `base_url`, and follows no redirects.
 
-    Raises ConfigurationError for what is no address.
+    Raises ConfigurationError for an invalid address.
     """
     pinned = PinnedTransport(open_pool(Permitted((origin(base_url),))), limit_bytes=limit_bytes)
     return httpx2.AsyncClient(transport=pinned, timeout=timeout_s, follow_redirects=False)
@@ -159,7 +159,7 @@ class _Body(httpx2.AsyncByteStream):
     def __init__(self, response: httpcore2.Response, limit_bytes: int | None) -> None:
         self._response = response
         self._limit_bytes = limit_bytes
-        self._parts = response.aiter_stream()  # one: who reads on after the end of a stream of events reads the rest
+        self._parts = response.aiter_stream()  # kept: a reader may continue after an event stream's end
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
@@ -167,7 +167,7 @@ class _Body(httpx2.AsyncByteStream):
             async for part in self._parts:
                 size += len(part)
                 if self._limit_bytes is not None and size > self._limit_bytes:
-                    message = f"the answer has more than the {self._limit_bytes:,} bytes that are read"
+                    message = f"the answer is larger than {self._limit_bytes:,} bytes"
                     raise httpx2.StreamError(message)
                 yield part
 
@@ -177,7 +177,7 @@ class _Body(httpx2.AsyncByteStream):
 
 @contextmanager
 def _as_httpx2() -> Iterator[None]:
-    """Errors of httpcore2 as those of the same name."""
+    """Raise httpcore2's errors as httpx2's of the same name."""
     try:
         yield
     except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError) as error:
@@ -185,9 +185,9 @@ def _as_httpx2() -> Iterator[None]:
 
 
 def _keep_answers_out_of_logs() -> None:
-    """At DEBUG the library logs the headers of answers, and a service may give back what it was sent."""
-    logging.getLogger("httpcore2.http11").addFilter(_tells_no_headers)  # the same filter is added once
+    """Keep answer headers out of httpcore2's DEBUG log, because a service may echo secrets."""
+    logging.getLogger("httpcore2.http11").addFilter(_has_no_headers)  # logging adds a filter only once
 
 
-def _tells_no_headers(record: logging.LogRecord) -> bool:
+def _has_no_headers(record: logging.LogRecord) -> bool:
     return not record.msg.startswith("receive_response_headers.complete")

@@ -1,7 +1,7 @@
-"""From validated arguments to one HTTP request, and the check that it is the one that was declared.
+"""Construction of one HTTP request from validated arguments, and a check that it matches its declaration.
 
-The check looks at the finished request, not at how it was made: same scheme, host and port, same number of path
-segments, fixed segments unchanged, no query name that is not declared. It finds what a builder forgets.
+The check reads the finished request: same scheme, host and port, same number of path segments, fixed segments
+unchanged, no undeclared query names. It does not depend on how the request was built.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from codemode.transports.content import OwnedContents
     from codemode.transports.http.invocation import HttpInvocation
 
-#: Request lines beyond this are refused by common servers (nginx and Apache: 8 KB, Node.js and IIS: 16 KB).
+#: Longest URL. Common servers reject longer request lines (nginx and Apache: 8 KB, Node.js and IIS: 16 KB).
 LONGEST_URL = 16_000
 
 _HOLE = re.compile(r"\{([^{}]*)\}")
@@ -42,9 +42,9 @@ _LITERAL_SAFE = "!$&'()*+,;=:@~%"
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A request, ready but for credentials. `url` is absolute and percent-encoded.
+    """A request without its credentials. `url` is absolute and percent-encoded.
 
-    `is_keyed` says that its service knows a second attempt by a header of it, and does the work once.
+    `is_keyed` means that a header carries an idempotency key, so the service does the work of several attempts once.
     """
 
     method: str
@@ -56,7 +56,7 @@ class HttpRequest:
 
 
 class RequestPlan:
-    """How the requests of one tool are made; worked out once."""
+    """The construction plan for the requests of one tool, computed once."""
 
     def __init__(self, tool: Tool, base_url: str) -> None:
         invocation: HttpInvocation = tool.invocation
@@ -78,12 +78,12 @@ class RequestPlan:
         self._accept = _accept(invocation)
 
     def build(self, arguments: Mapping[str, Any], contents: OwnedContents) -> HttpRequest:
-        """The request for validated arguments. Raises ArgumentsInvalid for what cannot go where it should."""
+        """Return the request for validated arguments. Raises ArgumentsInvalid for values that cannot be sent."""
         path = self._path(arguments)
         query = self._query(arguments)
         url = f"{self._base_url}{path}" + (f"?{query}" if query else "")
         if len(url) > LONGEST_URL:
-            message = f"the address would be {len(url):,} characters long, servers take {LONGEST_URL:,}: send less"
+            message = f"the URL would be {len(url):,} characters long, and servers accept {LONGEST_URL:,}: send less"
             raise ArgumentsInvalid(self._tool.id, message)
         headers = [("Accept", self._accept), *self._headers(arguments)]
         value, body, media_type = self._body(arguments, contents)
@@ -137,16 +137,16 @@ class RequestPlan:
                     yield f"{cookie_text(name)}={''.join(parts)}"
 
     def _pairs(self, parameter: Parameter, value: Any) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        """A value as names and pieces; the keys of an object that is spread must not pass for other parameters."""
+        """Return a value as names and pieces. An exploded object's keys must not match other parameters."""
         others = self._plain_names[parameter.location] - {plain_name(parameter.wire_name)}
         for name, pieces in styles.pairs(parameter.wire_name, value, parameter.style, explode=parameter.explode):
             if name != parameter.wire_name and plain_name(name) in others:
-                message = f"{parameter.name} would send {name!r}, which passes for another parameter"
+                message = f"{parameter.name} would send {name!r}, which the service could read as another parameter"
                 raise ArgumentsInvalid(self._tool.id, message, parameter=parameter.name)
             yield name, pieces
 
     def _body(self, arguments: Mapping[str, Any], contents: OwnedContents) -> tuple[Any, bytes | None, str]:
-        """The value of the body, the body, and its media type."""
+        """Return the body's value, its bytes, and its media type."""
         plan = self._invocation.body
         if plan is None:
             return None, None, ""
@@ -177,7 +177,7 @@ class RequestPlan:
         return _Blame(self._tool, parameter)
 
     def _check(self, url: str, arguments: Mapping[str, Any]) -> None:
-        """Raise ArgumentsInvalid where the finished URL is not the declared one."""
+        """Raise ArgumentsInvalid if the finished URL does not match the declaration."""
         made, base = urlsplit(url), urlsplit(self._base_url)
         prefix = [part for part in base.path.split("/") if part]
         segments = made.path.lstrip("/").split("/")[len(prefix) :]
@@ -186,9 +186,9 @@ class RequestPlan:
         wanted = [part for part in self._segments for _ in range(self._breadth(part, arguments))]
         is_same = (made.scheme, made.netloc, made.fragment) == (base.scheme, base.netloc, "")
         is_same = is_same and made.path.startswith(base.path) and len(segments) == len(wanted)
-        for declared, found in zip(wanted, segments, strict=False):
+        for declared, segment in zip(wanted, segments, strict=False):
             is_same = is_same and (
-                found == declared if isinstance(declared, str) else unquote(found) not in ("", ".", "..")
+                segment == declared if isinstance(declared, str) else unquote(segment) not in ("", ".", "..")
             )
         if not is_same:
             raise ArgumentsInvalid(self._tool.id, "these arguments would change where the request goes")
@@ -199,13 +199,13 @@ class RequestPlan:
                 raise ArgumentsInvalid(self._tool.id, message)
 
     def _breadth(self, segment: str | tuple[str | Parameter, ...], arguments: Mapping[str, Any]) -> int:
-        """How many segments of an address a segment of the template stands for: one, but where a value is expanded."""
+        """Return the number of URL segments for a template segment: one, unless a value is expanded."""
         holes = () if isinstance(segment, str) else (part for part in segment if not isinstance(part, str))
         expanded = (hole for hole in holes if hole.wire_name in self._invocation.expanded)
         return 1 + sum(str(arguments[hole.name]).count("/") for hole in expanded)
 
     def _query_names(self, arguments: Mapping[str, Any]) -> set[str]:
-        """Declared names, and the keys of objects that are spread over the query, which must not pass for others."""
+        """Return the declared names, and the keys of exploded objects, which must not match declared names."""
         names = {key for key, _ in self._invocation.query}
         spread: set[str] = set()
         for parameter, value in self._given(Location.QUERY, arguments):
@@ -218,7 +218,7 @@ class RequestPlan:
 
 
 class _Blame:
-    """Turns Unsafe into ArgumentsInvalid that names the parameter."""
+    """Converts Unsafe into an ArgumentsInvalid that names the parameter."""
 
     __slots__ = ("_parameter", "_tool")
 
@@ -232,12 +232,12 @@ class _Blame:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, Unsafe):
             name = self._parameter.name
-            message = f"{name} {error}: it travels in the {self._parameter.location.value}"
+            message = f"{name} {error}, because it is sent in the {self._parameter.location.value}"
             raise ArgumentsInvalid(self._tool.id, message, parameter=name, valid=self._tool.parameter_names) from None
 
 
 def _pieces(parameter: Parameter, value: Any) -> list[tuple[str, str]]:
-    """A value of a path or a header as `(separator, text)` pieces."""
+    """Return a path or header value as `(separator, text)` pieces."""
     match parameter.style:
         case "label":
             return styles.label(value, explode=parameter.explode)
@@ -267,7 +267,7 @@ def _queried(url: str) -> list[tuple[str, str]]:
 
 
 def _fields(value: Any, body: bytes | None, media_type: str) -> list[tuple[str, Any]]:
-    """The names and values at the top of a body, as a service finds them."""
+    """Return the top-level names and values of a body, as a service reads them."""
     if body is not None and media_type.lower().startswith("application/x-www-form-urlencoded"):
         return parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)
     return [(str(name), item) for name, item in value.items()] if isinstance(value, Mapping) else []
@@ -278,7 +278,7 @@ def _joined(key: str, value: str) -> str:
 
 
 def _accept(invocation: HttpInvocation) -> str:
-    """What the operation says it answers with, JSON alone where that is among it; anything where it says nothing."""
+    """Return the declared media types, JSON only if it is among them, or any type if none is declared."""
     names = [name for name in dict.fromkeys(invocation.accept) if _MEDIA_TYPE.fullmatch(name)]
     as_json = [name for name in names if "json" in name]
     return ", ".join((as_json or names)[:4]) or "application/json, */*;q=0.5"

@@ -1,6 +1,6 @@
-"""Values as text in paths, queries, headers and cookies: every `style` of OpenAPI 3.x and `collectionFormat` of 2.0.
+"""Values as text in paths, queries, headers and cookies: every OpenAPI 3.x `style` and 2.0 `collectionFormat`.
 
-Tables: OpenAPI 3.1, Parameter Object, "Style Examples". Nothing here escapes; `request` does, once.
+See OpenAPI 3.1, Parameter Object, "Style Examples". This module does not escape; `request` does, once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"
 
 
 def scalar(value: Any) -> str:
-    """One value as text: `true`, `12`, JSON for what is neither text nor number."""
+    """Return one value as text: `true`, `12`, or JSON if it is neither text nor number."""
     match value:
         case str():
             return value
@@ -30,12 +30,12 @@ def scalar(value: Any) -> str:
 
 
 def as_json(value: Any) -> str:
-    """A value as JSON text in ASCII, for places that hold no other text."""
+    """Return a value as ASCII JSON, for places that allow only ASCII."""
     return json.dumps(value, separators=(",", ":"))
 
 
 def pairs(name: str, value: Any, style: str, *, explode: bool) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """A value as names of a query or a form, each with pieces `(separator, text)`: separators are no part of texts."""
+    """Return a value as query or form names, each with `(separator, text)` pieces. Texts contain no separators."""
     if style == "json":
         yield name, [("", json.dumps(value, ensure_ascii=False, separators=(",", ":")))]
     elif style == "deepObject":
@@ -49,7 +49,7 @@ def pairs(name: str, value: Any, style: str, *, explode: bool) -> Iterator[tuple
 
 
 def simple(value: Any, *, explode: bool) -> list[tuple[str, str]]:
-    """A value in style `simple` as pieces `(separator, text)`: separators are sent as they are, texts are escaped."""
+    """Return a value in style `simple` as `(separator, text)` pieces. Texts are escaped later, separators are not."""
     if isinstance(value, list):
         return [("," if index else "", scalar(item)) for index, item in enumerate(value)]
     if isinstance(value, Mapping):
@@ -58,7 +58,7 @@ def simple(value: Any, *, explode: bool) -> list[tuple[str, str]]:
 
 
 def label(value: Any, *, explode: bool) -> list[tuple[str, str]]:
-    """A value in style `label`: `.3.4.5`."""
+    """Return a value in style `label`: `.3.4.5`."""
     separator = "." if explode else ","
     if isinstance(value, list):
         return [(separator if index else ".", scalar(item)) for index, item in enumerate(value)]
@@ -69,7 +69,7 @@ def label(value: Any, *, explode: bool) -> list[tuple[str, str]]:
 
 
 def matrix(name: str, value: Any, *, explode: bool) -> list[tuple[str, str]]:
-    """A value in style `matrix`: `;color=blue`. `name` must be escaped already."""
+    """Return a value in style `matrix`: `;color=blue`. `name` must already be escaped."""
     if isinstance(value, list):
         if explode:
             return [(f";{name}=", scalar(item)) for item in value]
@@ -91,7 +91,7 @@ def _flattened(value: Mapping[str, Any], separator: str, *, explode: bool) -> li
 
 
 def _listed(name: str, values: list[Any], style: str, *, explode: bool) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    if explode:  # each for itself, whatever would stand between them
+    if explode:  # one pair per value, no separator
         for value in values:
             if isinstance(value, Mapping):
                 yield from _brackets(f"{name}[]", value)
@@ -113,9 +113,9 @@ def _spread(
 
 
 def _brackets(name: str, value: Any) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """`name[a][b]=…`: what `deepObject` is commonly taken to mean for nested values, lists with an index.
+    """Yield `name[a][b]=…`, the common reading of `deepObject` for nested values. Lists have an index.
 
-    An empty object is an empty text, so that what was given does not silently stay behind.
+    An empty object yields an empty text, so that the argument is not silently dropped.
     """
     if value == {}:
         yield name, [("", "")]

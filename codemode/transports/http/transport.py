@@ -1,6 +1,6 @@
-"""The HTTP transport of one source: what is sent, with which credentials, how often, and what comes of it.
+"""The HTTP transport of one source: requests, credentials, retries and answers.
 
-Credentials are added to the finished request and to nothing else; every error passes the redactor.
+Credentials are added to the finished request only. Every error passes the redactor.
 """
 
 from __future__ import annotations
@@ -41,26 +41,26 @@ if TYPE_CHECKING:
 
 _UNAUTHORIZED = 401
 
-#: What helps where a document says of an operation that it takes no credentials, and it does.
-_UNASKED = 'no credential was sent, for the document asks for none here: `scheme: "*"` at one sends it with every call'
+#: Advice for an operation that needs credentials although its document declares none.
+_UNASKED = 'no credential was sent, because the document declares none here; set `scheme: "*"` to send one always'
 
-#: Connections beyond those of calls: for tokens.
+#: Connections reserved for token requests, beyond those of calls.
 _SPARE_CONNECTIONS = 4
 
 
-#: From this many bytes on an answer is read in a thread: much of that lets the event loop have its turns.
+#: Size from which an answer is decoded in a thread, in bytes, so that the event loop keeps running.
 _LARGE = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Where and how a source is reached.
+    """The location of a source, and the limits of its calls.
 
-    `base_url` is the operator's, `address` the IP address of its host where that is not to be asked of the resolver,
-    `location` where the document came from, `servers` what the document suggests.
-    `retries` are further attempts of what is safe to repeat, all within `timeout_s`; `concurrency` and `rate_per_s`
-    bound what the service gets from us at once and in a second. `idempotency_header` is the name under which it takes a
-    key by which it knows a write that is sent twice.
+    - `base_url`: the operator's base URL. `address`: the IP address of its host, if it must not be resolved.
+    - `location`: the address of the source document. `servers`: the base URLs that the document suggests.
+    - `retries`: further attempts of calls that are safe to repeat, all within `timeout_s`.
+    - `concurrency`, `rate_per_s`: the largest number of calls at once and per second.
+    - `idempotency_header`: the header in which the service accepts an idempotency key.
     """
 
     source: str
@@ -79,9 +79,9 @@ class Reach:
 
 
 class HttpTransport:
-    """Calls the operations of one source. Safe to use from many tasks at once.
+    """Calls the operations of one source. Safe for concurrent use.
 
-    Without `authentication` nothing of that kind is sent, whatever an operation requires.
+    Without `authentication`, no credentials are sent, whatever an operation requires.
     """
 
     def __init__(
@@ -117,20 +117,20 @@ class HttpTransport:
     async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
         """Send validated arguments and return the answer's data.
 
-        Raises ArgumentsInvalid for what cannot travel, AddressNotAllowed, CredentialsMissing, UpstreamError,
+        Raises ArgumentsInvalid for values that cannot be sent, AddressNotAllowed, CredentialsMissing, UpstreamError,
         UpstreamTimeout, UpstreamUnreachable.
         """
         value, _ = await self._call(tool, arguments, context)
         return value
 
     async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Page:
-        """Call a tool for one page of its list. Raises what `call` raises, and CallError where it has no pages."""
+        """Return one page of a tool's list. Raises what `call` raises, and CallError if the tool has no pages."""
         paging = paging_of(tool)
         if paging is None:
-            message = f"{tool.id} has no pages: call it as it is"
+            message = f"{tool.id} has no pages: call it without .items or .pages"
             raise CallError(message)
         value, headers = await self._call(tool, arguments, context)
-        address = headers.get("next-page", "")  # Kinto's, with the whole address
+        address = headers.get("next-page", "")  # Kinto sends a whole URL
         link = headers.get("link") or (f'<{address}>; rel="next"' if address else "")
         link = self._redactor_for(context.credentials).text(link)
         return Page(value, items_of(paging, value), next_arguments(tool, paging, arguments, value, link))
@@ -168,7 +168,7 @@ class HttpTransport:
     def _wait(
         self, error: CallError, request: HttpRequest, attempt: int, deadline: float, *, is_working: bool
     ) -> float | None:
-        """Seconds until the next attempt, None where there is none; the end of one in progress is waited for."""
+        """Return the back-off in seconds, None for no further attempt. Work in progress is waited for."""
         wait = wait_before_retry(error, request, attempt)
         if wait is None or asyncio.get_running_loop().time() + wait >= deadline:
             return None
@@ -180,11 +180,11 @@ class HttpTransport:
         return self._reach.idempotency_header
 
     def _keyed(self, request: HttpRequest, tool: Tool, key: str) -> HttpRequest:
-        """Add the key to a write, if the service accepts one and the program has given none."""
+        """Add the key to a write if the service accepts one and the program has set none."""
         name = self._reach.idempotency_header
         if not name or not key or tool.effect is Effect.READ:
             return request
-        if any(given.lower() == name.lower() for given, _ in request.headers):
+        if any(header.lower() == name.lower() for header, _ in request.headers):
             return replace(request, is_keyed=True)
         return replace(request, headers=(*request.headers, (name, key)), is_keyed=True)
 
@@ -209,11 +209,11 @@ class HttpTransport:
         is_waiting = True
         try:
             async with asyncio.timeout_at(deadline):
-                given = [await self._given(one, context.credentials) for one in chosen]
+                credentials = [await self._credential(one, context.credentials) for one in chosen]
                 async with self._pace:
                     await context.before_send()
                     is_waiting = False
-                    answer = await self._authorized(request, given, chosen, context, deadline)
+                    answer = await self._authorized(request, credentials, chosen, context, deadline)
         except TimeoutError:
             raise (self._exchange.unsent() if is_waiting else self._exchange.late()) from None
         if answer.status >= 400:
@@ -226,38 +226,38 @@ class HttpTransport:
     async def _authorized(
         self,
         request: HttpRequest,
-        given: list[Credential],
+        credentials: list[Credential],
         chosen: tuple[Configured, ...],
         context: CallContext,
         deadline: float,
     ) -> Answer:
-        """The answer to the request with credentials; a token that is refused is replaced once."""
+        """Return the answer to the request with credentials. Replace a rejected token once."""
         sources = [self._tokens[one.supply] for one in chosen if isinstance(one.supply, Grant)]
-        answer = await self._exchange.send(request, given, deadline=deadline)
+        answer = await self._exchange.send(request, credentials, deadline=deadline)
         if answer.status != _UNAUTHORIZED or not sources:
             return answer
         for source in sources:
-            for credential in given:
+            for credential in credentials:
                 source.reject(credential)
-        again = [await self._given(one, context.credentials) for one in chosen]
+        again = [await self._credential(one, context.credentials) for one in chosen]
         await context.before_send()
         return await self._exchange.send(request, again, deadline=deadline)
 
-    async def _given(self, one: Configured, caller: CallerCredentials) -> Credential:
-        """A configured credential as it is sent now. Raises CredentialsMissing, UpstreamError."""
+    async def _credential(self, one: Configured, caller: CallerCredentials) -> Credential:
+        """Return a configured credential for this request. Raises CredentialsMissing, UpstreamError."""
         match one.supply:
             case Credential() as credential:
                 return credential
             case CallerSupply(name, make):
                 secret = caller.get(name)
                 if secret is None:
-                    hint = f"{self._reach.source} is called with credentials of who calls, and none came as {name!r}"
+                    hint = f"{self._reach.source} needs the caller's own credential {name!r}, and it is missing"
                     message = f"{hint}; nothing was sent"
                     raise CredentialsMissing(message, hint=hint)
                 try:
                     return make(secret)
                 except ConfigurationError as error:
-                    hint = f"what came as {name!r} cannot be sent to {self._reach.source}"
+                    hint = f"the caller's credential {name!r} cannot be sent to {self._reach.source}"
                     message = f"{hint}: {error}"
                     raise CredentialsMissing(message, hint=hint) from None
             case Grant() as grant:
@@ -265,11 +265,11 @@ class HttpTransport:
                 try:
                     return await source.credential()
                 finally:
-                    self._see_tokens()
-        raise AssertionError  # a credential of the kind none is never chosen
+                    self._redact_tokens()
+        raise AssertionError  # credentials of the kind `none` are never chosen
 
-    def _see_tokens(self) -> None:
-        """Look for the tokens of now, and for the last few before them."""
+    def _redact_tokens(self) -> None:
+        """Redact the current tokens and the last few before them."""
         tokens = {secret for source in self._tokens.values() for secret in source.secrets}
         if not tokens <= self._redactor.secrets:
             self._redactor = self._lasting.extended(tokens)
@@ -291,7 +291,7 @@ class HttpTransport:
             raise
 
     def _redactor_for(self, caller: CallerCredentials) -> Redactor:
-        """What takes out the secrets of the operator and those of the caller, which are forgotten with the caller."""
+        """Return a redactor of the operator's and the caller's secrets. It is dropped with the caller."""
         if not caller.secrets:
             return self._redactor
         known = self._callers.get(caller)
@@ -305,7 +305,7 @@ def _is_http(location: str) -> bool:
 
 
 def _pool(reach: Reach, grants: list[Grant], resolve: Resolve) -> Connections:
-    """Connections to what the operator wrote: the base URL, else the document's own address, and token endpoints."""
+    """Return connections to the configured origins: the base URL, or else the document's own, and token endpoints."""
     base = reach.base_url or reach.location
     addresses = [without_userinfo(base)] if _is_http(base) else []
     addresses += [address for grant in grants for address in grant.addresses]

@@ -1,4 +1,4 @@
-"""Values as XML, as their schemas say (OpenAPI 3.1, XML Object; 3.2's `nodeType`)."""
+"""XML encoding of values by their schemas (OpenAPI 3.1, XML Object; 3.2's `nodeType`)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def xml_of(value: Any, schema: Schema, name: str) -> bytes:
-    """A document whose root is called as the schema says, else as its component, else `name`.
+    """Return an XML document. Its root is named by the schema, else by its component, else `name`.
 
-    Raises CallError for what XML cannot hold.
+    Raises CallError for values that XML cannot express.
     """
     root = str(_xml(schema).get("name") or schema.resolved().name or name)
     whole = "".join(_written(root, value, schema))
@@ -28,7 +28,7 @@ def xml_of(value: Any, schema: Schema, name: str) -> bytes:
 
 
 def _written(name: str, value: Any, schema: Schema | None) -> Iterator[str]:
-    """One value as elements; a list as one for each item, inside of another where the schema wraps it."""
+    """Yield one value as elements: one element per list item, inside another element if the schema wraps them."""
     xml = _xml(schema)
     own = str(xml.get("name") or name)
     if not isinstance(value, list):
@@ -50,11 +50,11 @@ def _element(name: str, value: Any, schema: Schema | None) -> str:
         if item is None:
             continue
         inner = properties.get(str(key))
-        as_said = _xml(inner)
-        kind = as_said.get("nodeType") or ("attribute" if as_said.get("attribute") is True else "element")
+        annotation = _xml(inner)
+        kind = annotation.get("nodeType") or ("attribute" if annotation.get("attribute") is True else "element")
         if kind == "attribute":
-            attributes += f" {_qualified(str(as_said.get('name') or key), as_said)}={quoteattr(_plain(item))}"
-            attributes += _namespace(as_said)
+            attributes += f" {_qualified(str(annotation.get('name') or key), annotation)}={quoteattr(_plain(item))}"
+            attributes += _namespace(annotation)
         elif kind in ("text", "cdata"):
             content += _text(item)
         else:
@@ -72,7 +72,7 @@ def _qualified(name: str, xml: Mapping[str, Any]) -> str:
     prefix = xml.get("prefix")
     for part in (name, *((prefix,) if prefix else ())):
         if not _NAME.fullmatch(str(part)):
-            message = f"{part!r} cannot be the name of an XML element"
+            message = f"{part!r} is not a valid name of an XML element"
             raise CallError(message)
     return f"{prefix}:{name}" if prefix else name
 
@@ -85,8 +85,8 @@ def _namespace(xml: Mapping[str, Any]) -> str:
 
 
 def _xml(schema: Schema | None) -> Mapping[str, Any]:
-    found = None if schema is None else schema.first("xml")
-    return found if isinstance(found, Mapping) else {}
+    annotation = None if schema is None else schema.first("xml")
+    return annotation if isinstance(annotation, Mapping) else {}
 
 
 def _text(value: Any) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Connect = Callable[[Callable[[], None]], AbstractAsyncContextManager[Any]]
 
 
-#: What a URL's server may take to answer a request that streams.
+#: Time limits of a server at a URL; `read` covers streamed answers.
 _HTTP_TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 
 
@@ -31,9 +31,9 @@ def at_url(
     address: str | None = None,
     ca_file: str | None = None,
 ) -> Connect:
-    """Connections to a server at a URL, over streamable HTTP, or over SSE (2024-11-05, HTTP with SSE).
+    """Return a factory of connections over streamable HTTP, or over SSE (2024-11-05, HTTP with SSE).
 
-    `address` is its host's IP address, if not its name's. Of an answer no more than `limit_bytes` are read.
+    `address` is the host's IP address, if its name must not be resolved. At most `limit_bytes` of an answer are read.
     """
     permitted = Permitted((origin(url),), address)
 
@@ -42,7 +42,7 @@ def at_url(
     def client(
         headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
     ) -> httpx2.AsyncClient:
-        """A client of ours, as the SDK asks for one; what it would have it be like is decided here."""
+        """Return a pinned client for the SDK, whose own options are ignored."""
         pinned = PinnedTransport(open_pool(permitted, ca_file=ca_file), limit_bytes=limit_bytes)
         return httpx2.AsyncClient(headers=sent, timeout=_HTTP_TIMEOUT, transport=pinned)
 

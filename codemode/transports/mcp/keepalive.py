@@ -1,4 +1,4 @@
-"""Whether an MCP server still answers: one that is stuck does not die by itself."""
+"""Liveness check of an MCP server: a stuck server does not end by itself."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT, EmptyResult, PingReque
 if TYPE_CHECKING:
     from mcp import Client
 
-#: The last version of the protocol with pings; who speaks a later one is asked for tools.
+#: The last protocol version with pings. Later servers are asked for their tools.
 _LAST_WITH_PING = "2025-11-25"
 
-#: Seconds in which a server that has let a call time out must answer a ping.
+#: Seconds within which a server must answer a ping after a call timed out.
 PATIENCE_S = 5.0
 
 
 async def answers(client: Client, patience_s: float) -> bool:
-    """Whether the server answers anything within `patience_s`; an error is an answer too."""
+    """Return whether the server answers within `patience_s`. An error counts as an answer."""
     try:
         async with asyncio.timeout(patience_s):
-            if client.protocol_version > _LAST_WITH_PING:  # dates
+            if client.protocol_version > _LAST_WITH_PING:  # versions are dates
                 await client.session.list_tools()
             else:
                 await client.session.send_request(PingRequest(), EmptyResult)
@@ -30,6 +30,6 @@ async def answers(client: Client, patience_s: float) -> bool:
         return False
     except MCPError as error:
         return error.code not in (REQUEST_TIMEOUT, CONNECTION_CLOSED)
-    except (ValueError, RuntimeError):  # an answer that cannot be read
+    except (ValueError, RuntimeError):  # an unreadable answer
         return True
     return True

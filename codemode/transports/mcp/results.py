@@ -42,7 +42,7 @@ def _block(block: mcp_types.ContentBlock, contents: OwnedContents) -> Any:
 
 
 def _data(value: Any) -> Any:
-    """A text that is a JSON object or array as what it says; any other value as it is."""
+    """Return a JSON object or array in a text as data, and any other value unchanged."""
     return json_or_text(value) if isinstance(value, str) and value[:1] in ("{", "[") else value
 
 

@@ -1,7 +1,7 @@
-"""Tools of an MCP server: one connection, made anew when it is lost, over which calls go.
+"""Tools of an MCP server, called over one connection that is reopened when it is lost.
 
-The protocol, in both eras, is that of the official SDK; its objects do not leave this module, but for the definitions
-that `McpTransport.start` returns.
+The official SDK speaks the protocol, in both its eras. Its objects stay in this module, except for the definitions that
+`McpTransport.start` returns.
 """
 
 from __future__ import annotations
@@ -43,32 +43,31 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-#: Waits between attempts to connect again: the first, and the longest.
+#: First and longest back-off between reconnections, in seconds.
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 30.0
 
-#: Between two readings of the list of a server that says again and again that it has changed.
+#: Seconds between two reads of a tool list that changes repeatedly.
 RELISTED_EVERY_S = 1.0
 
-#: Tools that one server may have, and pages of its list: more is a server that never ends it.
+#: Largest number of tools of one server, and of pages in its list: some lists never end.
 MOST_TOOLS, MOST_PAGES = 10_000, 1_000
 
-#: Characters of an error of a server that its message has; its body has all of it.
+#: Characters of a server's error in a message. The error's body has all of it.
 _LONGEST_ERROR = 2_000
 
-#: What the SDK says of an answer over HTTP that is no message, and of one among these that is an error.
+#: What the SDK reports for an unparsable HTTP answer, and for one that is an error.
 _UNPARSED, _NO_RESULT = " for union[JSONRPC", "JSONRPCResponse.result\n  Field required"
 
-#: Characters of what a server says of its progress.
-_SAID_CHARACTERS = 200
+#: Characters of a progress message.
+_PROGRESS_CHARACTERS = 200
 
 
 class McpTransport:
-    """Calls the tools of one server. `connect` gives a new connection each time it is called, and calls what it is
-    given when that has ended by itself, where it can know.
+    """Calls the tools of one server.
 
-    With `is_process` a server that lets a call time out and answers no ping is ended, and a new one connected to.
-    `on_change` is given the definitions whenever the server says that they have changed, and after each new connection
-    with others than before.
+    `connect` opens a connection. It receives a callback to call when the connection ends by itself, if that is known.
+    With `is_process`, a server that lets a call time out and answers no ping is replaced. `on_change` receives the
+    definitions when the server reports a change, and after a reconnection that changed them.
     """
 
     idempotency_header = ""
@@ -97,75 +96,77 @@ class McpTransport:
         self._definitions: Definitions = ()
         self._client: Client | None = None
         self._connections = 0
-        self._settled = asyncio.Event()  # connected, or known not to be there
+        self._settled = asyncio.Event()  # connected, or known to be unreachable
         self._tried = asyncio.Event()
         self._lost = asyncio.Event()
-        self._changed = asyncio.Event()  # the server has said so, and its list was not read since
+        self._changed = asyncio.Event()  # reported by the server, list not read since
         self._failure = ""
         self._owner: asyncio.Task[None] | None = None
 
     async def start(self) -> Definitions:
-        """Connect and list the tools. Raises SourceError where the first attempt fails; others go on until `aclose`."""
+        """Connect and return the tools. Reconnect in the background until `aclose`.
+
+        Raises SourceError if the first attempt fails.
+        """
         self._owner = asyncio.create_task(self._keep_connected(), name=f"mcp {self._source}")
         with suppress(TimeoutError):
             await asyncio.wait_for(self._tried.wait(), self._timeout_s)
-        self._tried.set()  # from now on whoever waits for definitions is told
+        self._tried.set()  # from now on, report changed definitions
         if self._client is None:
-            reason = self._failure or f"gave no list of tools within {self._timeout_s:g} s"
+            reason = self._failure or f"sent no tool list within {self._timeout_s:g} s"
             message = f"the MCP server of {self._source} {self._redactor.text(reason)}"
             raise SourceError(message)
         return self._definitions
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
-        """Call a tool; `tool.invocation` is its name at the server.
+        """Call a tool. `tool.invocation` is its name on the server.
 
-        Returns the structured result, else the text (as data where it is JSON), else a list of the contents, with
-        images and resources as content references. Raises UpstreamError for a result that says it is an error,
-        UpstreamTimeout, UpstreamUnreachable.
+        Returns the structured result, else the text (or its JSON data), else a list of contents with content references
+        for images and resources. Raises UpstreamError for an error result, UpstreamTimeout, UpstreamUnreachable.
         """
         by_wire_name = {parameter.name: parameter.wire_name for parameter in tool.parameters}
         sent = {by_wire_name[name]: value for name, value in arguments.items()}
-        has_left = asyncio.Event()
+        is_sent = asyncio.Event()
         try:
             async with asyncio.timeout(self._timeout_s):
                 await self._settled.wait()
                 async with self._pace:
                     await context.before_send()
                     again = tool.effect is Effect.READ
-                    result = await self._sent(str(tool.invocation), sent, context, has_left, again=again)
+                    result = await self._send(str(tool.invocation), sent, context, is_sent, again=again)
         except TimeoutError:
-            if not has_left.is_set():
+            if not is_sent.is_set():
                 raise self._unreachable() from None
             self._suspect(PATIENCE_S)
-            message = f"{self._source} gave no answer within {self._timeout_s:g} s"
+            message = f"{self._source} did not answer within {self._timeout_s:g} s"
             raise UpstreamTimeout(message) from None
         except asyncio.CancelledError:
-            if has_left.is_set():  # it has not had its time yet
+            if is_sent.is_set():  # its time has not run out yet
                 self._suspect(self._timeout_s)
             raise
         try:
             value = value_of(result, self._contents.of(context.owner))
         except (ValueError, RecursionError) as error:
-            message = f"{self._source} gave a result that cannot be used: {_reason(error)}"
+            message = f"{self._source} returned an unusable result: {_reason(error)}"
             raise AnswerInvalid(message) from None
         if result.is_error:
-            said = value if isinstance(value, str) else json.dumps(value)
-            message = f"{self._source}: {shorten(said, _LONGEST_ERROR)}"
+            error_text = value if isinstance(value, str) else json.dumps(value)
+            message = f"{self._source}: {shorten(error_text, _LONGEST_ERROR)}"
             raise UpstreamError(self._redactor.text(message), body=self._redactor.value(value))
         return self._redactor.value(value)
 
     async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
-        """Raises CallError: what pages a server has, its arguments say."""
-        message = f"{tool.id} has no pages: call it as it is"
+        """Raise CallError: paging is up to the arguments of each server's tools."""
+        message = f"{tool.id} has no pages: call it without .items or .pages"
         raise CallError(message)
 
     @property
     def definitions(self) -> Definitions:
-        """The tools as the server listed them last; none where it never did."""
+        """The tools in the server's last list, empty if there was none."""
         return self._definitions
 
     async def aclose(self) -> None:
-        """Close the connection; a server that was started for it ends."""
+        """Close the connection. A server process started for it ends."""
         for task in (self._probe, self._owner):
             if task is not None:
                 task.cancel()
@@ -173,17 +174,17 @@ class McpTransport:
                     await task
         self._owner = self._probe = None
 
-    async def _sent(
-        self, name: str, arguments: dict[str, Any], context: CallContext, has_left: asyncio.Event, *, again: bool
+    async def _send(
+        self, name: str, arguments: dict[str, Any], context: CallContext, is_sent: asyncio.Event, *, again: bool
     ) -> mcp_types.CallToolResult:
-        """The result; over a new connection once more where the old one was lost and `again` does no harm."""
-        if has_left.is_set() or not self._settled.is_set():
+        """Return the result. If the connection was lost and `again` is safe, retry once over a new one."""
+        if is_sent.is_set() or not self._settled.is_set():
             await self._settled.wait()
             await context.before_send()
         client = self._client
         if client is None:
             raise self._unreachable()
-        has_left.set()
+        is_sent.set()
         try:
             return await client.call_tool(name, arguments, progress_callback=self._progress(context.on_progress))
         except MCPError as error:
@@ -191,27 +192,27 @@ class McpTransport:
                 if self._client is client:
                     self._lose()
                 if again or error.code == INVALID_REQUEST:
-                    return await self._sent(name, arguments, context, has_left, again=False)
+                    return await self._send(name, arguments, context, is_sent, again=False)
                 message = f"{self._source} closed the connection before it answered"
                 raise UpstreamTimeout(message) from None
             raise self._failed(error) from None
-        except (ValueError, RuntimeError) as error:  # what the SDK raises for a result that is none, or not as declared
-            message = f"{self._source} gave a result that cannot be used: {_reason(error)}"
+        except (ValueError, RuntimeError) as error:  # raised by the SDK for an invalid result
+            message = f"{self._source} returned an unusable result: {_reason(error)}"
             raise AnswerInvalid(self._redactor.text(message)) from None
 
     def _is_over(self, error: MCPError) -> bool:
-        """Whether the connection has ended; or the session, with which the request was refused."""
+        """Return whether the connection has ended, or the session, so that the request was rejected."""
         is_session = error.code == INVALID_REQUEST and error.message == "Session terminated"
         return error.code == CONNECTION_CLOSED or is_session
 
     def _suspect(self, patience_s: float) -> None:
-        """A call got no answer: look whether the server does anything at all."""
+        """Check in the background whether the server still answers, after a call got no answer."""
         if self._is_process and self._client is not None and (self._probe is None or self._probe.done()):
             self._probe = asyncio.create_task(self._replace_if_silent(self._client, patience_s))
 
     async def _replace_if_silent(self, client: Client, patience_s: float) -> None:
         if not await answers(client, patience_s) and self._client is client:
-            log.warning("the MCP server of %s answers nothing, not even a ping: it is started anew", self._source)
+            log.warning("the MCP server of %s does not answer, not even a ping: it is restarted", self._source)
             self._lose()
 
     def _lose(self) -> None:
@@ -220,10 +221,10 @@ class McpTransport:
         self._lost.set()
 
     def _failed(self, error: MCPError) -> CallError:
-        if error.code == PARSE_ERROR and _UNPARSED in error.message:  # with a page of reasons
+        if error.code == PARSE_ERROR and _UNPARSED in error.message:  # its message is a page long
             if _NO_RESULT in error.message:
-                return UpstreamError(f"{self._source}: an error that cannot be read")
-            return AnswerInvalid(f"{self._source}: the answer cannot be read")
+                return UpstreamError(f"{self._source}: an unreadable error")
+            return AnswerInvalid(f"{self._source}: the answer is unreadable")
         message = self._redactor.text(f"{self._source}: {shorten(error.message, _LONGEST_ERROR)}")
         if error.code == REQUEST_TIMEOUT:
             self._suspect(PATIENCE_S)
@@ -237,17 +238,17 @@ class McpTransport:
 
         async def progressed(progress: float, total: float | None, message: str | None) -> None:
             numbers = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
-            heard(self._redactor.text(f"{numbers} {message or ''}".strip()[:_SAID_CHARACTERS]))
+            heard(self._redactor.text(f"{numbers} {message or ''}".strip()[:_PROGRESS_CHARACTERS]))
 
         return progressed
 
     def _unreachable(self) -> UpstreamUnreachable:
         reason = self._failure or f"no call could be sent within {self._timeout_s:g} s"
-        message = f"the MCP server of {self._source} is not there: {self._redactor.text(reason)}"
+        message = f"the MCP server of {self._source} is unavailable: {self._redactor.text(reason)}"
         return UpstreamUnreachable(message, source=self._source)
 
     async def _keep_connected(self) -> None:
-        """The task that owns the connection: what opens it must be what closes it."""
+        """Keep the server connected. The task that opens a connection must close it."""
         wait_s = FIRST_WAIT_S
         while True:
             self._lost.clear()
@@ -255,7 +256,7 @@ class McpTransport:
             try:
                 await self._connection()
                 self._report("closed the connection")
-            except Exception as error:  # noqa: BLE001 -- whatever a server does, the others are untouched
+            except Exception as error:  # noqa: BLE001 -- one server's failure must not affect others
                 self._report(f"cannot be reached: {_reason(error)}")
                 if self._connections == connections:
                     self._settled.set()
@@ -269,7 +270,7 @@ class McpTransport:
             wait_s = min(2 * wait_s, LONGEST_WAIT_S)
 
     async def _connection(self) -> None:
-        """One connection, from its begin until it is lost."""
+        """Open a connection and wait until it is lost."""
         timeout_s = self._timeout_s
         async with (
             Client(
@@ -288,36 +289,36 @@ class McpTransport:
                 await self._lost.wait()
 
     def _report(self, failure: str) -> None:
-        if failure != self._failure and self._tried.is_set():  # the first is raised; the same again is not said
+        if failure != self._failure and self._tried.is_set():  # the first is raised, repeats are not logged
             log.warning("the MCP server of %s %s", self._source, self._redactor.text(failure))
         self._failure = failure
 
     async def _list(self, client: Client) -> None:
-        """All pages of the list; a list that is not as before is handed on."""
-        found: list[mcp_types.Tool] = []
+        """Read all pages of the tool list, and report a changed list."""
+        tools: list[mcp_types.Tool] = []
         cursors: set[str] = set()
         cursor: str | None = None
         while True:
             page = await client.list_tools(cursor=cursor)
-            found += page.tools
+            tools += page.tools
             cursor = page.next_cursor
-            if not cursor or len(found) > MOST_TOOLS:
+            if not cursor or len(tools) > MOST_TOOLS:
                 break
             if cursor in cursors or len(cursors) == MOST_PAGES:
-                log.warning("the MCP server of %s never ends its list: the first pages are used", self._source)
+                log.warning("the MCP server of %s sends an endless tool list: its first pages are used", self._source)
                 break
             cursors.add(cursor)
-        before, self._definitions = self._definitions, tuple(found[:MOST_TOOLS])
+        before, self._definitions = self._definitions, tuple(tools[:MOST_TOOLS])
         if self._tried.is_set() and before != self._definitions:
             self.on_change(self._definitions)
 
     async def _heard(self, message: object) -> None:
-        """A notification of the era with sessions."""
+        """Handle a notification of the era with sessions."""
         if isinstance(message, mcp_types.ToolListChangedNotification):
             self._changed.set()
 
     async def _relist(self, client: Client) -> None:
-        """Read the list again whenever it has changed, beside the calls: a server may say so without end."""
+        """Read the tool list again after each change, in the background: changes may never end."""
         while True:
             await self._changed.wait()
             self._changed.clear()
@@ -325,12 +326,12 @@ class McpTransport:
                 await self._list(client)
             except (MCPError, ValueError) as error:
                 reason = self._redactor.text(_reason(error))
-                log.warning("the MCP server of %s gave no list after a change: %s", self._source, reason)
+                log.warning("the MCP server of %s sent no tool list after a change: %s", self._source, reason)
             await asyncio.sleep(RELISTED_EVERY_S)
 
 
 async def _listen(client: Client, changed: asyncio.Event) -> None:
-    """Listen for changes of the list of tools, in the era without sessions."""
+    """Listen for changes of the tool list, in the era without sessions."""
     with suppress(MCPError, ListenNotSupportedError, SubscriptionLost):
         async with client.listen(tools_list_changed=True) as events:
             async for _ in events:
@@ -339,7 +340,7 @@ async def _listen(client: Client, changed: asyncio.Event) -> None:
 
 @asynccontextmanager
 async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Have it done while the block runs."""
+    """Run work in the background during the block."""
     task = asyncio.create_task(work)
     try:
         yield
@@ -349,7 +350,7 @@ async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """The first cause in a group of errors, in one line."""
+    """Return the first cause in a group of errors, on one line."""
     if said := distrusted(error):
         return said
     while isinstance(error, BaseExceptionGroup):

@@ -104,7 +104,7 @@ async def test_no_secret_is_seen_anywhere(
         _assert_unseen(str(service.catalog.tools) + repr(vars(service)), "service")
         for call in (service.execute("own.ok()"), service.execute("own.ok()", credentials={"other": "x"})):
             refused = await call
-            assert "own is called with credentials of who calls, and none came" in str(refused.failure)
+            assert "own needs the caller's own credential" in str(refused.failure)
     _assert_unseen(caplog.text, "log")
     _assert_unseen("".join(capfd.readouterr()), "terminal")
     for file in [*(tmp_path / "state").rglob("*"), *(tmp_path / "cache").rglob("*")]:
@@ -127,5 +127,5 @@ async def test_a_caller_brings_its_token_over_http(recorder: Recorder, tmp_path:
     assert answer.json()["status"] == "failed"
     assert recorder.received[0].headers["Authorization"] == f"Bearer {CALLERS}"
     assert len(recorder.received) == 1
-    assert "none came as 'X-Upstream-Token'" in bare.text
+    assert "own credential 'X-Upstream-Token', and it is missing" in bare.text
     _assert_unseen(answer.text, "answer")

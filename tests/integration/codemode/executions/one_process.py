@@ -1,6 +1,6 @@
-"""Runs a program in a process of its own: `python -m tests.integration.codemode.executions.one_process`.
+"""Run a program in a process of its own: `python -m tests.integration.codemode.executions.one_process`.
 
-Reads a line of JSON: `folder`, `port` and `sections`, as `Place` has them, and `code`. Writes the status when it ends.
+Reads one line of JSON with `folder`, `port`, `sections` (as in `Place`) and `code`. Prints the final status.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tests.integration.codemode.executions.upstream import OWNER, Place, Upstrea
 
 
 async def main() -> None:
-    """Run it."""
+    """Run the program."""
     given = json.loads(sys.stdin.readline())
     here = Place(Path(given["folder"]), Upstream(), given["port"])
     async with here.service(**given["sections"]) as service:

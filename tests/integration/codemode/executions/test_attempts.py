@@ -1,4 +1,4 @@
-"""What is done beside the attempts: again and again, and once the journal can be written again."""
+"""Background work beside attempts: repetition, and records written after a journal outage."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def here(tmp_path: Path) -> AsyncIterator[Place]:
 
 
 def journal_takes(here: Place, *statements: str) -> None:
-    """Let the database of a journal refuse some writes, or take them again."""
+    """Make a journal's database reject some writes, or accept them again."""
     with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3", timeout=60)) as file, file:
         for statement in statements:
             file.execute(statement)
@@ -54,7 +54,7 @@ async def test_an_end_that_cannot_be_recorded_is_told_and_recorded_later_and_not
         hold.set()
         outcome = await running
         assert (outcome.status, outcome.value) == (told, value)
-        assert "not in the record yet" in outcome.notes[-1]
+        assert "will be recorded once it is back" in outcome.notes[-1]
         assert (await service.executions.get(outcome.id, OWNER)).status == "running"
         journal_takes(here, "UPDATE executions SET lease_until_us = 0")
         assert await service.executions.recover() == ()

@@ -1,4 +1,4 @@
-"""Calls of programs in a real sandbox: what a time-out, a person's approval and a quota leave in the ledger."""
+"""Calls of programs in a real sandbox: the ledger after a time-out, an approval and a quota."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Upstream:
-    """A service that answers what it is told to, and counts what it was sent."""
+    """A service with configurable answers that counts its requests."""
 
     def __init__(self) -> None:
         self.seen: Counter[str] = Counter()
@@ -83,7 +83,7 @@ async def test_a_time_out_tells_what_ran_what_may_have_and_what_never_did(tmp_pa
     assert upstream.seen == {"/quick": 1, "/slow": 3}
 
 
-#: How a program stops that needs a person, by whether executions are recorded.
+#: How a program stops for a person, with and without a journal.
 STOPS = pytest.mark.parametrize(("recorded", "status"), [(True, "paused"), (False, "failed")])
 
 
@@ -156,18 +156,18 @@ async def test_a_repeated_read_and_a_repeated_program_are_noted(tmp_path: Path) 
         elsewhere = await service.execute(program, caller=Caller("somebody else", "other"))
     assert [call.repeats for call in first.calls] == ["", first.calls[0].path]
     assert any("2 times with the same arguments" in note for note in first.notes)
-    assert any(f"was run before ({first.id}: completed)" in note for note in second.notes)
-    assert not any("was run before" in note for note in elsewhere.notes)
+    assert any(f"this program ran before ({first.id}: completed)" in note for note in second.notes)
+    assert not any("ran before" in note for note in elsewhere.notes)
     assert upstream.seen == {"/quick": 6}
 
 
 @pytest.mark.parametrize("is_recorded", [False, True])
 async def test_no_more_is_asked_for_than_a_program_reads(tmp_path: Path, *, is_recorded: bool) -> None:
-    """It makes its calls, and then computes: what it is answered has to be kept for it meanwhile."""
+    """A program that computes after its calls leaves its answers waiting in the host."""
     asked = 0
 
     async def large(n: int) -> str:
-        """Give much."""
+        """Return a large value."""
         nonlocal asked
         asked += 1
         return "x" * 2_000_000

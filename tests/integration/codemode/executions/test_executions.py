@@ -1,4 +1,4 @@
-"""Executions that pause for people, go on in another process, are repaired, cancelled, and looked at."""
+"""Executions: pause, continue in another process, repair, cancel and read."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ with ThreadPoolExecutor(3) as pool:
 
 
 async def approved_to_its_end(here: Place, execution: str) -> StoredExecution:
-    """Approve whatever it asks, each time for another service, until it asks no more."""
+    """Approve all pending calls, each time through another service, until there are none."""
     while True:
         async with here.service() as service:
             waiting = await service.executions.approvals(APPROVER, execution)
@@ -160,7 +160,7 @@ async def test_whoever_gives_up_at_any_moment_leaves_nothing_that_would_be_run_l
 
 
 async def test_what_was_given_up_comes_to_its_end_before_the_service_is_closed(here: Place) -> None:
-    """Also where whoever gives up does not wait for that: a scope that is cancelled interrupts each wait in it."""
+    """This also holds if the caller does not wait: a cancelled scope interrupts every wait in it."""
     here.upstream.hold("/get")
     async with here.service() as service:
         running = asyncio.create_task(service.execute("up.x.get(n=1)", caller=OWNER))
@@ -173,7 +173,7 @@ async def test_what_was_given_up_comes_to_its_end_before_the_service_is_closed(h
 
 
 async def test_a_program_stands_still_while_a_person_is_asked(here: Place) -> None:
-    """Its time-outs do not run, and what was in flight is there when it goes on."""
+    """Its time-outs do not run, and answers to calls in flight are delivered when it continues."""
     hold = here.upstream.hold("/post")
     code = (
         "import asyncio, time\nstarted = time.time()\nasync def main():\n    return await asyncio.gather("
@@ -216,7 +216,7 @@ async def test_answers_that_cannot_be_taken_are_refused(here: Place) -> None:
         two = await service.execute("up.x.drop(n=2)", caller=OWNER)
         decide = service.executions.decide
         good, other = verdict_on(one)[0], verdict_on(two)[0]
-        for who, says in ((OWNER, "takes one of the roles approver"), (OTHER, "takes one of the roles approver")):
+        for who, says in ((OWNER, "only the roles approver may decide"), (OTHER, "only the roles approver may decide")):
             with pytest.raises(ApprovalRefused, match=says):
                 await decide([good], who)
         with pytest.raises(ApprovalRefused, match="of the same key"):
@@ -230,7 +230,7 @@ async def test_answers_that_cannot_be_taken_are_refused(here: Place) -> None:
         assert len(await service.executions.approvals(APPROVER)) == 2  # all or none
         await decide([good], APPROVER)
         with pytest.raises(ApprovalRefused):
-            await decide([good], APPROVER)  # a second time
+            await decide([good], APPROVER)  # repeated
         with pytest.raises(ExecutionWaiting, match=other.id):
             await service.executions.resume(two.id, OWNER)
         await service.executions.resume(one.id, OWNER)
@@ -294,7 +294,7 @@ async def test_credentials_of_the_caller_are_asked_for_again(here: Place) -> Non
             "up.x.get(n=1)\nup.x.drop(n=1)", caller=OWNER, credentials={"mine": "s3cret-token"}
         )
         await service.executions.decide(verdict_on(outcome), APPROVER)
-        with pytest.raises(ExecutionWaiting, match="credentials of its caller again: mine"):
+        with pytest.raises(ExecutionWaiting, match="its caller's credentials again: mine"):
             await service.executions.resume(outcome.id, OWNER)
         await service.executions.resume(outcome.id, OWNER, {"mine": "s3cret-token"})
         assert (await ended(service, outcome.id)).status == "completed"
@@ -397,7 +397,7 @@ async def test_cancelling_tells_calls_in_flight_apart(here: Place) -> None:
 
 
 async def test_who_is_asked_no_more_waits_for_nothing(here: Place) -> None:
-    """A paused execution that was cancelled, or has expired, has not started what it waited for."""
+    """A paused execution that was cancelled or has expired shows its pending calls as not started."""
     async with here.service() as service:
         cancelled, expired = [
             (await service.execute("up.x.get(n=1)\nup.x.drop(n=1)", caller=OWNER)).id for _ in range(2)
@@ -454,11 +454,11 @@ async def test_output_is_told_once_whatever_runs_again(here: Place) -> None:
     assert stored.outcome["output"] == "a\nb\nc\n"
     async with here.service() as service:
         told = [event async for event in service.executions.events(outcome.id, OWNER) if event.type == "output"]
-    assert "".join(event.data["text"] for event in told) == "a\nb\n"  # the rest came with the outcome
+    assert "".join(event.data["text"] for event in told) == "a\nb\n"  # the outcome carries the rest
 
 
 async def crashed(here: Place, code: str, at: int, **sections: Any) -> str:
-    """Run a program on a server that ends without a word when so many requests have come; returns its id."""
+    """Run a program on a server that dies after this many requests. Return the id."""
     service = here.service(**sections)
     async with service:
         running = asyncio.create_task(service.execute(code, caller=OWNER))
@@ -556,7 +556,7 @@ async def test_what_cannot_go_on_by_itself_after_a_crash_pauses_and_says_why(her
         (execution,) = await service.executions.recover()
         stored = await service.executions.get(execution, OWNER)
         assert stored.status == "paused"
-        assert "the credentials of its caller: mine" in stored.outcome["notes"][0]
+        assert "it needs its caller's credentials: mine" in stored.outcome["notes"][0]
         await service.executions.resume(execution, OWNER, {"mine": "a-long-token"})
         assert (await ended(service, execution)).status == "completed"
 
@@ -573,8 +573,8 @@ async def test_after_a_crash_nothing_goes_on_for_a_key_that_was_revoked_meanwhil
         (execution,) = await service.executions.recover()
         stored = await service.executions.get(execution, OWNER)
         assert stored.status == "paused"
-        assert "key-1 is not let in any more" in stored.outcome["notes"][0]
-        await service.executions.resume(execution, OWNER)  # who comes is let in
+        assert "key-1 no longer has access" in stored.outcome["notes"][0]
+        await service.executions.resume(execution, OWNER)  # a caller that comes has access
         assert (await ended(service, execution)).status == "completed"
 
 

@@ -1,4 +1,4 @@
-"""Whether the journal can be written, as the server says."""
+"""The server's report of whether the journal can be written."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ async def test_over_what_was_done_it_is_not_said_that_nothing_was_sent(tmp_path:
             file.execute("ROLLBACK")
     assert outcome.failure is not None
     assert outcome.failure.message == (
-        "this execution cannot be recorded now; the program was stopped there, and nothing more is sent: "
-        "`calls` tells what was sent before"
+        "this execution cannot be recorded now; the program was stopped and sends nothing more: "
+        "`calls` lists what was sent before"
     )
     assert [call.state for call in outcome.calls] == ["committed", "committed"]
     assert here.upstream.seen == ["POST /post?n=1", "GET /get"]

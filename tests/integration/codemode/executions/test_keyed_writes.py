@@ -1,4 +1,4 @@
-"""Writes whose service knows them by a key: what is recorded where a later attempt is answered with an error."""
+"""Keyed writes: the record after a later attempt fails."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ BUSY: tuple[str, dict[str, str], str] = ("503 Busy", {}, "")
 
 
 class Keyed(Upstream):
-    """Does the work of a key once. The first request is left without an answer, later ones get what `later` says.
+    """Does the work of a key once. The first request gets no answer; later ones get the answers in `later`.
 
-    Once that is used up they get the answer of the first. While `is_alive` is not set the first holds its connection.
+    After those, requests get the first one's answer. Until `is_alive` is set, the first request holds its connection.
     """
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ async def service_of_keys(tmp_path: Path) -> AsyncIterator[tuple[Place, Keyed]]:
 
 
 async def _killed(here: Place) -> str:
-    """A program whose server ends while its write is under way; returns the id of the execution."""
+    """Run a program whose server dies during its write. Return the id of the execution."""
     upstream = here.upstream
     async with here.service(**KEYED) as service:
         running = asyncio.create_task(service.execute("up.x.post(n=1)", caller=OWNER))
@@ -97,7 +97,7 @@ async def test_a_write_that_may_have_been_done_is_unknown_whatever_a_later_attem
 
 async def test_a_key_in_progress_is_waited_for(service_of_keys: tuple[Place, Keyed]) -> None:
     here, upstream = service_of_keys
-    upstream.later = [IN_PROGRESS] * 5  # more than there are retries
+    upstream.later = [IN_PROGRESS] * 5  # more than the retries
     async with here.service(**KEYED) as service:
         outcome = await service.execute("up.x.post(n=1)", caller=OWNER)
     assert (outcome.value, [call.state for call in outcome.calls]) == ({"done": 1}, ["committed"])

@@ -1,4 +1,4 @@
-"""Executions whose calls would go elsewhere, or in another's name, than when they began."""
+"""Executions whose calls would now go elsewhere, or under other credentials."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def test_an_approved_call_waits_until_its_place_is_the_one_that_was_shown(
     async with here.service(source={"base_url": f"http://127.0.0.1:{port}/v1"}) as service:
         after = await approve(service)
         assert after["status"] == "paused"
-        said = f"the address of up was http://127.0.0.1:{here.port}, and is http://127.0.0.1:{port}/v1"
+        said = f"the address of up was http://127.0.0.1:{here.port} and is now http://127.0.0.1:{port}/v1"
         assert said in after["waits"]
         with pytest.raises(ExecutionChanged, match="nothing was run"):
             await service.executions.resume(paused.id, OWNER)
@@ -72,7 +72,7 @@ async def test_another_reference_is_another_place_and_another_value_is_not(
         paused = await service.execute("up.x.drop(n=1)", caller=OWNER)
     async with here.service(source=bearer("TOKEN_B")) as service:
         after = await approve(service)
-        assert "was bearer (token from the environment variable TOKEN_A), and is bearer" in after["waits"]
+        assert "was bearer (token from the environment variable TOKEN_A) and is now bearer" in after["waits"]
     monkeypatch.setenv("TOKEN_A", "two")
     async with here.service(source=bearer("TOKEN_A")) as service:
         await service.executions.resume(paused.id, OWNER)
@@ -111,7 +111,7 @@ async def test_what_was_left_running_is_paused_where_its_place_has_changed(
         assert await service.executions.recover() == (paused.id,)
         stored = await service.executions.get(paused.id, OWNER)
         assert stored.status == "paused"
-        assert f"and is http://127.0.0.1:{port}" in stored.outcome["notes"][0]
+        assert f"and is now http://127.0.0.1:{port}" in stored.outcome["notes"][0]
     assert other.seen == here.upstream.seen == []
 
 

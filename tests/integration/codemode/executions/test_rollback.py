@@ -1,4 +1,4 @@
-"""Taking back what an execution has done."""
+"""Rollback of executions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def test_the_newest_is_taken_back_first_and_what_stays_is_told(here: Place
         ("4", "up.x.drop", {"n": 2}),
         ("2", "up.x.drop", {"n": 1}),
     ]
-    assert found.left == (Left("3", "up.x.secret", "nothing is named that takes it back"),)
+    assert found.left == (Left("3", "up.x.secret", "its tool names no inverse"),)
     assert again.execution == found.execution  # once
 
 
@@ -72,7 +72,7 @@ async def test_what_another_execution_did_is_that_ones_to_take_back(here: Place)
         second = await service.execute("up.x.post(n=1)", caller=OWNER, resume_from=first.id)
         found = await service.executions.rollback(second.id, OWNER)
         assert (found.execution, found.steps) == ("", ())
-        assert found.left == (Left("1", "up.x.post", f"it was done by {first.id}: roll that back"),)
+        assert found.left == (Left("1", "up.x.post", f"it was made by {first.id}: roll that execution back"),)
         for who in (OTHER, APPROVER):
             with pytest.raises(ExecutionNotFound):
                 await service.executions.rollback(first.id, who)

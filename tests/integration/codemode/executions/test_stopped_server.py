@@ -1,4 +1,4 @@
-"""A server that stands still for longer than its lease, loses its execution to another, and goes on: real processes."""
+"""A server that stalls beyond its lease, loses its execution and continues, with real processes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def here(tmp_path: Path) -> AsyncIterator[Place]:
 
 @asynccontextmanager
 async def running(here: Place, code: str, **sections: Any) -> AsyncIterator[Process]:
-    """A server of its own that runs a program."""
+    """Start a program on a server in its own process."""
     process = await asyncio.create_subprocess_exec(sys.executable, "-m", MODULE, stdin=PIPE, stdout=PIPE)
     assert process.stdin is not None
     given = {"folder": str(here.folder), "port": here.port, "sections": sections, "code": code}
@@ -76,7 +76,7 @@ async def test_a_call_that_waits_for_its_turn_is_made_once_by_who_has_the_execut
         async with here.service(**sections) as second:
             (execution,) = await second.executions.recover()
             stored = await second.executions.wait(execution, OWNER, 60)
-            if stored.status == "paused":  # it may have been made: a person looks
+            if stored.status == "paused":  # it may have taken effect: a person decides
                 (asked,) = await second.executions.approvals(APPROVER)
                 verdict: Verdict = "committed" if MADE in here.upstream.seen else "send_again"
                 await second.executions.decide([Decision(asked.id, asked.digest, verdict, "")], APPROVER)

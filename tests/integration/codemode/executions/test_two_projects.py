@@ -1,4 +1,4 @@
-"""Two projects of one user, each with a service of its own: work of one never reaches the other's. Real processes."""
+"""Two projects of one user, each with its own service, never share work. Uses real processes."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ pytestmark = pytest.mark.timeout(600)
 
 COMMAND = str(Path(sys.executable).parent / "codemode")
 
-#: That processes may take on a machine that is busy.
+#: Time limit for processes on a busy machine, in seconds.
 PATIENCE_S = 120.0
 
 SLEEPS = "import time\nup.x.get(n=1)\ntime.sleep(4)\nup.x.post(n=2)"
 
 
 class Project:
-    """A folder with a configuration, and the service that it names."""
+    """A folder with a configuration, and its service."""
 
     def __init__(self, folder: Path, home: Path, port: int, state: Path | None, upstream: Upstream) -> None:
         self.upstream = upstream
@@ -45,7 +45,7 @@ class Project:
         self.configure(port)
 
     def configure(self, port: int) -> None:
-        """Write the configuration, for a service at another port."""
+        """Write the configuration for a service at another port."""
         source = {"location": "x.json", "base_url": f"http://127.0.0.1:{port}", "credentials": [{"kind": "none"}]}
         folders = {"state_folder": str(self._state)} if self._state else {}
         content = {"sources": {"up": source}, "server": {"port": 0}, "limits": {"wall_s": 60}, **folders}
@@ -56,7 +56,7 @@ class Project:
         return {"PATH": os.environ["PATH"], "HOME": str(self._home), "COLUMNS": "200"}  # noqa: TID251
 
     async def type(self, *arguments: str, stdin: str = "") -> tuple[int, str, str]:
-        """A command, typed in the folder."""
+        """Run a command in the folder."""
         process = await asyncio.create_subprocess_exec(
             COMMAND, *arguments, cwd=self.folder, env=self.environment, stdin=PIPE, stdout=PIPE, stderr=PIPE
         )
@@ -71,7 +71,7 @@ class Project:
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[tuple[asyncio.subprocess.Process, httpx2.AsyncClient]]:
-        """A server, which is killed at the end, and a client of it."""
+        """Run a server and yield a client. The server is killed at the end."""
         process = await asyncio.create_subprocess_exec(
             COMMAND, "serve", cwd=self.folder, env=self.environment, stderr=PIPE
         )
@@ -143,7 +143,7 @@ async def test_what_a_killed_server_has_left_is_not_taken_up_by_that_of_another_
     async with two.prod.serving() as (_, client):
         assert (await client.post("/v1/execute", json={"code": "up.x.get(n=3)"})).json()["status"] == "completed"
         assert [one["status"] for one in (await client.get("/v1/executions")).json()["executions"]] == ["completed"]
-        async with two.staging.serving(), two.staging.upstream.came:  # prod has had more time to take it up
+        async with two.staging.serving(), two.staging.upstream.came:  # prod had time to recover it
             written = two.staging.upstream.came.wait_for(lambda: "POST /post?n=2" in two.staging.upstream.seen)
             await asyncio.wait_for(written, PATIENCE_S)
     assert [one for one in two.staging.upstream.seen if one != "GET /get?n=1"] == ["POST /post?n=2"]
@@ -165,7 +165,7 @@ async def test_a_base_url_that_was_edited_while_a_call_waited_is_not_called(two:
     two.staging.configure(two.prod.port)
     _, shown, _ = await two.staging.type("approvals", "approve", asked["id"])
     was, now = (f"http://127.0.0.1:{each.port}" for each in (two.staging, two.prod))
-    assert f"the address of up was {was}, and is {now}" in shown
+    assert f"the address of up was {was} and is now {now}" in shown
     (listed,) = await two.staging.json("executions", "list")
     assert (listed["id"], listed["status"]) == (paused["id"], "paused")
     assert two.prod.upstream.seen == two.staging.upstream.seen == []

@@ -1,4 +1,4 @@
-"""A service that counts what it is asked, and a CodeMode over it that records its executions."""
+"""A service that counts its requests, and a CodeMode over it that records executions."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ APPROVER = Caller("key-3", "approver")
 
 
 class Upstream:
-    """Answers `{"n": …, "count": …}`; `seen` is each request as `METHOD /path?query`, with its key where it had one.
+    """Answers `{"n": …, "count": …}`. `seen` lists each request as `METHOD /path?query`, with its key if it had one.
 
-    Requests of paths in `held` wait for `release`, those in `broken` answer with status 500, those in `puzzling` with a
-    page where JSON is declared, those in `busy` with status 503.
+    Paths in `held` wait for `release`, `broken` answer with status 500, `busy` with 503, and `puzzling` with a page
+    where JSON is declared.
     """
 
     def __init__(self) -> None:
@@ -39,11 +39,11 @@ class Upstream:
         self.came = asyncio.Condition()
 
     def hold(self, path: str) -> asyncio.Event:
-        """Let requests of a path wait for the event."""
+        """Make requests of a path wait for the event."""
         return self.held.setdefault(path, asyncio.Event())
 
     async def wait_for(self, count: int) -> None:
-        """Wait until so many requests have come."""
+        """Wait until this many requests have arrived."""
         async with self.came:
             await self.came.wait_for(lambda: len(self.seen) >= count)
 
@@ -72,7 +72,7 @@ class Upstream:
 
 
 def document(*, extra: bool = False) -> dict[str, Any]:
-    """`up.x.get`, `post`, `put` and `drop` (destructive), each with an optional `n`.
+    """Return a document with `up.x.get`, `post`, `put` and `drop` (destructive), each with an optional `n`.
 
     `secret` takes a password, `list` has five numbers in pages of two.
     """
@@ -109,7 +109,7 @@ def document(*, extra: bool = False) -> dict[str, Any]:
 
 
 class Place:
-    """A folder with a configuration, and the service behind it; `service` may be entered again and again."""
+    """A folder with a configuration and its service. `service` may be entered repeatedly."""
 
     def __init__(self, folder: Path, upstream: Upstream, port: int) -> None:
         self.folder = folder
@@ -117,20 +117,20 @@ class Place:
         self.port = port
 
     def settings(self, *, source: dict[str, Any] | None = None, **sections: Any) -> Settings:
-        """The settings, with changes."""
+        """Return the settings, with changes."""
         (self.folder / "x.json").write_text(json.dumps(sections.pop("document", document())), encoding="utf-8")
         up = {"location": str(self.folder / "x.json"), "base_url": f"http://127.0.0.1:{self.port}", **(source or {})}
         folders = {"state_folder": str(self.folder / "state"), "cache_folder": str(self.folder / "cache")}
         return Settings.model_validate({"sources": {"up": up}, **folders, **sections})
 
     def service(self, **sections: Any) -> CodeMode:
-        """A service over it, to be entered."""
+        """Return a CodeMode over the service, to be entered."""
         return CodeMode.from_settings(self.settings(**sections))
 
 
 @asynccontextmanager
 async def place(folder: Path) -> AsyncIterator[Place]:
-    """Serve the upstream."""
+    """Serve the upstream and yield its place."""
     upstream = Upstream()
     async with listening(upstream.answer) as port:
         yield Place(folder, upstream, port)

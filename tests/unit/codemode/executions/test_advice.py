@@ -1,4 +1,4 @@
-"""A tool that is called without its namespace is named in full."""
+"""Hints with the full id for tools called without their namespace."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CATALOG = Catalog(
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("get_clients_list", "tools are called by their full names: write gym.clients.get_clients_list"),
+        ("get_clients_list", "call tools by their full id: write gym.clients.get_clients_list"),
         ("get_client_list", "did you mean gym.clients.get_clients_list"),
         ("clients", "write gym.clients: clients is a group of tools"),
     ],

@@ -138,7 +138,7 @@ def test_secrets_are_in_no_part_of_an_entry() -> None:
 
 
 def test_where_there_are_more_secrets_than_can_be_looked_for_no_text_is_shown() -> None:
-    """To look for each of them in each text would take an hour."""
+    """Searching for each secret in each text would take an hour."""
     ledger = Ledger()
     words = [f"{n:08}" for n in range(24_000)]
     ledger.take(judged(tool=LOGIN, word=words, name=["ann"] * 24_000, max_tokens=1))

@@ -22,7 +22,7 @@ class Page:
 
 
 class Upstream:
-    """A list of `total` numbers in pages of ten, each of which says where the next one begins."""
+    """A list of `total` numbers in pages of ten, each with the position of the next page."""
 
     def __init__(self, total: float) -> None:
         self.total = total
@@ -68,11 +68,11 @@ async def test_a_list_without_end_is_bounded() -> None:
     upstream = Upstream(float("inf"))
     found, notes = await walked("items", {}, upstream)
     assert (len(found), len(upstream.asked)) == (PAGES * 10, PAGES)
-    assert notes == ["gym.clients.list: its list goes on after 1,000 items, which is all that one call gives"]
+    assert notes == ["gym.clients.list: the list is incomplete: one call returns at most 1,000 items"]
 
 
 class Clamped(Upstream):
-    """Gives its last page again, as a new one, to whoever asks for a later one."""
+    """Repeats its last page, as a new one, for later positions."""
 
     async def page(self, arguments: dict[str, Any]) -> Page:
         self.asked.append(arguments)
@@ -88,11 +88,11 @@ async def test_a_service_that_repeats_its_last_page_is_asked_once_more(kind: str
     found, notes = await walked(kind, {}, upstream)
     assert len(upstream.asked) == 4
     assert len(found) == (30 if kind == "items" else 3)
-    assert notes == ["gym.clients.list: page 4 of its list repeats the one before, so the walk ended there"]
+    assert notes == ["gym.clients.list: stopped at page 4 of the list, which repeats the previous page"]
 
 
 class Circular(Upstream):
-    """The page after the third is the second."""
+    """A list whose fourth page is the second."""
 
     async def page(self, arguments: dict[str, Any]) -> Page:
         page = await super().page(arguments)
@@ -103,7 +103,7 @@ async def test_a_list_that_goes_round_is_walked_once() -> None:
     upstream = Circular(1_000)
     found, notes = await walked("items", {}, upstream)
     assert (found, len(upstream.asked)) == (list(range(30)), 3)
-    assert notes == ["gym.clients.list: after page 3 its list goes back to an earlier one, so the walk ended there"]
+    assert notes == ["gym.clients.list: stopped at page 3 of the list, which leads back to an earlier page"]
 
 
 async def test_numbers_may_be_the_same_on_two_pages() -> None:
@@ -118,7 +118,7 @@ async def test_numbers_may_be_the_same_on_two_pages() -> None:
 @pytest.mark.parametrize("limit", [0, -1, ITEMS + 1, "5", True, None])
 async def test_a_wrong_limit_is_refused_before_anything_is_asked(limit: Any) -> None:
     upstream = Upstream(5)
-    with pytest.raises(ArgumentsInvalid, match="max_items is a number from 1 to 10,000"):
+    with pytest.raises(ArgumentsInvalid, match="max_items must be an integer from 1 to 10,000"):
         await walked("items", {"max_items": limit}, upstream)
     assert upstream.asked == []
 

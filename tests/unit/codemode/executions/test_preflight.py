@@ -17,7 +17,7 @@ CATALOG = Catalog(
 
 
 class Compared(str):
-    """A name that counts how often it is compared."""
+    """A name that counts its comparisons."""
 
     __slots__ = ()
     times = 0
@@ -77,7 +77,7 @@ def test_a_missing_argument_is_refused() -> None:
 
 def test_positional_arguments_are_refused_with_the_keywords() -> None:
     (refusal,) = refusals(site("gym.clients.get_clients_list", positional=1))
-    assert refusal.message == "gym.clients.get_clients_list() takes keyword arguments only, 1 positional given"
+    assert refusal.message == "gym.clients.get_clients_list() takes keyword arguments only, not 1 positional"
     assert refusal.hint == "write gym.clients.get_clients_list(name=…, limit=…)"
 
 
@@ -87,7 +87,7 @@ def test_every_mistake_is_named_at_once() -> None:
 
 
 def test_as_many_sites_are_refused_as_anybody_reads() -> None:
-    """Each look for the nearest name takes milliseconds among thousands of tools, during which nothing else runs."""
+    """Among thousands of tools, each search for the nearest name blocks the event loop for milliseconds."""
     assert len(refusals(*(site(f"gym.clients.no_{number}") for number in range(20_000)))) == 50
     assert len(refusals(site("gym.core.get_gym_info", *(f"key{number}" for number in range(20_000))))) == 50
 

@@ -1,4 +1,4 @@
-"""Many who follow one execution: one read of the journal for all, and those who do not read are hung up on."""
+"""Many followers of one execution share one read of the journal; slow ones are disconnected."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MANY = 50
 
 
 class Recorded:
-    """A journal of one execution that runs here; `append` records, and rings as an attempt does."""
+    """A journal of one execution that runs here. `append` records and notifies listeners."""
 
     def __init__(self, text: str = "x") -> None:
         self.status = "running"
@@ -62,7 +62,7 @@ class Recorded:
         return [event.sequence async for event in self.watching.events(ID, OWNER, after)]
 
     async def asleep(self) -> None:
-        """Wait until all that was appended has been read, and who follows waits for more."""
+        """Wait until everything appended is read and the followers wait for more."""
         while not self.listeners or any(listener.is_set() for listener in self.listeners):  # noqa: ASYNC110
             await asyncio.sleep(0)
 

@@ -163,4 +163,4 @@ async def test_content_is_given_back_to_its_owner_alone() -> None:
     ]
     assert (mine.state, mine.value) == (CallState.COMMITTED, "secret")
     assert others.state is CallState.FAILED
-    assert "no longer kept (or never was)" in str(others.error)
+    assert "no longer stored, or never was" in str(others.error)

@@ -99,7 +99,7 @@ async def test_a_disk_that_is_full_ends_no_program(caplog: pytest.LogCaptureFixt
     full = AuditFile(Path("/dev/full"))
     with caplog.at_level(logging.ERROR):
         Observers([full]).started(Started.of("ex_1", CALLER, "1"))
-    assert "AuditFile could not be told" in caplog.text
+    assert "the observer AuditFile failed" in caplog.text
     assert "No space left on device" in caplog.text
     full.close()
 

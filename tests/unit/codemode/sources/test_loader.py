@@ -35,7 +35,7 @@ def _written(folder: Path, wrong: str = "") -> Path:
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ("base_url: 'http://'", "'http://' is no http or https address"),
+        ("base_url: 'http://'", "'http://' is not a valid http or https address"),
     ],
 )
 async def test_a_source_that_cannot_be_used_is_named(tmp_path: Path, wrong: str, says: str) -> None:
@@ -65,5 +65,8 @@ async def test_a_secret_that_is_not_there_costs_the_calls_of_its_source_and_noth
         assert [hit.tool.id for hit in (await service.search("list pets")).hits] == ["pets.pets.list_pets"]
         ended = await service.execute("pets.list_pets()")
         assert ended.failure is not None
-        assert "the operator has not given what pets asks for; nothing was sent" in ended.failure.message
+        assert (
+            "the operator has not provided the credentials that pets requires; nothing was sent"
+            in ended.failure.message
+        )
         assert "NO_SUCH_TOKEN" not in str(ended.to_json())

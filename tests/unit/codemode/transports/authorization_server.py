@@ -1,4 +1,4 @@
-"""A real authorization server on loopback: authorization code with PKCE, device codes, refresh tokens that rotate."""
+"""A real authorization server on loopback: authorization code with PKCE, device codes, rotating refresh tokens."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class AuthorizationServer:
-    """What it has given and been asked, and how it behaves. Refresh tokens are good for one use."""
+    """Records its requests and tokens, and has configurable behaviour. Refresh tokens are valid for one use."""
 
     url: str = ""
     client_id: str = "robot"
@@ -49,7 +49,7 @@ class AuthorizationServer:
         }
 
     def revoke(self, form: Mapping[str, str]) -> int:
-        """RFC 7009, 2.1: 200 also for tokens that are none."""
+        """RFC 7009, 2.1: 200 also for invalid tokens."""
         self.requests.append(dict(form))
         self.access.discard(form["token"])
         self.refresh.discard(form["token"])
@@ -113,7 +113,7 @@ class AuthorizationServer:
 
 
 def application(server: AuthorizationServer) -> FastAPI:
-    """The server as an application, with `/things` behind it that wants an access token."""
+    """Return the server as an application. Its `/things` requires an access token."""
     app = FastAPI()
 
     @app.get("/.well-known/oauth-authorization-server")
@@ -153,7 +153,7 @@ async def _form(request: Request) -> dict[str, str]:
 
 @asynccontextmanager
 async def running(server: AuthorizationServer) -> AsyncIterator[AuthorizationServer]:
-    """The server on a free loopback port."""
+    """Run the server on a free loopback port."""
     async with Served(application(server)) as served:
         server.url = served.url
         yield server

@@ -1,4 +1,4 @@
-"""What the tests of transports share."""
+"""Shared fixtures of the transport tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 async def recorder() -> AsyncIterator[Recorder]:
-    """A running recorder."""
+    """Yield a running recorder."""
     made = Recorder()
     tasks: set[asyncio.Task[None]] = set()
 
@@ -42,7 +42,7 @@ def _openssl(folder: Path, *arguments: str) -> None:
 
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with an authority and what it has signed: a server called api.test, and a client called robot."""
+    """Return a folder with an authority and its certificates: a server `api.test` and a client `robot`."""
     folder = tmp_path_factory.mktemp("tls")
     key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2")
     _openssl(

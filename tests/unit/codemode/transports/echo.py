@@ -1,4 +1,4 @@
-"""A service that gives back whatever it is sent, in every part of its answers."""
+"""A service that echoes each request in every part of its answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def echo(received: Received) -> Answered:
-    """What was sent, as it is and encoded; `/redirect`, `/refused`, `/broken` … in the ways that their names say."""
+    """Return the request, plain and encoded. `/redirect`, `/refused`, `/broken` … answer as their names say."""
     sent = [received.target, *received.headers.values()]
     texts = [way for text in sent for way in (text, quote(text), base64.b64encode(text.encode()).decode())]
     body = json.dumps({"detail": " ".join(texts), "texts": texts}).encode()

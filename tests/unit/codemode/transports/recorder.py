@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that records what it is sent and answers as a test says."""
+"""A real HTTP server on loopback that records its requests and gives configured answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Received:
-    """One request as it came over the wire."""
+    """One request as it arrived."""
 
     method: str
     target: str
@@ -28,7 +28,7 @@ class Received:
 
 @dataclass
 class Answered:
-    """What the server answers. `hang` never answers, `cut` ends in the middle of the body."""
+    """The server's answer. `hang` never answers, `cut` ends in the middle of the body."""
 
     status: int = 200
     headers: dict[str, str] = field(default_factory=lambda: {"Content-Type": "application/json"})
@@ -38,7 +38,7 @@ class Answered:
 
 
 class Recorder:
-    """The server: `received` so far, `answer` for what comes next."""
+    """The server. `received` lists past requests; `answer` produces the next answer."""
 
     def __init__(self) -> None:
         self.received: list[Received] = []
@@ -46,7 +46,7 @@ class Recorder:
         self.url = ""
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection, request by request."""
+        """Serve one connection, request by request."""
         connection = h11.Connection(h11.SERVER)
         try:
             while await self._exchange(connection, reader, writer):
@@ -93,7 +93,7 @@ class Recorder:
 
 
 def always(*credentials: Credential) -> Authentication:
-    """Credentials that are sent with every call."""
+    """Return credentials that are sent with every call."""
     return Authentication(
         "api", [Configured(SchemeKind.API_KEY, one, one.place, one.name, ALWAYS) for one in credentials]
     )

@@ -1,4 +1,4 @@
-"""Servers of a test's own, whose connections have ended when the test has."""
+"""Test servers whose connections end with the test."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 async def listening(
     serve: Serve, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[int]:
-    """A server on a loopback address; gives its port."""
+    """Serve on a loopback address and yield the port."""
     connections: set[asyncio.Future[None]] = set()
 
     async def connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""What every transport does with its `CallContext`: nothing is sent before `before_send` has returned."""
+"""The contract of transports with their `CallContext`: nothing is sent before `before_send` returns."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _recording(_: Recorder, happenings: Happenings) -> tuple[Transport, Tool]:
 async def built(
     request: pytest.FixtureRequest, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[tuple[Transport, Tool, Happenings]]:
-    """A transport, a write that it can send, and the list to which each send appends."""
+    """Return a transport, a write for it, and the list to which each send appends."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     happenings: Happenings = []
 

@@ -1,4 +1,4 @@
-"""Attempts, turns and tokens."""
+"""Retries, rate limits and token renewal."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ async def test_a_token_endpoint_that_refuses_is_an_error_without_secrets(recorde
     with pytest.raises(UpstreamError) as caught:
         await transport.call(_tool("get"), {}, CallContext())
     await transport.aclose()
-    assert str(caught.value) == "no access token: its endpoint answered 401 (invalid_client: wrong [redacted])"
+    assert str(caught.value) == "no access token: the token endpoint answered 401 (invalid_client: wrong [redacted])"
 
 
 def test_certificate_files_that_are_not_there_are_refused() -> None:

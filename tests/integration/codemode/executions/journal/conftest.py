@@ -1,4 +1,4 @@
-"""Journals to test: the same contract on SQLite and on a PostgreSQL of our own."""
+"""Journals under test: one contract on SQLite and on a local PostgreSQL cluster."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _numbers = itertools.count(1)
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
-    """The URL of a cluster's first database."""
+    """Return the URL of the cluster's first database."""
     if programs() is None:
         pytest.skip("initdb and pg_ctl are not here: install the distribution's package postgresql")
     with cluster() as url:
@@ -38,13 +38,13 @@ def postgres() -> Iterator[str]:
 
 @dataclass
 class Store:
-    """One store, and as many servers on it as a test opens."""
+    """One store, with as many servers as a test opens."""
 
     make: Callable[..., Journal]
     stack: AsyncExitStack
 
     async def server(self, *, lease_s: float = 60.0, key: DigestKey = KEY, **options: Any) -> Journal:
-        """Another server, with a journal of its own on the same store."""
+        """Open another server, with its own journal on the same store."""
         journal = self.make(key, lease_s=lease_s, **options)
         self.stack.push_async_callback(journal.aclose)
         await journal.open()
@@ -53,7 +53,7 @@ class Store:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    """An empty store."""
+    """Yield an empty store."""
     async with AsyncExitStack() as stack:
         if request.param == "sqlite":
             file = tmp_path / "state" / "journal.sqlite3"
@@ -65,12 +65,12 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 @pytest.fixture
 async def journal(store: Store) -> Journal:
-    """The only server of an empty store."""
+    """Yield the only server of an empty store."""
     return await store.server()
 
 
 async def new_database(url: str) -> str:
-    """The URL of a database that nobody else uses."""
+    """Return the URL of a new, unused database."""
     name = f"test_{next(_numbers)}"
     connection = await asyncpg.connect(url)
     try:
@@ -81,6 +81,6 @@ async def new_database(url: str) -> str:
 
 
 def new(identity: str = "ex_1", **given: Any) -> NewExecution:
-    """A new execution of which only that is said which matters."""
+    """Return a new execution with defaults for everything that a test does not set."""
     needed: dict[str, Any] = {"owner": "ann", "role": "r", "code": "1", "seed": bytes(32), "start_us": 1}
     return NewExecution(**(needed | given), id=identity)

@@ -1,6 +1,6 @@
-"""A server of its own process on a journal in a file: `python -m …one_server FILE EXECUTION COUNT`.
+"""A server in its own process on a journal file: `python -m …one_server FILE EXECUTION COUNT`.
 
-It says HELD once it holds the execution, appends COUNT entries one after the other, says DONE and waits to be ended.
+It prints HELD once it has the lease, appends COUNT entries one after the other, prints DONE and waits to be ended.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A whole journal that is looked through."""
+"""The check of a whole journal."""
 
 from __future__ import annotations
 

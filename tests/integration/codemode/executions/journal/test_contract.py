@@ -1,4 +1,4 @@
-"""What every journal keeps to, on each database."""
+"""The contract of journals, on each database."""
 
 from __future__ import annotations
 
@@ -131,10 +131,10 @@ async def test_an_unknown_execution_is_not_found(journal: Journal) -> None:
 
 async def test_a_request_made_again_is_known_by_its_key_and_owner(journal: Journal) -> None:
     await journal.create(new(request_key="k", request_digest="d"))
-    with pytest.raises(RequestRepeated, match="this request was made before: see execution ex_1") as repeated:
+    with pytest.raises(RequestRepeated, match="this request was already made: see execution ex_1") as repeated:
         await journal.create(new("ex_2", request_key="k", request_digest="d"))
     assert repeated.value.execution == "ex_1"
-    with pytest.raises(RequestConflict, match="was used for another request, execution ex_1; use a new key"):
+    with pytest.raises(RequestConflict, match="was already used for another request, execution ex_1; use a new key"):
         await journal.create(new("ex_2", request_key="k", request_digest="other"))
     await journal.create(new("ex_3", owner="bob", request_key="k", request_digest="d"))
     with pytest.raises(ExecutionNotFound):
@@ -178,7 +178,7 @@ async def test_an_end_is_recorded_with_its_outcome_and_is_final(journal: Journal
 async def test_what_a_living_server_holds_is_not_given_to_another(store: Store) -> None:
     one, other = await store.server(), await store.server()
     await one.create(new())
-    with pytest.raises(LeaseHeld, match=f"execution ex_1 is being worked on by {one.server}"):
+    with pytest.raises(LeaseHeld, match=f"execution ex_1 is running on {one.server}"):
         await other.claim("ex_1")
     assert await other.orphans() == ()
     assert await one.renew(["ex_1", "ex_2"]) == {"ex_1"}
@@ -270,17 +270,17 @@ async def test_answers_are_recorded_with_who_gave_them(journal: Journal) -> None
 
 
 REFUSED = [
-    (Decision("ap_9", "d1", "approved", "eve"), "there is no such question"),
-    (Decision("ap_1", "d2", "approved", "eve"), "it was given for other arguments; look at the call again"),
-    (Decision("ap_1", "d1", "committed", "eve"), "it can be answered by approved, rejected"),
-    (Decision("ap_2", "d1", "approved", "eve"), "it can be answered by committed, failed, send_again"),
+    (Decision("ap_9", "d1", "approved", "eve"), "nothing is pending under this id"),
+    (Decision("ap_1", "d2", "approved", "eve"), "the decision is for other arguments; read the pending call again"),
+    (Decision("ap_1", "d1", "committed", "eve"), "the valid answers are approved, rejected"),
+    (Decision("ap_2", "d1", "approved", "eve"), "the valid answers are committed, failed, send_again"),
 ]
 
 
 @pytest.mark.parametrize(("wrong", "why"), REFUSED, ids=["unknown", "altered", "committed", "approved"])
 async def test_a_wrong_answer_refuses_all_that_were_given_with_it(journal: Journal, wrong: Decision, why: str) -> None:
     await paused(journal, question(), question("ap_2", kind="unknown"), question("ap_3"))
-    with pytest.raises(ApprovalRefused, match=f"the answer to {wrong.id} is refused: {why}"):
+    with pytest.raises(ApprovalRefused, match=f"the decision on {wrong.id} was rejected: {why}"):
         await journal.decide([Decision("ap_3", "d1", "approved", "eve"), wrong])
     assert len(await journal.pending()) == 3
     assert await journal.read("ex_1") == ()
@@ -386,7 +386,10 @@ async def test_what_one_key_has_makes_room_for_what_it_adds(store: Store) -> Non
             Bounds(per_key=150_000),
             r"open executions of the key 'ann' take \d+ bytes, and journal.keep_bytes_per_key",
         ),
-        (Bounds(all=150_000), r"open executions of all keys take \d+ bytes, and journal.keep_bytes is 150000 bytes"),
+        (
+            Bounds(all=150_000),
+            r"open executions of all keys take \d+ bytes, and journal.keep_bytes allows 150000 bytes",
+        ),
     ],
 )
 async def test_where_nothing_may_be_removed_new_executions_are_refused(store: Store, bounds: Bounds, says: str) -> None:
@@ -466,7 +469,9 @@ async def test_an_answer_starts_the_time_anew_that_an_execution_may_wait(journal
 async def test_another_key_is_refused_and_the_same_digests_alike_everywhere(store: Store) -> None:
     one, other = await store.server(), await store.server()
     assert one.digest({"b": 1, "a": [1.0, None]}) == other.digest({"a": [1.0, None], "b": 1})
-    with pytest.raises(ConfigurationError, match="was made with another key: give all servers that share it the same"):
+    with pytest.raises(
+        ConfigurationError, match="was created with another key: all servers that share it need the same"
+    ):
         await store.server(key=DigestKey(b"another"))
 
 

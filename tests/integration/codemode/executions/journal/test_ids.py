@@ -1,4 +1,4 @@
-"""Ids that nobody has given out: unknown to every face, on each database."""
+"""Unknown ids, on every face and each database."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from codemode.service import CodeMode
 
-#: What PostgreSQL cannot hold in a text, what UTF-8 cannot, and what is only unknown.
+#: Ids that PostgreSQL cannot store, that UTF-8 cannot encode, and that are merely unknown.
 NONE = ["ex_\0", "\0", "\ud800", "ex_none", "ex_" + "0" * 32]
 
 

@@ -41,11 +41,11 @@ def test_digests_depend_on_the_key_and_on_the_value_alone() -> None:
 def test_a_file_that_is_no_key_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "journal.key"
     file.write_bytes(b"short")
-    with pytest.raises(ConfigurationError, match="has 5 bytes, not 32: put back the file as it was"):
+    with pytest.raises(ConfigurationError, match="has 5 bytes, not 32: restore the original file"):
         DigestKey.of_file(file)
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("")
-    with pytest.raises(ConfigurationError, match="cannot be read or made: "):
+    with pytest.raises(ConfigurationError, match="cannot be read or created: "):
         DigestKey.of_file(tmp_path / "state" / "journal.key")

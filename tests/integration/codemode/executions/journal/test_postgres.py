@@ -1,4 +1,4 @@
-"""The journal in PostgreSQL: several servers that make it at once, a database that goes away."""
+"""The PostgreSQL journal: concurrent creation by several servers, and an unavailable database."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def test_a_database_of_a_newer_program_is_refused(url: str, stack: AsyncEx
     connection = await asyncpg.connect(url)
     stack.push_async_callback(connection.close)
     await connection.execute("INSERT INTO codemode_migrations VALUES (99)")
-    with pytest.raises(ConfigurationError, match="has version 99, and this program knows versions up to"):
+    with pytest.raises(ConfigurationError, match="has version 99, and this codemode supports versions up to"):
         await opened(url, stack)
 
 

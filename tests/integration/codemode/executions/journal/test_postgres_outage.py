@@ -30,7 +30,7 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture
 async def journal(cluster: Cluster) -> AsyncIterator[PostgresJournal]:
-    """A journal whose database writes nothing to its disk by itself for ten seconds."""
+    """Yield a journal whose database does not write to its disk by itself for ten seconds."""
     control = await asyncpg.connect(cluster.url)
     await control.execute("ALTER SYSTEM SET wal_writer_delay = '10s'")
     await control.execute("SELECT pg_reload_conf()")
@@ -78,7 +78,7 @@ async def test_the_start_of_an_unkeyed_write_survives_the_death_of_the_database(
     for name, count in confirmed.items():
         paths = [entry.path for entry in await journal.read(name)]
         assert paths[:count] == [str(number) for number in range(1, count + 1)]
-        assert len(paths) <= count + 1  # the one that was cancelled may have been written
+        assert len(paths) <= count + 1  # the cancelled append may have been written
 
 
 async def test_what_the_database_lost_is_no_ground_to_go_on(cluster: Cluster, journal: PostgresJournal) -> None:
@@ -86,7 +86,7 @@ async def test_what_the_database_lost_is_no_ground_to_go_on(cluster: Cluster, jo
     await journal.append(lease, [started("1")])
     await journal.append(lease, [started("2", effect="read")])
     await restart(cluster, "immediate")
-    with pytest.raises(LeaseLost, match="has lost entries of ex_1 that it had confirmed"):
+    with pytest.raises(LeaseLost, match="has lost confirmed entries of ex_1"):
         await journal.append(lease, [started("3")])
     assert [entry.path for entry in await journal.read("ex_1")] == ["1"]
 
@@ -104,7 +104,7 @@ async def test_what_the_database_lost_is_noticed_by_an_append_under_way(
     while not await holder.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):  # noqa: ASYNC110 -- it has no event
         await asyncio.sleep(0)
     await restart(cluster, "immediate")
-    with pytest.raises(LeaseLost, match="has lost entries of ex_1"):
+    with pytest.raises(LeaseLost, match="has lost confirmed entries of ex_1"):
         await writing
     assert [entry.path for entry in await journal.read("ex_1")] == ["1"]
 

@@ -1,4 +1,4 @@
-"""Rows that were edited by hand, on each database: what does not verify is damaged, and nothing follows from it."""
+"""Rows edited by hand, on each database: they are reported as damaged and have no effect."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ YES = Decision("ap_1", "d1", "approved", "ann")
 
 @asynccontextmanager
 async def edited(journal: Journal) -> AsyncIterator[Edit]:
-    """What changes rows behind the back of a journal."""
+    """Yield a function that changes rows behind a journal's back."""
     if isinstance(journal, SqliteJournal):
         with closing(sqlite3.connect(journal._file, timeout=60, isolation_level=None)) as file:
 
@@ -81,11 +81,11 @@ async def test_what_a_person_is_shown_is_bound_to_what_is_sent(journal: Journal,
     async with edited(journal) as edit:
         await edit(statement)
     (listed,) = await journal.pending()
-    assert "question ap_1 of ex_1 in the journal is damaged" in listed.damage
+    assert "question ap_1 of ex_1 is damaged in the journal" in listed.damage
     assert not listed.tool
     with pytest.raises(JournalDamaged, match="question ap_1"):
         await journal.pending(execution="ex_1")
-    with pytest.raises(JournalDamaged, match="it is not as it was written"):
+    with pytest.raises(JournalDamaged, match="its seal does not match"):
         await journal.decide([Decision("ap_1", "d2" if statement == DIGEST else "d1", "approved", "ann")])
 
 
@@ -194,7 +194,7 @@ async def test_two_projects_of_one_store_do_not_see_each_other(store: Store) -> 
         with pytest.raises(ExecutionNotFound):
             await asked
     assert await prod.read("ex_1") == ()
-    with pytest.raises(Exception, match="there is no such question"):
+    with pytest.raises(Exception, match="nothing is pending under this id"):
         await prod.decide([YES])
     assert await prod.prune(Retention(age_s=0, count=1, paused_s=0)) == await prod.prune(Retention(0, 1, 0))
     async with edited(staging) as edit:
@@ -205,7 +205,7 @@ async def test_two_projects_of_one_store_do_not_see_each_other(store: Store) -> 
     with pytest.raises(JournalDamaged):
         await prod.get("ex_9")
     assert len(await both.decide([YES])) == 1
-    with pytest.raises(ConfigurationError, match="was made with another key"):
+    with pytest.raises(ConfigurationError, match="was created with another key"):
         await store.server(project="prod", key=DigestKey(b"of staging"))
 
 
@@ -228,7 +228,7 @@ async def test_what_an_earlier_version_recorded_is_taken_over_and_what_was_open_
         assert len(await again.list()) == 3
         assert await (await store.server(project="prod")).list() == ()
         await edit("UPDATE executions SET status = 'paused' WHERE id = 'ex_2'")
-        with pytest.raises(JournalDamaged, match="it is of an earlier version, and has not ended"):
+        with pytest.raises(JournalDamaged, match="it is from an earlier version, and has not ended"):
             await again.get("ex_2")
         await edit("UPDATE journal_key SET sealed_from = 1000 WHERE project = 'staging'")
     with pytest.raises(ConfigurationError, match="was edited by hand"):

@@ -28,7 +28,7 @@ UNDO = (
 
 
 async def taken_back(journal: Journal) -> None:
-    """Make a store what it was before executions were measured."""
+    """Restore a store to its state before executions were measured."""
     if isinstance(journal, SqliteJournal):
         with closing(sqlite3.connect(journal._file, timeout=60)) as file:
             file.executescript(";".join((*UNDO, "PRAGMA user_version = 2")))

@@ -1,4 +1,4 @@
-"""The journal in a file: who may read it, several processes, what happens when it cannot be written."""
+"""The journal file: permissions, several processes, and failed writes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def journal(file: Path) -> AsyncIterator[SqliteJournal]:
 
 @contextmanager
 def server(file: Path, execution: str, count: int) -> Iterator[subprocess.Popen[str]]:
-    """Another process on the same file, once it holds the execution."""
+    """Start another process on the same file, and wait until it has the lease."""
     module = "tests.integration.codemode.executions.journal.one_server"
     command = [sys.executable, "-m", module, str(file), execution, str(count)]
     pipe = subprocess.PIPE
@@ -78,7 +78,7 @@ ALL = Retention(age_s=0, count=1, paused_s=1e9)
 
 
 async def filled(journal: SqliteJournal, file: Path) -> int:
-    """Bytes of the file with 12 MB of what has ended."""
+    """Fill the file with 12 MB of ended executions and return its size in bytes."""
     for n in range(12):
         lease = await journal.create(new(f"ex_{n}"))
         await journal.append(lease, [JournalEntry("ended", value=b"x" * 1_000_000)])
@@ -115,9 +115,9 @@ async def test_a_file_that_is_deleted_while_it_is_open_is_noticed(file: Path, jo
     kept = file.with_name("kept")
     shutil.move(file, kept)
     for _ in range(2):
-        with pytest.raises(JournalUnavailable, match="it was deleted or replaced while this server has it open: stop"):
+        with pytest.raises(JournalUnavailable, match="it was deleted or replaced while this server had it open: stop"):
             await journal.renew(["ex_1"])
-        shutil.copy(kept, file)  # another file is none of ours either
+        shutil.copy(kept, file)  # a replaced file is not ours either
     with pytest.raises(JournalUnavailable, match="nothing was recorded"):
         await journal.append(lease, [JournalEntry("started")])
     with pytest.raises(JournalUnavailable):
@@ -130,7 +130,7 @@ async def test_damage_is_noticed_before_its_pages_are_needed(file: Path, journal
     never = Retention(age_s=1e9, count=1000, paused_s=1e9)
     await journal.prune(never)
     damage(file)
-    with pytest.raises(JournalUnavailable, match=r"it is damaged .*codemode journal check.*put back a copy"):
+    with pytest.raises(JournalUnavailable, match=r"it is damaged .*codemode journal check.*restore a backup"):
         await journal.prune(never)
     with pytest.raises(JournalUnavailable, match="it is damaged"):
         await journal.create(new("ex_new"))
@@ -138,7 +138,7 @@ async def test_damage_is_noticed_before_its_pages_are_needed(file: Path, journal
 
 
 def damage(file: Path) -> None:
-    """Overwrite the root of the tree of entries."""
+    """Overwrite the root page of the entries' tree."""
     with closing(sqlite3.connect(file)) as connection:
         (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'entries'").fetchone()
         (size,) = connection.execute("PRAGMA page_size").fetchone()
@@ -240,7 +240,7 @@ async def test_much_at_once_is_written_in_a_thread_and_in_its_place(journal: Sql
 
 
 def written(file: Path) -> int:
-    """Bytes in the write-ahead file."""
+    """Return the size of the write-ahead log in bytes."""
     return Path(f"{file}-wal").stat().st_size
 
 
@@ -260,7 +260,7 @@ async def test_where_the_disk_takes_no_more_nothing_is_recorded_and_later_all_go
 
 
 async def test_a_file_that_was_cut_is_damaged_as_a_whole(file: Path) -> None:
-    """Nothing that it has lost is taken for what never was."""
+    """Lost data must not look like data that never existed."""
     journal = SqliteJournal(file, KEY, lease_s=60.0)
     await journal.open()
     await journal.append(await journal.create(new()), [JournalEntry("started", "1")])
@@ -274,7 +274,7 @@ async def test_a_file_that_was_cut_is_damaged_as_a_whole(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "why"), [(b"no database at all" * 100, "it is no SQLite database"), (None, "File exists")]
+    ("content", "why"), [(b"no database at all" * 100, "it is not a SQLite database"), (None, "File exists")]
 )
 async def test_a_place_that_cannot_hold_a_journal_is_named(tmp_path: Path, content: bytes | None, why: str) -> None:
     place = tmp_path / "file"
@@ -301,14 +301,16 @@ async def test_a_database_of_a_newer_program_is_refused_and_left_alone(file: Pat
     with closing(sqlite3.connect(file)) as other:
         other.execute("PRAGMA user_version = 99")
         known = len(migrations("sqlite"))
-        message = rf"has version 99, and this program knows versions up to {known}: a newer codemode has migrated it"
+        message = (
+            rf"has version 99, and this codemode supports versions up to {known}: a newer codemode has migrated it"
+        )
         with pytest.raises(ConfigurationError, match=message):
             await SqliteJournal(file, KEY, lease_s=1.0).open()
         assert other.execute("PRAGMA user_version").fetchone() == (99,)
 
 
 def open_and_create(file: Path, number: int) -> str:
-    """In a process of its own."""
+    """Open a journal and create an execution, in a process of its own."""
 
     async def work() -> str:
         journal = SqliteJournal(file, KEY, lease_s=1.0)

@@ -1,4 +1,4 @@
-"""Two servers, each with a state folder of its own, on one PostgreSQL: an execution is one server's at a time."""
+"""Two servers on one PostgreSQL, each with its own state folder: one server owns an execution at a time."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ async def test_a_server_that_was_held_up_does_not_take_from_itself_what_it_runs(
 
 
 class Wire:
-    """A way to a database that can lose the answer to the next commit, and the connection with it."""
+    """A proxy to a database that can drop the next commit's reply together with its connection."""
 
     def __init__(self, socket: str) -> None:
         self._socket = socket
@@ -99,7 +99,7 @@ class Wire:
         self.lost = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection."""
+        """Serve one connection."""
         answers, asks = await asyncio.open_unix_connection(self._socket)
         copying = asyncio.create_task(self._copy(answers, writer))
         try:
@@ -110,7 +110,7 @@ class Wire:
                     await asyncio.wait((copying,))
                 asks.write(data)
                 if is_last:
-                    await answers.read(1)  # it was done
+                    await answers.read(1)  # it was committed
                     self.loses_commit = False
                     self.lost += 1
                     return
@@ -149,7 +149,7 @@ async def test_a_server_with_another_key_is_refused(here: Place, postgres: str) 
     url = await new_database(postgres)
     async with server(here, "first", url) as first, server(here, "second", url, "another") as second:
         await first.executions.open()
-        with pytest.raises(ConfigurationError, match="was made with another key"):
+        with pytest.raises(ConfigurationError, match="was created with another key"):
             await second.executions.open()
 
 

@@ -1,5 +1,5 @@
 # ruff: noqa: S311 - random numbers are seeded
-"""What is recorded of a run, what is compared when it runs again, and what happens where the journal is wrong."""
+"""Recording of a run, comparison in a replay, and damaged journals."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ async def resumed(here: Place, execution: str) -> StoredExecution:
 
 
 def change(here: Place, statement: str, *values: Any) -> None:
-    """Write into the journal's file behind its back."""
+    """Write to the journal file behind the journal's back."""
     with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3")) as file, file:
         assert file.execute(statement, values).rowcount == 1
 
@@ -80,7 +80,7 @@ def replace_code(here: Place, execution: str, old: str, new: str) -> None:
 
 
 def seal_again(here: Place, execution: str) -> None:
-    """Seal the rows of a paused execution as they are now, as who has the key could."""
+    """Seal the current rows of a paused execution, as an attacker with the key could."""
     state = here.folder / "state"
     with closing(sqlite3.connect(state / "journal.sqlite3")) as file, file:
         row = "SELECT number, project, owner, request_key, request_digest, given FROM executions"
@@ -105,11 +105,15 @@ PROGRAM = "a = up.x.get(n=1)\nb = up.x.post(n=2)\nup.x.drop(n=3)"
 @pytest.mark.parametrize(
     ("old", "new", "difference"),
     [
-        ("n=2", "n=7", "call 2 was up.x.post(n=2), and is up.x.post(n=7) at 2 this time"),
-        ("up.x.get", "up.x.post", "call 1 was up.x.get(n=1), and is up.x.post(n=1) at 1 this time"),
-        ("b = up.x.post(n=2)\n", "", "call 2 was up.x.post(n=2), and is up.x.drop(n=3) at 2 this time"),
-        ("b = up.x.post(n=2)\nup.x.drop(n=3)", "1", "call 2 was up.x.post(n=2), and was not made this time"),
-        ("a = ", "up.x.secret(word='topsecret')\na = ", "call 1 was up.x.get(n=1), and is up.x.secret(word='[secret "),
+        ("n=2", "n=7", "call 2 was up.x.post(n=2), and now is up.x.post(n=7) at 2"),
+        ("up.x.get", "up.x.post", "call 1 was up.x.get(n=1), and now is up.x.post(n=1) at 1"),
+        ("b = up.x.post(n=2)\n", "", "call 2 was up.x.post(n=2), and now is up.x.drop(n=3) at 2"),
+        ("b = up.x.post(n=2)\nup.x.drop(n=3)", "1", "call 2, up.x.post(n=2), was recorded and not made this time"),
+        (
+            "a = ",
+            "up.x.secret(word='topsecret')\na = ",
+            "call 1 was up.x.get(n=1), and now is up.x.secret(word='[secret ",
+        ),
     ],
 )
 async def test_a_program_that_is_not_the_recorded_one_does_nothing(
@@ -130,7 +134,7 @@ async def test_a_program_may_have_a_failure_of_the_name_that_is_ours(here: Place
         here, execution, PROGRAM, "class NondeterminismError(Exception): pass\nraise NondeterminismError('mine')"
     )
     stored = await resumed(here, execution)
-    assert "call 1 was up.x.get(n=1), and was not made this time" in stored.outcome["failure"]["message"]
+    assert "call 1, up.x.get(n=1), was recorded and not made this time" in stored.outcome["failure"]["message"]
 
 
 CALL = "UPDATE entries SET content = ? WHERE rowid = (SELECT min(rowid) FROM entries WHERE kind = 'started')"
@@ -173,7 +177,7 @@ async def test_an_entry_that_is_missing_is_named_and_nothing_is_done_again(here:
     execution = await paused(here, PROGRAM)
     change(here, "DELETE FROM entries WHERE place & 4294967295 = ?", entry)
     async with here.service() as service:
-        with pytest.raises(JournalDamaged, match="its seal does not hold"):
+        with pytest.raises(JournalDamaged, match="its seal does not match"):
             await service.executions.resume(execution, OWNER)
     assert here.upstream.seen == ["GET /get?n=1", "POST /post?n=2"]
 
@@ -183,7 +187,7 @@ async def test_entries_that_are_missing_at_the_end_are_known_by_the_seal_of_the_
     with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3")) as file, file:
         file.execute("DELETE FROM entries WHERE place & 4294967295 > 2")
     async with here.service() as service:
-        cut = pytest.raises(JournalDamaged, match=r"the outcome of .* its seal does not hold")
+        cut = pytest.raises(JournalDamaged, match=r"the outcome of .* its seal does not match")
         with cut:
             await service.executions.resume(execution, OWNER)
         with cut:
@@ -204,7 +208,7 @@ async def test_entries_that_are_missing_at_the_end_are_known_by_the_seal_of_the_
     [("id", "ex_of_another"), ("id", 1), ("seed", "x"), ("seed", 1), ("code", None), ("settings", [])],
 )
 async def test_what_was_given_is_that_of_the_execution(here: Place, field: str, value: object) -> None:
-    """Else its program would begin anew, under another id."""
+    """Otherwise the program would start anew under another id."""
     other, execution = await paused(here, PROGRAM), await paused(here, PROGRAM)
     here.upstream.seen.clear()
     with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3")) as file:
@@ -212,11 +216,11 @@ async def test_what_was_given_is_that_of_the_execution(here: Place, field: str, 
     changed = json.dumps({**json.loads(given), field: value})
     change(here, "UPDATE contents SET given = ? WHERE execution = ?", changed, execution)
     async with here.service() as service:
-        with pytest.raises(JournalDamaged, match="what was given of ex_"):
+        with pytest.raises(JournalDamaged, match="the request of ex_"):
             await service.executions.resume(execution, OWNER)
         damaged, whole = await service.executions.list(OWNER)
     assert (damaged.given.id, damaged.given.owner, damaged.status) == (execution, OWNER.id, "paused")
-    assert f"what was given of {execution} in the journal is damaged" in damaged.damage
+    assert f"the request of {execution} is damaged in the journal" in damaged.damage
     assert (whole.given.id, whole.given.code, whole.damage) == (other, PROGRAM, "")
     assert here.upstream.seen == []
 
@@ -247,7 +251,7 @@ async def test_a_question_that_is_damaged_hides_no_other(here: Place) -> None:
         change(here, "UPDATE questions SET asked = '[]' WHERE rowid = 1")
         for caller in (OWNER, APPROVER):
             damaged, whole = await service.executions.approvals(caller)
-            assert f"question {damaged.id} of {damaged.execution} in the journal is damaged" in damaged.damage
+            assert f"question {damaged.id} of {damaged.execution} is damaged in the journal" in damaged.damage
             assert (whole.tool, whole.damage) == ("up.x.drop", "")
         with pytest.raises(JournalDamaged, match=damaged.id):
             await service.executions.decide([Decision(damaged.id, damaged.digest, "approved", "")], APPROVER)
@@ -256,7 +260,7 @@ async def test_a_question_that_is_damaged_hides_no_other(here: Place) -> None:
 
 
 async def test_nobody_takes_up_an_orphan_that_is_damaged(here: Place, caplog: pytest.LogCaptureFixture) -> None:
-    """It is said once, and ends."""
+    """It is reported once, and ends."""
     execution = await paused(here, PROGRAM)
     change(here, "UPDATE contents SET given = '{}'")
     change(here, "UPDATE executions SET status = 'running'")
@@ -264,7 +268,7 @@ async def test_nobody_takes_up_an_orphan_that_is_damaged(here: Place, caplog: py
         assert await service.executions.orphans() == (execution,)
         assert await service.executions.recover() == ()
         assert await service.executions.orphans() == ()
-    assert [record.getMessage() for record in caplog.records] == [f"{execution} cannot be taken up"]
+    assert [record.getMessage() for record in caplog.records] == [f"{execution} could not be recovered"]
     with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3")) as file:
         assert file.execute("SELECT status FROM executions").fetchall() == [("crashed",)]
 
@@ -283,7 +287,7 @@ async def test_an_orphan_that_cannot_be_taken_up_keeps_no_other(here: Place, cap
         service.executions.role_of = role_of
         assert await service.executions.recover() == (ids[1],)
         assert (await service.executions.wait(ids[1], OWNER, 30)).status == "completed"
-    assert caplog.records[0].getMessage() == f"{ids[0]} cannot be taken up"
+    assert caplog.records[0].getMessage() == f"{ids[0]} could not be recovered"
     assert "an application's own roles" in caplog.text
 
 
@@ -311,7 +315,7 @@ async def test_nothing_is_sent_that_cannot_be_recorded(here: Place) -> None:
         hold = here.upstream.hold("/get")
         running = asyncio.create_task(service.execute(code, caller=OWNER))
         await here.upstream.wait_for(3)
-        with closing(file), file:  # as another server does that takes an execution over
+        with closing(file), file:  # as another server does in a takeover
             file.execute("UPDATE executions SET generation = generation + 1 WHERE status = 'running'")
         hold.set()
         outcome = await running
@@ -365,7 +369,7 @@ async def test_quotas_count_what_was_done_before_the_pause(here: Place) -> None:
 async def test_random_parallel_programs_are_approved_call_by_call_and_do_nothing_twice(
     tmp_path: Path, seed: int
 ) -> None:
-    """Each call with `d` of 2 or `i` of 1 waits for a person; each pause is ended by another service."""
+    """Calls with `d=2` or `i=1` wait for a person. A different service ends each pause."""
     made: Counter[str] = Counter()
 
     @tool(effect="write")
@@ -401,7 +405,7 @@ async def test_random_parallel_programs_are_approved_call_by_call_and_do_nothing
     assert stored.status == "completed", stored.outcome["failure"]
     known = Counter(shown(call) for call in stored.outcome["calls"] if call["state"] == "committed")
     unknown = Counter(shown(call) for call in stored.outcome["calls"] if call["state"] == "unknown")
-    assert known <= made <= known + unknown  # a time-out may cancel a call before it left
+    assert known <= made <= known + unknown  # a time-out may cancel a call before it was sent
 
 
 def shown(call: dict[str, Any]) -> str:

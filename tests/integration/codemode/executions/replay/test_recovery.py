@@ -1,4 +1,4 @@
-"""What dead servers have left: how much of it is taken up at one time, and what waits for a person."""
+"""Recovery from dead servers: how many executions at a time, and which ones wait for a person."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def here(tmp_path: Path) -> AsyncIterator[Place]:
 
 
 async def left(here: Place, count: int) -> list[str]:
-    """Ids of executions that a server has left, each in the middle of a read."""
+    """Return ids of orphans, each interrupted during a read."""
     async with here.service() as service:
         running = [asyncio.create_task(service.execute(f"up.x.get(n={n})", caller=OWNER)) for n in range(count)]
         await here.upstream.wait_for(count)
@@ -51,7 +51,7 @@ async def test_no_more_are_taken_up_than_may_run(here: Place) -> None:
         assert (admission.running, await service.executions.recover()) == (2, ())
         await here.upstream.wait_for(7)
         hold.set()
-        await service.executions.serve()  # as soon as one has ended the next one is taken up
+        await service.executions.serve()  # the next one is recovered as soon as one has ended
         ends = [await service.executions.wait(execution, OWNER, 60) for execution in ids]
     assert {stored.status for stored in ends} == {"completed"}
     assert (len(here.upstream.seen), admission.running) == (10, 0)
@@ -79,13 +79,13 @@ async def test_what_three_servers_died_with_waits_for_a_person_who_lets_it_go_on
         stored = await service.executions.get(execution, OWNER)
         assert stored.status == "paused"
         assert stored.outcome["notes"] == [
-            "its server ended while it ran, and it cannot go on by itself: 3 servers have ended while it ran, and it "
-            "may be what ended them; look at its program, then let it go on by `codemode executions resume "
-            f"{execution}`, or end it by `codemode executions cancel {execution}`"
+            "its server died while it ran, and it cannot continue by itself: 3 servers have died while it ran, and it "
+            f"may be the cause; read its program, then continue it with `codemode executions resume {execution}` or "
+            f"end it with `codemode executions cancel {execution}`"
         ]
         await service.executions.resume(execution, OWNER)
         await here.upstream.wait_for(4)
     hold.set()
-    async with here.service() as service:  # it is counted anew
+    async with here.service() as service:  # the count starts again
         await service.executions.recover()
         assert (await service.executions.wait(execution, OWNER, 60)).status == "completed"

@@ -164,7 +164,7 @@ def test_executions_are_listed_shown_repaired_and_taken_back(desk: Desk) -> None
     back = desk.type("executions", "rollback", repaired["id"])
     assert desk.book == ["ann 1", "cid 2", "cid back"]
     assert back.returncode == 1
-    assert f"it was done by {failed['id']}: roll that back" in back.stdout
+    assert f"it was made by {failed['id']}: roll that execution back" in back.stdout
 
 
 def test_an_execution_is_taken_back_under_its_role_while_there_is_one(desk: Desk) -> None:
@@ -195,7 +195,7 @@ def test_of_a_revoked_key_the_operator_lets_nothing_go_on_but_a_rollback(desk: D
     keys.revoke(key.id)
     (question,) = desk.json("approvals", "list")
     refused = desk.json("approvals", "approve", question["id"])["executions"][waits.id]
-    assert f"{owner.id} is not let in any more" in refused["waits"]
+    assert f"{owner.id} no longer has access" in refused["waits"]
     asks_for_all = CONFIG.replace("tools: bank.pay, where: {to: bob}", "tools: bank.take_back")
     (desk.folder / "codemode.yaml").write_text(asks_for_all, encoding="utf-8")
     assert desk.json("executions", "rollback", paid.id)["outcome"]["status"] == "paused"
@@ -248,7 +248,7 @@ def test_a_program_whose_process_is_ended_has_an_end_or_is_said_to_have_none(des
     (listed,) = desk.json("executions", "list")
     if number != signal.SIGKILL:
         assert (listed["status"], listed["is_left"]) == ("cancelled", False)
-        said = f"{listed['id']} was cancelled; `codemode executions show {listed['id']}` tells what it has done\n"
+        said = f"{listed['id']} was cancelled; `codemode executions show {listed['id']}` lists the calls that it made\n"
         assert said in (desk.folder / "told").read_text(encoding="utf-8")
         return
     assert (listed["status"], listed["is_left"]) == ("running", True)
@@ -268,11 +268,11 @@ def test_what_is_damaged_is_named_among_the_others(desk: Desk) -> None:
         file.execute("UPDATE questions SET asked = '{' WHERE execution = ?", ids[:1])
     listed = desk.type("executions", "list")
     assert (listed.returncode, ids[1] in listed.stdout) == (0, True)
-    assert f"what was given of {ids[0]} in the journal is damaged" in listed.stderr
+    assert f"the request of {ids[0]} is damaged in the journal" in listed.stderr
     damages = [f"{one['id']} {one.get('damage', '')}" for one in desk.json("executions", "list")]
     assert damages[0] == f"{ids[1]} "
-    assert damages[1].startswith(f"{ids[0]} what was given of {ids[0]}")
-    assert f"of {ids[0]} in the journal is damaged" in desk.type("approvals", "list").stdout
+    assert damages[1].startswith(f"{ids[0]} the request of {ids[0]}")
+    assert f"of {ids[0]} is damaged in the journal" in desk.type("approvals", "list").stdout
 
 
 def test_a_paused_execution_is_cancelled(desk: Desk) -> None:

@@ -168,7 +168,7 @@ async def test_what_a_key_started_that_was_revoked_meanwhile_does_not_go_on(
         )
         told = answer.json()["executions"][paused["id"]]
         assert told["status"] == "paused"
-        assert f"key:{stored.id} is not let in any more" in told["waits"]
+        assert f"key:{stored.id} no longer has access" in told["waits"]
         resumed = await client.post(f"/v1/executions/{paused['id']}/resume")
         assert (resumed.status_code, resumed.json()["code"]) == (409, "execution_changed")
         assert (await client.post(f"/v1/executions/{paused['id']}/cancel")).json()["status"] == "cancelled"
@@ -190,7 +190,7 @@ async def test_what_a_key_started_under_another_role_does_not_go_on(
         await later.post(f"/v1/approvals/{call['id']}", json=decision, headers=BOSS)
         answer = await later.post(f"/v1/executions/{paused['id']}/resume")
     assert answer.status_code == 409
-    assert "the role of agent was default, and is support" in answer.json()["detail"]
+    assert "the role of agent was default and is now support" in answer.json()["detail"]
     assert bank.sent == []
 
 
@@ -348,7 +348,12 @@ async def test_a_full_journal_refuses_new_executions_and_says_whose_limit_it_is(
             assert paused["status"] == "paused", paused
             full = await client.post("/v1/execute", json={"code": "1"})
             assert (full.status_code, full.json()["code"]) == (507, "journal_full")
-            for said in ("key 'agent'", "journal.keep_bytes_per_key is 1048576", "nothing was run", "approvals list"):
+            for said in (
+                "key 'agent'",
+                "journal.keep_bytes_per_key allows 1048576",
+                "nothing was run",
+                "approvals list",
+            ):
                 assert said in full.json()["detail"]
             assert (await execute(client, "1 + 1", OTHER))["value"] == 2
             assert (await client.post(f"/v1/executions/{paused['id']}/cancel")).status_code == 200

@@ -175,7 +175,7 @@ async def test_without_credentials_nothing_is_sent(
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
     async with CodeMode.from_settings(Settings.model_validate(configured(base_url=moto, credentials=[]))) as service:
         refused = await service.execute("aws.s3.list_buckets()")
-        assert "the operator has not configured credentials of AWS for aws; nothing was sent" in message(refused)
+        assert "the operator has not configured AWS credentials for aws; nothing was sent" in message(refused)
 
 
 @pytest.mark.parametrize(

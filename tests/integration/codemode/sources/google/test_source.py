@@ -222,7 +222,7 @@ async def test_a_name_of_several_segments_is_sent_as_it_is_and_leads_nowhere_els
 async def test_without_credentials_what_to_write_is_said(google: str, settings: Callable[..., Settings]) -> None:
     wanted = settings(kind="google", services=["drive:v3"], base_url=google, credentials=[])
     async with CodeMode.from_settings(wanted) as service:
-        assert "has not configured what drive asks for here (oauth2, or key)" in message(
+        assert "has not configured the credentials that drive requires here (oauth2, or key)" in message(
             await service.execute("drive.about.get(fields='user')")
         )
 

@@ -146,9 +146,9 @@ async def test_a_connection_is_walked_to_its_end(shop: CodeMode, sent: list[dict
     [
         ("id x", "Cannot query field 'x' on type 'Order'"),
         ("id } version { x", "Syntax Error"),
-        ("id } query b { version", "this is more than one selection"),
+        ("id } query b { version", "write exactly one selection"),
         ("id } } { version } { x { y", "Syntax Error"),
-        ("id } fragment F on Order { id", "this is more than one selection"),
+        ("id } fragment F on Order { id", "write exactly one selection"),
         ("id #", "Syntax Error"),
         ("", "must have a selection of subfields"),
         ("id " * 2000, "Syntax Error: Document contains more than 1000 tokens"),

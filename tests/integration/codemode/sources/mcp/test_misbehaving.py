@@ -67,16 +67,16 @@ except Exception as error:
 bad.plain()
 """)
         assert ended.value == "plain", ended.failure
-        assert ("3,000,0" in ended.output and "more than the 100,000" in ended.output) or tool != "huge"
+        assert ("3,000,0" in ended.output and "more than the limit of 100,000" in ended.output) or tool != "huge"
         assert ended.calls[0].state == "committed", ended.calls  # nothing says that these only read
 
 
 @pytest.mark.parametrize(
     ("tool", "says"),
     [
-        ("digits", "the answer cannot be read"),
-        ("half", "the answer cannot be read"),
-        ("deep", "the answer cannot be read"),
+        ("digits", "the answer is unreadable"),
+        ("half", "the answer is unreadable"),
+        ("deep", "the answer is unreadable"),
         ("many", "more than 1,000,000 lists and objects"),
     ],
 )
@@ -93,10 +93,10 @@ async def test_an_answer_that_cannot_be_read_is_one_and_not_awaited_for_ever(
 @pytest.mark.parametrize(
     ("tool", "says"),
     [
-        ("error_text", "bad: an error that cannot be read: out of paper"),
-        ("error_without_code", "bad: an error that cannot be read: out of paper"),
-        ("error_null", "bad: an error that cannot be read"),
-        ("error_digits", "bad: an error that cannot be read"),
+        ("error_text", "bad: an unreadable error: out of paper"),
+        ("error_without_code", "bad: an unreadable error: out of paper"),
+        ("error_null", "bad: an unreadable error"),
+        ("error_digits", "bad: an unreadable error"),
     ],
 )
 async def test_an_error_that_cannot_be_read_is_one_at_once(tmp_path: Path, tool: str, says: str) -> None:
@@ -151,7 +151,7 @@ async def test_a_call_without_an_answer_is_unknown_and_the_server_is_told(tmp_pa
         ended = await service.execute("bad.silent()")
         assert [str(call.state) for call in ended.calls] == ["unknown"]
         assert ended.failure is not None
-        assert "bad gave no answer within 5 s" in ended.failure.message
+        assert "bad did not answer within 5 s" in ended.failure.message
         await until_heard(tmp_path, "cancelled ")
         assert (await service.execute("bad.plain()")).value == "plain"
 
@@ -259,7 +259,7 @@ async def test_a_server_that_says_something_else_each_time_is_not_offered_again(
 async def test_a_server_that_never_answers_costs_no_more_than_its_time(tmp_path: Path) -> None:
     async with CodeMode.from_settings(settings(tmp_path, "deaf", timeout_s=2)) as service:
         (warning,) = service.sources["bad"].warnings
-        assert "gave no list of tools within 2 s" in warning.reason
+        assert "sent no tool list within 2 s" in warning.reason
 
 
 async def test_a_server_that_takes_longer_to_start_than_a_call_may_is_there_later(tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ except Exception as error:
     print(error)
 there.plain()
 """)
-        assert "more than the 100,000 bytes that are read" in ended.output
+        assert "is larger than 100,000 bytes" in ended.output
         assert ended.value == "plain"
 
 
@@ -197,8 +197,8 @@ there.plain()
 async def test_an_answer_that_cannot_be_read_is_one_at_once(server: Server, tmp_path: Path) -> None:
     async with CodeMode.from_settings(settings(tmp_path, server.url)) as service:
         for tool, says, state in (
-            ("odd_error", "there: an error that cannot be read", "failed"),
-            ("odd_result", "there: the answer cannot be read", "committed"),
+            ("odd_error", "there: an unreadable error", "failed"),
+            ("odd_result", "there: the answer is unreadable", "committed"),
         ):
             ended = await service.execute(f"there.{tool}()")
             assert ended.failure is not None

@@ -1,4 +1,4 @@
-"""Secrets are taken out of what leaves, and nothing else is changed."""
+"""Redaction: secrets are removed from outgoing texts, and nothing else changes."""
 
 from __future__ import annotations
 

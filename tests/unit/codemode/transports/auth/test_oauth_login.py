@@ -1,4 +1,4 @@
-"""Logins against a real authorization server, and what becomes of their tokens."""
+"""Logins at a real authorization server, and the fate of their tokens."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _login(server: AuthorizationServer, **changes: Any) -> Login:
 
 
 class Browser:
-    """Opens an address as a person's browser does, and follows where it is sent."""
+    """Opens an address like a browser, and follows redirects."""
 
     def __init__(self) -> None:
         self.opened: list[str] = []
@@ -119,24 +119,24 @@ async def test_only_the_answer_to_our_question_is_taken(server: AuthorizationSer
 
 async def test_a_login_that_is_refused_says_so(server: AuthorizationServer) -> None:
     server.refuse = "access_denied"
-    with pytest.raises(UpstreamError, match=r"the login was refused \(access_denied: the person said no\)"):
+    with pytest.raises(UpstreamError, match=r"the login was rejected \(access_denied: the person said no\)"):
         await log_in_by_browser(_login(server), Browser())
 
 
 async def test_an_answer_of_another_issuer_is_not_taken(server: AuthorizationServer) -> None:
     server.issuer_in_answer = "https://evil.test"
-    with pytest.raises(UpstreamError, match="from another issuer than was asked"):
+    with pytest.raises(UpstreamError, match="from a different issuer"):
         await log_in_by_browser(_login(server), Browser())
 
 
 async def test_an_endpoint_on_another_host_is_not_trusted(server: AuthorizationServer) -> None:
     server.other_host = "http://127.0.0.2:80"
-    with pytest.raises(AddressNotAllowed, match=r"write token_url: http://127\.0\.0\.2:80/token if you trust it"):
+    with pytest.raises(AddressNotAllowed, match=r"if you trust it, write token_url: http://127\.0\.0\.2:80/token"):
         await log_in_by_browser(_login(server), Browser())
 
 
 async def test_nobody_logs_in(server: AuthorizationServer) -> None:
-    with pytest.raises(UpstreamTimeout, match="nobody logged in in time"):
+    with pytest.raises(UpstreamTimeout, match="the login was not completed in time"):
         await log_in_by_browser(_login(server, patience_s=0.05), lambda _: None)
 
 
@@ -160,7 +160,7 @@ async def test_a_login_on_another_device(server: AuthorizationServer) -> None:
     assert tokens.access_token in server.access
     assert said == [f"{server.url}/activate\nand enter the code WDJB"]
     assert server.requests[0] == {"client_id": "robot", "scope": "read"}
-    assert len(server.requests) == 3  # one answer was to ask again
+    assert len(server.requests) == 3  # one answer was: ask again
 
 
 def _transport(server: AuthorizationServer, store: TokenStore) -> HttpTransport:
@@ -186,7 +186,7 @@ async def test_what_a_login_left_is_used_renewed_and_kept(server: AuthorizationS
     transport = _transport(server, store)
     assert await transport.call(TOOL, {}, CallContext()) == [1]
     assert server.used == []
-    server.access.clear()  # the service refuses it now: a new one is got, and tried once
+    server.access.clear()  # rejected by the service: renewed and tried once
     assert await transport.call(TOOL, {}, CallContext()) == [1]
     await transport.aclose()
     kept = store.read()
@@ -214,7 +214,7 @@ async def test_a_login_that_is_not_renewed_is_over(server: AuthorizationServer, 
     store.write(_kept(server, expires_at=0, refresh="used-before"))
     transport = _transport(server, store)
     with pytest.raises(
-        CredentialsMissing, match="the login is over, and the service does not renew it at api"
+        CredentialsMissing, match="the login has expired, and the service does not renew it at api"
     ) as caught:
         await transport.call(TOOL, {}, CallContext())
     await transport.aclose()
@@ -275,7 +275,7 @@ def test_a_token_file_that_cannot_be_read_is_none(tmp_path: Path) -> None:
 async def test_tokens_that_cannot_be_kept_are_an_error_of_the_call(server: AuthorizationServer, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     transport = _transport(server, TokenStore(tmp_path / "file", "api"))
-    with pytest.raises(CredentialsMissing, match=r"the tokens of api cannot be kept: (File exists|Not a directory)"):
+    with pytest.raises(CredentialsMissing, match=r"the tokens of api cannot be stored: (File exists|Not a directory)"):
         await transport.call(TOOL, {}, CallContext())
     await transport.aclose()
 

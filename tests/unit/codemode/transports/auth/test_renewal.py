@@ -1,4 +1,4 @@
-"""Tokens that are renewed while calls wait for them, and give up."""
+"""Token renewal while calls wait for it, and give up."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TOOL = load_openapi({"openapi": "3.1.0", "paths": {"/x": {"post": {"operationId"
 
 
 class Rotating:
-    """A service and its token endpoint: refresh tokens are good for one use, and `hold` keeps the answer back."""
+    """A service with a token endpoint. Refresh tokens are valid for one use; `hold` delays the answer."""
 
     def __init__(self) -> None:
         self.good = "refresh-0"
@@ -79,7 +79,7 @@ async def over(service: Rotating, *, timeout_s: float = 30.0) -> AsyncIterator[H
 
 
 class Login:
-    """A login in a folder, whose access token is over; each transport is a process of its own as far as that goes."""
+    """A login in a folder with an expired access token. Each transport acts as a separate process."""
 
     def __init__(self, folder: Path, url: str) -> None:
         self._folder = folder
@@ -129,7 +129,7 @@ async def test_all_who_wait_get_the_token_of_one_renewal_or_its_error() -> None:
         failed = await asyncio.gather(
             *(transport.call(TOOL, {}, CallContext()) for _ in range(8)), return_exceptions=True
         )
-        told = "no access token: its endpoint answered 400 (invalid_grant: [redacted] was used)"
+        told = "no access token: the token endpoint answered 400 (invalid_grant: [redacted] was used)"
         assert [(type(one), str(one)) for one in failed] == [(UpstreamError, told)] * 8
         assert service.asked == ["refresh-0", "refresh-0"]
     assert service.sent == 8
@@ -166,7 +166,7 @@ async def test_a_login_that_cannot_be_written_is_used_told_of_once_and_written_w
             assert login.refresh_token == "refresh-0"
         assert service.asked == ["refresh-0", "refresh-1", "refresh-2"]
         (said,) = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
-        assert "the renewed login at api cannot be written (File too large): it is used" in said
+        assert "the renewed login at api cannot be stored (File too large): it is lost when" in said
         assert "refresh-" not in caplog.text
         service.life = 3600
         assert await transport.call(TOOL, {}, CallContext()) == [1]

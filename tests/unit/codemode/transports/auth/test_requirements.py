@@ -1,4 +1,4 @@
-"""Which credentials an operation is sent with."""
+"""Selection of credentials for an operation."""
 
 from __future__ import annotations
 
@@ -140,14 +140,14 @@ async def test_what_is_missing_is_said_before_anything_is_sent(recorder: Recorde
     with pytest.raises(CredentialsMissing) as caught:
         await _sent(recorder, surface, PASSWORD)
     assert str(caught.value) == (
-        "api asks for Key and App, or Login here, which is not configured; nothing was sent. "
-        'Write under sources.api (or `scheme: "*"` at a credential that you have, if it will do):\n'
+        "api requires Key and App, or Login here, which is not configured; nothing was sent. "
+        'Write under sources.api (or `scheme: "*"` at an existing credential, if the service accepts it):\n'
         "  credentials:\n"
         "    - {kind: oauth2, token_url: https://x.test/token, client_id: …, client_secret: {env: API_LOGIN}}"
         " # clientCredentials; or kind: bearer with a token"
     )
     assert caught.value.for_model() == (
-        "the operator has not configured what api asks for here (Key and App, or Login); "
+        "the operator has not configured the credentials that api requires here (Key and App, or Login); "
         "nothing was sent, and retrying will not help"
     )
     assert recorder.received == []
@@ -171,7 +171,7 @@ async def test_the_lines_to_write_are_those_of_the_scheme(recorder: Recorder, sc
     with pytest.raises(CredentialsMissing) as caught:
         await _sent(recorder, _surface([{scheme: []}]))
     assert str(caught.value).splitlines()[-1] == line
-    assert "(or `credentials: [{kind: none}]`, if this service asks for nothing)" in str(caught.value)
+    assert "(or `credentials: [{kind: none}]`, if this service needs none)" in str(caught.value)
 
 
 async def test_a_document_that_forgets_what_is_asked_for_is_named(recorder: Recorder) -> None:
@@ -179,8 +179,8 @@ async def test_a_document_that_forgets_what_is_asked_for_is_named(recorder: Reco
     with pytest.raises(UpstreamError) as caught:
         await _sent(recorder, _surface([]), TOKEN)
     assert str(caught.value) == (
-        "api answered 401 Unauthorized: who are you?; no credential was sent, for the document asks for none here: "
-        '`scheme: "*"` at one sends it with every call'
+        "api answered 401 Unauthorized: who are you?; no credential was sent, because the document declares none here; "
+        'set `scheme: "*"` to send one always'
     )
     for credential in ({**TOKEN, "scheme": "*"}, {"kind": "none"}):
         with pytest.raises(UpstreamError, match=r"who are you\?$"):
@@ -214,7 +214,7 @@ async def test_what_the_caller_brings_is_sent_for_that_call_alone(recorder: Reco
     own = {"kind": "bearer", "token": {"caller": "X-GitHub-Token"}}
     brought = CallerCredentials({"x-github-token": "of-the-caller"})
     assert _seen(await _sent(recorder, surface, own, caller=brought)) == {"Bearer of-the-caller"}
-    with pytest.raises(CredentialsMissing, match="who calls, and none came as 'X-GitHub-Token'; nothing was sent"):
+    with pytest.raises(CredentialsMissing, match="credential 'X-GitHub-Token', and it is missing; nothing was sent"):
         await _sent(recorder, surface, own)
     with pytest.raises(CredentialsMissing, match="cannot be sent to api") as caught:
         await _sent(recorder, surface, own, caller=CallerCredentials({"X-GitHub-Token": "a\r\nX-Admin: b"}))
@@ -227,12 +227,12 @@ def test_a_report_says_for_how_many_operations_what_is_asked_for() -> None:
     assert report.auth_needed == {"Key and App, or Token": 1}
     assert report.auth[0] == "Key: {kind: api_key, name: X-Key, location: header, value: …}"
     assert check_surface(_surface([])).auth_needed == {"none": 1}
-    assert check_surface(_surface(None)).auth_needed == {"nothing said": 1}
+    assert check_surface(_surface(None)).auth_needed == {"unspecified": 1}
 
 
 def test_credentials_of_a_caller_are_not_copied_or_shown() -> None:
     brought = CallerCredentials({"X-Token": "of-the-caller"})
     assert "of-the-caller" not in repr(brought)
     for store in (pickle.dumps, copy.deepcopy, copy.copy):
-        with pytest.raises(TypeError, match="neither stored nor copied"):
+        with pytest.raises(TypeError, match="cannot be stored or copied"):
             store(brought)

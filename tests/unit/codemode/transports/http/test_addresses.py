@@ -1,4 +1,4 @@
-"""What an address is, and what a name may stand for."""
+"""Addresses, and what names may resolve to."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_an_origin_is_compared_in_one_form(url: str, expected: tuple[str, str, i
     ],
 )  # fmt: skip
 def test_what_different_parsers_read_differently_is_no_address(url: str) -> None:
-    with pytest.raises(ConfigurationError, match="is no http or https address"):
+    with pytest.raises(ConfigurationError, match="is not a valid http or https address"):
         origin(url)
 
 
@@ -105,7 +105,7 @@ def test_what_was_written_as_an_address_needs_no_name() -> None:
     assert permitted.address_of("127.0.0.1", 80) == "127.0.0.1"
     assert permitted.address_of("api.test", 81) is None
     for host, port in (("127.0.0.1", 81), ("other.test", 81), ("api.test", 80)):
-        with pytest.raises(AddressNotAllowed, match="is no address of the configuration"):
+        with pytest.raises(AddressNotAllowed, match="is not an address in the configuration"):
             permitted.address_of(host, port)
 
 

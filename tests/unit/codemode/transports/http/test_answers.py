@@ -1,4 +1,4 @@
-"""Answers as services give them: charsets, packings, streams, numbers, errors."""
+"""Answers of services: charsets, encodings, streams, numbers, errors."""
 
 from __future__ import annotations
 
@@ -68,15 +68,23 @@ def test_data_are_read_as_they_were_written(body: bytes, media_type: str, expect
         (b"[1e999]", "application/json", "the number 1e999 is larger than any float"),
         (b"[1" + b"0" * 400 + b".5]", "application/json", "the number 10000000000000000000 is larger than any float"),
         (b"[1" + b"0" * 5_000 + b"]", "application/json", "integer string conversion"),
-        (b'{"a":1}\n{"a":', "application/x-ndjson", "what is not JSON"),
-        (b"1\n" * 10_001, "application/x-ndjson", "answered 200 with 10,001 lines, 10,000 are taken: ask for less"),
-        (b"data: 1\n\n" * 10_001, "text/event-stream", "10,001 events, 10,000 are taken"),
-        (b'["\xe9"]', "application/json", "what is not JSON"),
+        (b'{"a":1}\n{"a":', "application/x-ndjson", "invalid JSON"),
+        (
+            b"1\n" * 10_001,
+            "application/x-ndjson",
+            "answered 200 with 10,001 lines, above the limit of 10,000: request less",
+        ),
+        (b"data: 1\n\n" * 10_001, "text/event-stream", "10,001 events, above the limit of 10,000"),
+        (b'["\xe9"]', "application/json", "invalid JSON"),
         (b"[" * 300 + b'"\\ud800"' + b"]" * 300, "application/json", r"nested more than 200 deep"),
-        (b"[" + b"[]," * 1_000_000 + b"1]", "application/json", "with more than 1,000,000 lists and objects: ask for"),
+        (
+            b"[" + b"[]," * 1_000_000 + b"1]",
+            "application/json",
+            "with more than 1,000,000 lists and objects: request less",
+        ),
         (b"[{},{}]\n" * 500_000, "application/x-ndjson", "more than 1,000,000 lists and objects"),
         (b"data: [[],[]]\n\n" * 500_000, "text/event-stream", "more than 1,000,000 lists and objects"),
-        (b'{"a":' * 5_000 + b"1" + b"}" * 5_000, "application/json", r"what is not JSON"),
+        (b'{"a":' * 5_000 + b"1" + b"}" * 5_000, "application/json", r"invalid JSON"),
     ],
 )
 def test_data_that_cannot_be_used_say_why(body: bytes, media_type: str, said: str) -> None:
@@ -92,7 +100,7 @@ def test_data_that_cannot_be_used_say_why(body: bytes, media_type: str, said: st
     ],
 )
 def test_no_answer_holds_the_host_up(body: bytes, media_type: str) -> None:
-    """Each of these took many minutes, the time-out of a test is 20 seconds."""
+    """Each of these once took many minutes. A test's time limit is 20 seconds."""
     assert _decoded(body, media_type) is not None
 
 
@@ -128,7 +136,7 @@ def test_a_name_of_a_file_that_cannot_be_read_is_none(disposition: str) -> None:
 
 
 def test_bytes_in_the_place_of_json_are_counted_and_not_shown() -> None:
-    with pytest.raises(AnswerInvalid, match=r"with image/png where JSON is declared: 12 bytes$"):
+    with pytest.raises(AnswerInvalid, match=r"with image/png, but JSON is declared: 12 bytes$"):
         decode(
             b"\x89PNG\r\n\x1a\n\0\0\0\0",
             {"content-type": "image/png"},
@@ -167,7 +175,7 @@ async def test_a_stream_that_does_not_end_gives_the_events_that_came() -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
         writer.write(b"data: 1\n\ndata: 2\n\ndata: 3 is not who")
         await writer.drain()
-        await reader.read()  # until the client gives up
+        await reader.read()  # until the client disconnects
 
     async with listening(serve) as port:
         transport = HttpTransport(Reach("api", f"http://127.0.0.1:{port}", timeout_s=3))
@@ -206,11 +214,11 @@ def test_packed_answers_are_unpacked(encoding: str, body: bytes, step: int) -> N
 @pytest.mark.parametrize(
     ("encoding", "body", "said"),
     [
-        ("br", b"x", "it is packed as 'br', which was not asked for"),
-        ("zstd", b"x", "it is packed as 'zstd'"),
-        ("gzip, gzip, gzip", b"x", "which was not asked for"),
-        ("gzip", b"no gzip at all", "it is not gzip"),
-        ("deflate", b"no deflate at all", "it is not deflate"),
+        ("br", b"x", "its encoding is 'br', which was not requested"),
+        ("zstd", b"x", "its encoding is 'zstd'"),
+        ("gzip, gzip, gzip", b"x", "which was not requested"),
+        ("gzip", b"no gzip at all", "it is not valid gzip"),
+        ("deflate", b"no deflate at all", "it is not valid deflate"),
         ("gzip", gzip.compress(TEXT, mtime=0)[:-10], "it ends too early"),
     ],
 )
@@ -269,7 +277,7 @@ def test_the_advice_of_retry_after(value: str, expected: float | None) -> None:
 
 
 class Dropping:
-    """A server that answers once on each connection, and drops the next request on it unread."""
+    """A server that answers once per connection, and drops the next request unread."""
 
     def __init__(self, answers: int = 1) -> None:
         self.heads: list[bytes] = []
@@ -301,7 +309,7 @@ async def test_a_stale_connection_costs_what_may_be_repeated_nothing(method: str
             assert await transport.call(tool, {}, CallContext()) == [1]
             assert waits == [0.0]
         else:
-            with pytest.raises(UpstreamTimeout, match="whether it did the work is unknown"):
+            with pytest.raises(UpstreamTimeout, match="it is unknown whether it did the work"):
                 await transport.call(tool, {}, CallContext())
         await transport.aclose()
     assert len(dropping.heads) == sent

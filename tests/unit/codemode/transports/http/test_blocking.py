@@ -1,4 +1,4 @@
-"""The client for libraries that block: where it goes, over real sockets."""
+"""The client for blocking libraries: which addresses it calls, over real sockets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def server(host: str = "127.0.0.1", location: str = "") -> Iterator[tuple[int, list[str]]]:
-    """Its port, and the Host headers of what it was asked. With a `location` it sends everybody there."""
+    """Yield the server's port and the Host headers that it receives. With a `location`, it redirects every request."""
     hosts: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -32,7 +32,7 @@ def server(host: str = "127.0.0.1", location: str = "") -> Iterator[tuple[int, l
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
-            """Nothing is logged."""
+            """Log nothing."""
 
     running = ThreadingHTTPServer((host, 0), Handler)
     thread = threading.Thread(target=running.serve_forever, args=(0.02,), daemon=True)
@@ -64,7 +64,7 @@ def test_the_next_address_of_a_name_is_tried() -> None:
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "169.254.169.254", "fe80::1", "::ffff:127.0.0.1", "0.0.0.0"])  # noqa: S104
 def test_a_name_that_leads_to_this_machine_or_to_metadata_is_not(address: str) -> None:
-    with server() as (port, hosts), pytest.raises(AddressNotAllowed, match="which the configuration does not name"):
+    with server() as (port, hosts), pytest.raises(AddressNotAllowed, match="which the configuration does not allow"):
         status(f"http://vectors.example:{port}/", address)
     assert hosts == []
 
@@ -83,7 +83,7 @@ def test_a_name_that_is_not_known_and_an_address_that_is_none_are_said() -> None
         raise OSError(-2, "Name or service not known")
 
     client = blocking_client("http://vectors.example/", timeout_s=5, resolve=unknown)
-    with client, pytest.raises(httpx2.ConnectError, match=r"the name vectors\.example is not known"):
+    with client, pytest.raises(httpx2.ConnectError, match=r"the name vectors\.example cannot be resolved"):
         client.get("http://vectors.example/")
     with pytest.raises(ConfigurationError):
         blocking_client("http://2130706433/", timeout_s=5)

@@ -1,4 +1,4 @@
-"""Certificates that are not trusted: of an upstream, of a document's server, of an MCP server, of PostgreSQL."""
+"""Untrusted certificates of an upstream, a document's server, an MCP server and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-SAID = r"its TLS certificate is not trusted: .*certificate.*; write the file of its authority"
+SAID = r"its TLS certificate is not trusted: .*certificate.*; set "
 
 
 async def _silent(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
@@ -49,7 +49,7 @@ async def port(tls: ssl.SSLContext) -> AsyncIterator[int]:
 async def test_that_of_an_upstream(port: int) -> None:
     tool = load_openapi({"openapi": "3.1.0", "paths": {"/x": {"get": {"operationId": "op"}}}}, name="api").tools[0]
     transport = HttpTransport(Reach("api", f"https://localhost:{port}", retries=0))
-    with pytest.raises(UpstreamUnreachable, match=rf"{SAID} under the source, `ca_file: FILE`"):
+    with pytest.raises(UpstreamUnreachable, match=rf"{SAID}`ca_file: FILE` of the source"):
         await transport.call(tool, {}, CallContext())
     await transport.aclose()
 
@@ -67,7 +67,7 @@ async def test_that_of_an_mcp_server(port: int) -> None:
 
 
 def _answer_once(listener: socket.socket, tls: ssl.SSLContext) -> None:
-    """The begin of a connection to PostgreSQL, up to TLS."""
+    """Answer the start of a PostgreSQL connection, up to TLS."""
     with listener.accept()[0] as connection, suppress(OSError):
         connection.settimeout(30)
         connection.recv(8)  # SSLRequest
@@ -83,7 +83,9 @@ async def test_that_of_a_database(tls: ssl.SSLContext, authority: Path) -> None:
         place = f"127.0.0.1:{listener.getsockname()[1]}"
         url = f"postgresql://ann:hunter2@{place}/journal?sslmode=verify-full&sslrootcert={other}"
         journal = PostgresJournal(url, DigestKey(b"a key of tests"), lease_s=1.0)
-        with pytest.raises(JournalUnavailable, match=rf"{SAID} into `journal.url`") as refused:
+        with pytest.raises(
+            JournalUnavailable, match=rf"{SAID}`…[?]sslmode=verify-full&sslrootcert=FILE` in `journal.url`"
+        ) as refused:
             await journal.open()
         await answering
     assert "hunter2" not in str(refused.value)
@@ -92,11 +94,11 @@ async def test_that_of_a_database(tls: ssl.SSLContext, authority: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "message", "remedy"),
     [
-        (10, "certificate has expired", "it needs a new one, or a clock is wrong"),
+        (10, "certificate has expired", "renew the certificate, or correct the clock"),
         (
             62,
             "Hostname mismatch, certificate is not valid for 'x'.",
-            "write the address by a name that",
+            "use a host name that",
         ),
     ],
 )

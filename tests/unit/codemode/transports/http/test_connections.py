@@ -1,4 +1,4 @@
-"""What a service sends behind an answer is nobody's answer: over real sockets, plain and with TLS."""
+"""Bytes after an answer must not become another answer, over real sockets, plain and with TLS."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def _answer(body: bytes) -> bytes:
 
 FORGED = _answer(b'"forged"')
 CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n0\r\n0\r\n\r\n"
-#: Of which all that is read at once, 64 KiB, is one answer.
+#: An answer that exactly fills one read of 64 KiB.
 LONG = b'"%s"' % (b"a" * (64 * 1024 - len(HEAD % 10_000) - 2))
-#: What answers a request on a connection, and what of it is meant.
+#: Bytes sent in reply to one request, and the value of its actual answer.
 BEHIND = {
     "an answer": (_answer(b"0") + FORGED, 0),
     "an answer behind chunks": (CHUNKED + FORGED, 0),
@@ -54,7 +54,7 @@ async def _called_twice(url: str, **reach: Any) -> list[Any]:
 
 
 def _service(first: bytes, requests: list[int]) -> Serve:
-    """Answers its first request with `first`, every other with its number; `requests` are those of each connection."""
+    """Answers its first request with `first`, every other with its number. `requests` lists them per connection."""
     asked = 0
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -109,7 +109,7 @@ async def test_what_was_not_read_yet_is_seen() -> None:
         assert stream.get_extra_info("is_readable")
         assert await stream.read(1) == b"b"
         assert await stream.read(1) == b""
-        with pytest.raises(httpcore2.WriteError, match="given up by the service"):
+        with pytest.raises(httpcore2.WriteError, match="the service closed the connection"):
             await stream.write(b"c")
         await stream.aclose()
 

@@ -1,4 +1,4 @@
-"""What may go where in a request, and what may not."""
+"""Values that may be sent in each place of a request, and values that may not."""
 
 from __future__ import annotations
 

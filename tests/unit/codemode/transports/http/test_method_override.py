@@ -1,4 +1,4 @@
-"""Requests that a service would take for ones of another method than the policy has judged."""
+"""Requests that a service would treat as another method than the policy judged."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FORM, PARTS, JSON = "application/x-www-form-urlencoded", "multipart/form-data", 
 FIELD = {"type": "object", "properties": {"_method": TEXT, "a": TEXT}}
 INNER = {"type": "object", "properties": {"filter": FREE}}
 
-#: How an operation may be told of another method: its declaration, and the arguments with `DELETE` in the place of M.
+#: Ways to override an operation's method: the declaration, and arguments with `DELETE` in the place of M.
 WAYS: dict[str, tuple[dict[str, Any], str]] = {
     "header": (parameter("X-HTTP-Method-Override", "header"), "X_HTTP_Method_Override=M"),
     "SharePoint's header": (parameter("X-HTTP-Method", "header"), "X_HTTP_Method=M"),
@@ -61,7 +61,7 @@ def service(folder: Path, recorder: Recorder, operation: dict[str, Any], **sourc
 
 
 async def errors_of(service: CodeMode, arguments: str, *methods: str) -> list[str]:
-    """What a program is told of a call with each of the methods; "" where it was made."""
+    """Return the error of a call for each method, "" if it was made."""
     async with service:
         (tool,) = service.catalog.tools
         made = f"try:\n        {tool.id}({arguments})\n    except ToolError as error:\n        told[-1] = str(error)"
@@ -76,7 +76,7 @@ async def test_a_write_becomes_no_delete(recorder: Recorder, tmp_path: Path, way
     methods = ("DELETE", "delete", "Delete", "PURGE", "GET, DELETE")
     told = await errors_of(service(tmp_path, recorder, operation), arguments, *methods)
     for method, error in zip(methods, told, strict=True):
-        assert f"= {method!r} would make another method of the request, which is destructive" in error
+        assert f"= {method!r} would turn the request into another method, which is destructive" in error
     assert recorder.received == []
 
 

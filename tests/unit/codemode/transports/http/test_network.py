@@ -1,4 +1,4 @@
-"""Connections go where a name stood for when it was judged, over real sockets on several loopback addresses."""
+"""DNS pinning: connections go to the checked address, over real sockets on several loopback addresses."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _tool() -> Tool:
 
 
 class Names:
-    """A resolver that answers each question with the next of its answers, and the last one from then on."""
+    """A resolver that returns its answers in turn, and then repeats the last one."""
 
     def __init__(self, *answers: Sequence[str]) -> None:
         self.answers = list(answers)
@@ -49,7 +49,7 @@ class Names:
 
 @asynccontextmanager
 async def _server(host: str, port: int = 0, tls: ssl.SSLContext | None = None) -> AsyncIterator[tuple[int, list[str]]]:
-    """An HTTP server that answers with its own address; gives its port and the heads of what it was sent."""
+    """Run an HTTP server that answers with its own address. Yield its port and the request heads."""
     heads: list[str] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -79,7 +79,7 @@ async def test_a_name_that_stands_for_this_machine_is_not_called() -> None:
             AddressNotAllowed, match=r"api\.test resolves to 127\.0\.0\.2, a loopback address"
         ) as caught:
             await _call(Reach("api", f"http://api.test:{port}"), Names(["127.0.0.2"]))
-    assert "write `address: 127.0.0.2` beside base_url if that is meant" in str(caught.value)
+    assert "to allow it, write `address: 127.0.0.2` beside base_url" in str(caught.value)
     assert "127" not in caught.value.for_model()
     assert heads == []
 
@@ -108,7 +108,7 @@ async def test_a_name_is_resolved_once_for_a_connection_and_not_trusted_the_next
         transport = HttpTransport(reach, resolve=names)
         assert await transport.call(_tool(), {}, CallContext()) == "127.0.0.2 "
         assert names.asked == ["localhost"]
-        assert await transport.call(_tool(), {}, CallContext()) == "127.0.0.3 "  # both are this machine
+        assert await transport.call(_tool(), {}, CallContext()) == "127.0.0.3 "  # both are loopback
         with pytest.raises(AddressNotAllowed):
             await transport.call(_tool(), {}, CallContext())
         await transport.aclose()
@@ -117,7 +117,7 @@ async def test_a_name_is_resolved_once_for_a_connection_and_not_trusted_the_next
 
 async def test_a_public_name_that_turns_private_is_refused() -> None:
     class Inside(httpcore2.AnyIOBackend):
-        """Takes every address for the server here: nothing leaves the machine."""
+        """Maps every address to the local server: nothing leaves the machine."""
 
         async def connect_tcp(self, host: str, port: int, *rest: Any) -> httpcore2.AsyncNetworkStream:
             asked.append(host)
@@ -157,7 +157,7 @@ async def test_an_address_of_version_6_is_called() -> None:
 
 
 async def test_an_unknown_name_is_unreachable() -> None:
-    with pytest.raises(UpstreamUnreachable, match=r"the name api\.test is not known: Name or service not known"):
+    with pytest.raises(UpstreamUnreachable, match=r"the name api\.test cannot be resolved: Name or service not known"):
         await _call(Reach("api", "http://api.test"), Names([]))
 
 

@@ -1,4 +1,4 @@
-"""Every style of OpenAPI, with the values of its own table (3.1, Parameter Object, Style Examples)."""
+"""Every OpenAPI style, with the values of its own table (3.1, Parameter Object, Style Examples)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls as they go over the wire, and every way in which they can go wrong."""
+"""Calls over the wire, and their failures."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ async def test_a_binary_answer_is_a_reference_that_can_be_sent_on(recorder: Reco
     upload = _tool(method="put", requestBody=_body({"type": "string", "format": "binary"}, "application/octet-stream"))
     received = await _sent(recorder, upload, {"body": reference}, contents=contents)
     assert received.body == b"\x89PNG"
-    with pytest.raises(CallError, match="no longer kept"):
+    with pytest.raises(CallError, match="no longer stored, or never was"):
         await _call(recorder, upload, {"body": {"$content": "c_guess"}}, contents=contents)
 
 
@@ -297,12 +297,12 @@ async def test_retry_advice_comes_along(recorder: Recorder) -> None:
     ("answered", "said"),
     [
         (Answered(headers={"Content-Type": "text/html"}, body=b"<h1>Log in</h1>"),
-         "api answered 200 with text/html where JSON is declared: 'Log in'"),
-        (Answered(body=b'{"a": '), "api answered 200 with what is not JSON"),
-        (Answered(body=b"[" * 100_000), "api answered 200 with what is not JSON"),
+         "api answered 200 with text/html, but JSON is declared: 'Log in'"),
+        (Answered(body=b'{"a": '), "api answered 200 with invalid JSON"),
+        (Answered(body=b"[" * 100_000), "api answered 200 with invalid JSON"),
         (Answered(body=b" " * 5_000), "the answer is larger than 4,096 bytes"),
         (Answered(headers={"Content-Encoding": "gzip", "Content-Type": "application/json"}, body=b"no gzip"),
-         "the answer cannot be unpacked"),
+         "the answer cannot be decompressed"),
         (Answered(headers={"Content-Encoding": "gzip", "Content-Type": "application/json"},
                   body=gzip.compress(b" " * 1_000_000)), "the answer is larger than 4,096 bytes"),
     ],
@@ -321,14 +321,14 @@ async def test_an_answer_that_cannot_be_used_is_a_typed_error(
 async def test_an_error_that_cannot_be_read_is_still_an_error(recorder: Recorder) -> None:
     packed = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
     recorder.answer = lambda _: Answered(status=409, headers=packed, body=b"no gzip")
-    with pytest.raises(UpstreamError, match="the answer cannot be unpacked") as caught:
+    with pytest.raises(UpstreamError, match="the answer cannot be decompressed") as caught:
         await _call(recorder, _tool(method="post"))
     assert (type(caught.value), caught.value.status) == (UpstreamError, 409)
 
 
 async def test_a_service_that_does_not_answer_is_left_after_the_time_out(recorder: Recorder) -> None:
     recorder.answer = lambda _: Answered(hang=True)
-    with pytest.raises(UpstreamTimeout, match=r"api did not answer within 1 s; whether it did the work is unknown"):
+    with pytest.raises(UpstreamTimeout, match=r"api did not answer within 1 s; it is unknown whether it did the work"):
         await _call(recorder, _tool(), timeout_s=1)
 
 
@@ -368,7 +368,7 @@ async def test_a_redirect_to_another_host_is_never_followed(recorder: Recorder, 
 
 async def test_a_write_that_is_answered_elsewhere_was_done(recorder: Recorder) -> None:
     recorder.answer = lambda _: Answered(status=303, headers={"Location": "/there"})
-    with pytest.raises(AnswerInvalid, match="it was done"):
+    with pytest.raises(AnswerInvalid, match="the work was done"):
         await _call(recorder, _tool(method="post"))
 
 
@@ -494,7 +494,9 @@ async def test_an_object_in_the_query_cannot_pass_for_other_parameters(recorder:
     parameters = [_parameter("filter", "query", {"type": "object"}), _parameter("admin", "query")]
     tool = _tool(parameters=parameters)
     assert (await _sent(recorder, tool, {"filter": {"state": "a"}})).target == "/things?state=a"
-    with pytest.raises(ArgumentsInvalid, match="filter would send 'admin', which passes for another parameter"):
+    with pytest.raises(
+        ArgumentsInvalid, match="filter would send 'admin', which the service could read as another parameter"
+    ):
         await _call(recorder, tool, {"filter": {"admin": "1"}})
 
 
@@ -502,18 +504,18 @@ def test_content_of_nothing_is_kept_for_no_longer_than_other_content() -> None:
     contents = ContentStore(10 * 1024).of("owner")
     first, *_, last = [contents.put(Content(b"")) for _ in range(11)]
     assert contents.get(last).data == b""
-    with pytest.raises(CallError, match="no longer kept"):
+    with pytest.raises(CallError, match="no longer stored, or never was"):
         contents.get(first)
 
 
 @pytest.mark.parametrize("name", ["admin", "Admin", " admin", "admin[]", "admin[0]", "%61dmin", "\uff41dmin", "action"])
 @pytest.mark.parametrize("depth", [0, 1])
 async def test_nor_beside_them(recorder: Recorder, name: str, depth: int) -> None:
-    """The policy has looked at the one that was given; the service may take the other."""
+    """The policy judged one of the two values; the service may use the other."""
     parameters = [_parameter("filter", "query", {"type": "object"}), _parameter("admin", "query")]
     tool = _tool(path="/things?action=list", parameters=parameters)
     given = {"filter": {"x": {name: "1"}} if depth else {name: "1"}, "admin": "0"}
-    with pytest.raises(ArgumentsInvalid, match="which passes for another parameter"):
+    with pytest.raises(ArgumentsInvalid, match="which the service could read as another parameter"):
         await _call(recorder, tool, given)
     assert recorder.received == []
 
@@ -527,13 +529,13 @@ async def test_nor_in_cookies_nor_in_a_form(recorder: Recorder) -> None:
         "encoding": {"more": {"style": "form", "explode": True}},
     }
     body = {"content": {"application/x-www-form-urlencoded": form}}
-    with pytest.raises(CallError, match="more would send 'To', which passes for another field; nothing was sent"):
+    with pytest.raises(CallError, match="more would send 'To', which could be read as another field; nothing was sent"):
         await _call(recorder, _tool(method="post", requestBody=body), {"to": "me", "more": {"To": "you"}})
     assert recorder.received == []
 
 
 async def test_an_address_that_is_too_long_is_not_sent(recorder: Recorder) -> None:
-    with pytest.raises(ArgumentsInvalid, match="characters long, servers take 16,000: send less"):
+    with pytest.raises(ArgumentsInvalid, match="characters long, and servers accept 16,000: send less"):
         await _call(recorder, _tool(parameters=[_parameter("q", "query")]), {"q": "x" * 20_000})
     assert recorder.received == []
 
@@ -552,7 +554,7 @@ async def test_a_page_comes_with_the_arguments_of_the_next(recorder: Recorder) -
     with pytest.raises(CallError, match="has no pages"):
         await transport.call_page(_tool(), {}, CallContext())
     await transport.aclose()
-    assert (second.items, second.next_arguments) == ([3], {"page": 3})  # a list without a size ends with an empty page
+    assert (second.items, second.next_arguments) == ([3], {"page": 3})  # a list without a size ends at an empty page
 
 
 async def test_hostile_arguments_are_refused_or_stay_in_their_place(

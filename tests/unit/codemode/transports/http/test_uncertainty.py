@@ -15,7 +15,8 @@ def test_a_service_that_cannot_be_reached_again_may_have_done_the_work() -> None
     error = in_doubt(UpstreamUnreachable("api at http://10.0.0.1:1 cannot be reached; nothing was sent", source="api"))
     assert isinstance(error, UpstreamTimeout)
     assert error.for_model() == (
-        "the service behind api cannot be reached; an earlier attempt was sent, and whether it did the work is unknown"
+        "the service behind api cannot be reached; an earlier attempt was sent, and it is unknown whether it did the "
+        "work"
     )
 
 

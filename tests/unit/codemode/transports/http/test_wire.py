@@ -1,4 +1,4 @@
-"""What goes over the wire for every style, type and place, read back by an independent library."""
+"""Requests of every style, type and place, decoded by an independent library."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ VALUES: dict[str, tuple[dict[str, Any], Any]] = {
     "one item": ({"type": "array", "items": {"type": "string"}}, ["blue"]),
     "object": ({"type": "object", "additionalProperties": {"type": "string"}}, {"R": "100", "G": "two"}),
 }
-#: Styles that a place may have, and of each the types that the library reads back.
+#: Styles of each place, with the types that the library decodes.
 STYLES: dict[str, dict[str, Iterable[str]]] = {
     "path": {"simple": VALUES, "label": VALUES, "matrix": VALUES},
     "query": {
@@ -82,7 +82,7 @@ async def _sent(recorder: Recorder, operation: dict[str, Any], arguments: dict[s
 
 
 def _cast(value: Any, schema: dict[str, Any]) -> Any:
-    """Text as a type; the library's own caster is not public."""
+    """Convert a text to a type. The library's own caster is not public."""
     match schema.get("type"):
         case "array":
             return [_cast(item, schema["items"]) for item in value]
@@ -110,7 +110,7 @@ async def test_a_value_is_read_back_as_it_was(
         "header": {"v": received.headers.get("V", "")},
         "cookie": ImmutableMultiDict(pairs),
     }[place]
-    if style == "spaceDelimited":  # the library looks for the separator as it is escaped
+    if style == "spaceDelimited":  # the library expects the escaped separator
         location = {"v": location["v"].replace(" ", "%20")}
     found = style_deserializers[style](explode, "v", schema["type"], location)
     assert _cast(found, schema) == value
@@ -186,7 +186,7 @@ async def test_fields_of_a_form(
     received = await _sent(recorder, operation, value, method="post")
     assert received.body.decode() == expected
     read = parse_qsl(received.body.decode(), keep_blank_values=True)
-    assert read  # an independent reader takes it
+    assert read  # an independent decoder accepts it
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ async def test_fields_of_a_form(
     ],
 )
 async def test_a_media_type_that_is_none_does_not_break_out_of_its_header(recorder: Recorder, media_type: str) -> None:
-    """An MCP server says of an image what it likes; the next service got it as a header of an upload."""
+    """An MCP server can send any media type for an image, which became a header of an upload to the next service."""
     contents = ContentStore()
     value = contents.put(Content(b"hello", media_type, 'a"\r\nX-Evil: 1'), "")
     assert value["media_type"] == "application/octet-stream"
