@@ -2,8 +2,8 @@
 
 Claude Desktop, Claude Code, Cursor, Windsurf, Cline, Roo and Gemini CLI list servers under `mcpServers`, VS Code under
 `servers` (`mcp` in `settings.json`), Zed under `context_servers`, opencode under `mcp`, Codex under `mcp_servers`
-(TOML), goose under `extensions` (YAML). A server is a program with arguments and environment, or a URL with headers. The
-key names differ.
+(TOML), goose under `extensions` (YAML). A server is a program with arguments and environment, or a URL with headers.
+The key names differ.
 """
 
 from __future__ import annotations
