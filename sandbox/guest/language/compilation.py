@@ -15,7 +15,7 @@ from sandbox.guest.language.leftovers import Leftovers
 from sandbox.guest.language.policy import LanguagePolicy
 from sandbox.guest.language.refusals import Refusals
 from sandbox.guest.language.sites import call_sites, shadowing_imports
-from sandbox.guest.language.source import check_nesting, parse
+from sandbox.guest.language.source import parse
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -96,7 +96,6 @@ def _named(code: CodeType) -> CodeType:
 
 def compile_annotation(text: str) -> CodeType:
     """Compile an annotation that is text, by the same policy. Raises ValueError if it is no type."""
-    check_nesting(text, _ANNOTATION_DEPTH)
     refusals = Refusals()
     try:
         tree = ast.parse(text.strip(), FILENAME, "eval")
@@ -109,8 +108,8 @@ def compile_annotation(text: str) -> CodeType:
     raise ValueError(message)
 
 
-#: The limits of an annotation that is text.
-_ANNOTATION_CHARACTERS, _ANNOTATION_DEPTH = 2_000, 20
+#: The limit of an annotation that is text.
+_ANNOTATION_CHARACTERS = 2_000
 
 #: CO_COROUTINE, CO_ASYNC_GENERATOR: an `await` at the top level makes the program a coroutine.
 _COROUTINE = 0x80 | 0x200

@@ -79,10 +79,10 @@ def test_what_a_module_lacks_is_explained(code: str, says: tuple[str, str]) -> N
 
 BUDGETS = {
     "bytes": ("x = 1\n" * 20_000, "bytes"),
-    "brackets": ("(" * 100 + "1" + ")" * 100, "brackets are nested"),
-    "unary operators": ("x = " + "not " * 500 + "1", "operators"),
+    "brackets": ("(" * 300 + "1" + ")" * 300, "too many nested parentheses"),
+    "unary operators": ("x = " + "not " * 500 + "1", "nested more than 160 deep"),
     "tree depth": ("x = " + "+".join(["1"] * 3_000), "nested"),
-    "elif": ("x = 5\nif x:\n    pass\n" + "elif x:\n    pass\n" * 200, "elif"),
+    "elif": ("x = 5\nif x:\n    pass\n" + "elif x:\n    pass\n" * 200, "nested more than 160 deep"),
     "null character": ("x = 1\0", "null"),
     "digits": ("x = " + "9" * 5_000, "digits"),
     "lone surrogate": ("x = '\ud800'", "surrogate"),
