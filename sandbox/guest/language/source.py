@@ -30,9 +30,6 @@ _MARKS_AHEAD = re.compile(rf"(?:\s*{_MARK})+")
 _MARKS_BEHIND = re.compile(rf"(?:{_MARK}\s*)+\Z")
 #: Characters at the end that are searched for marks.
 _END = 200
-#: A numbered line of a listing.
-_NUMBERED = re.compile(r"[ \t]*(\d{1,6})[ \t]*[:|\t\u2502\u2192](.*)")
-_PROMPT = re.compile(r"(?:>>>|\.\.\.)(?: |$)")
 
 
 class SourceRefused(Exception):
@@ -59,7 +56,7 @@ class Source:
 
 
 def parse(code: str, *, limit_bytes: int, limit_depth: int) -> Source:
-    """Parse a program. If it does not parse, try it without markdown fence, marks or line numbers.
+    """Parse a program. If it does not parse, try it without markdown fence, sentences or marks.
 
     Raises SourceRefused for a text over its budgets, SyntaxError for one that is not Python.
     """
@@ -101,8 +98,7 @@ def _readings(code: str) -> Iterator[str]:
     if code[:1] in " \t\n":
         yield textwrap.dedent(code)
     yield _without_sentences(code)
-    others = (_without_marks(code), _without_numbers(code), _without_prompts(code), _unescaped(code))
-    yield from filter(None, others)
+    yield from filter(None, (_without_marks(code), _unescaped(code)))
 
 
 def _without_language(code: str) -> str:
@@ -129,22 +125,6 @@ def _without_marks(code: str) -> str | None:
     if text == code or text.lstrip()[:1] in ("{", "["):
         return None
     return "\n" * code.count("\n", 0, begins) + text
-
-
-def _without_numbers(code: str) -> str | None:
-    """Remove the line numbers of a listing."""
-    found = [_NUMBERED.fullmatch(line) for line in code.rstrip().split("\n")]
-    matches = [each for each in found if each is not None]
-    if len(matches) < len(found) or any(int(each[1]) != int(matches[0][1]) + n for n, each in enumerate(matches)):
-        return None
-    return textwrap.dedent("\n".join(each[2] for each in matches))
-
-
-def _without_prompts(code: str) -> str | None:
-    """Remove the prompts of an interpreter session, and blank its output."""
-    if not code.startswith(">>>"):
-        return None
-    return "\n".join(line[4:] if _PROMPT.match(line) else "" for line in code.split("\n"))
 
 
 def _unescaped(code: str) -> str | None:

@@ -112,10 +112,6 @@ FENCED = {
     "a section of XML": "<![CDATA[\nx = 2\nx * 21\n]]>",
     "thoughts, and a mark behind the fence": "Thought: I double it.\nCode:\n```py\nx = 2\nx * 21\n```<end_code>",
     "a heading": "Code:\nx = 2\nx * 21",
-    "numbers of lines": "1: if True:\n2:     x = 2\n3:\n4: x * 21",
-    "numbers of a part, with bars": " 9 | x = 2\n10 | x * 21\n",
-    "numbers and tabs": "     1\tif True:\n     2\t    x = 2\n     3\tx * 21",
-    "prompts": ">>> x = 2\n>>> for y in [7, 3]:\n...     x *= y\n...\n>>> x\n42",
     "ends of lines that are written out": 'x = 2\\nif \\"a\\" < \'b\':\\n\\tx *= len(\\"\\\\n\\")\\nx * 21',
     "the same, with bare quotes": 'x = 2\\nif "a" < "b":\\n    x *= 21\\nx',
 }
