@@ -105,7 +105,7 @@ WITHHELD: dict[str, dict[str, str]] = {
         "start_server": _NO_NETWORK,
         "create_subprocess_exec": _NO_PROCESS,
         "create_subprocess_shell": _NO_PROCESS,
-        "set_event_loop_policy": "there is one loop",
+        **dict.fromkeys(("Runner", "set_event_loop_policy"), "there is one loop; write asyncio.run(main())"),
     },
     "tomllib": {"load": f"{_NO_FILES.partition(';')[0]}; write tomllib.loads(text)"},
     "configparser": dict.fromkeys(("RawConfigParser", "SafeConfigParser"), "use ConfigParser, and read_string(text)"),
