@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sandbox.guest.language.bindings import bound_names
 from sandbox.guest.language.deferral import deferred_calls
-from sandbox.guest.language.ending import MAIN, await_calls, declare_global, keep_value
+from sandbox.guest.language.ending import await_calls, declare_global, keep_value
 from sandbox.guest.language.imports import ANNOTATIONS, future_flags
 from sandbox.guest.language.leftovers import Leftovers
 from sandbox.guest.language.policy import LanguagePolicy
@@ -70,7 +70,7 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
     if refusals:
         return Program(text=source.text, code=None, sites=sites, refusals=refusals.sorted())
     declare_global(tree, kinds)
-    compiled = _named(compile(tree, FILENAME, "exec", flags=flags, dont_inherit=True))
+    compiled = compile(tree, FILENAME, "exec", flags=flags, dont_inherit=True)
     return Program(
         text=source.text,
         code=compiled,
@@ -79,19 +79,6 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
         is_async=bool(compiled.co_flags & _COROUTINE),
         makes_named_tuples=_MAKES_NAMED_TUPLES.search(source.text) is not None,
     )
-
-
-def _named(code: CodeType) -> CodeType:
-    """Give the function that a program was made into the name of the program."""
-    if MAIN not in code.co_names:
-        return code
-    shown = [
-        each.replace(co_name=code.co_name, co_qualname=code.co_qualname)
-        if isinstance(each, CodeType) and each.co_name == MAIN
-        else each
-        for each in code.co_consts
-    ]
-    return code.replace(co_consts=tuple(shown))
 
 
 def compile_annotation(text: str) -> CodeType:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 #: The variable that holds the result. No program can spell the name.
 VALUE = ".value"
-#: The function that a program becomes if it returns at its top level.
-MAIN = ".main"
+#: The function that a program becomes if it returns at its top level. Tracebacks show it as the program.
+MAIN = "<module>"
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
