@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
 from sandbox.guest.language.bindings import bound_names
@@ -19,6 +18,7 @@ from sandbox.guest.language.source import parse
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from types import CodeType
 
     from sandbox.outcome import CallSite, Refusal
 
