@@ -499,17 +499,6 @@ def test_the_host_is_asked_for_no_moment_that_it_does_not_know(wait: str) -> Non
     assert (ended.status, ended.value) == ("completed", 5)
 
 
-def test_tasks_that_share_a_context_take_turns_in_their_calls() -> None:
-    ended = slowly(
-        "import asyncio, contextvars\nnumber = contextvars.ContextVar('n', default=0)\nshared = contextvars.copy_context()\n"
-        "async def adds(n):\n    number.set(number.get() + n)\n    ns.op(a=n)\n    number.set(number.get() + n)\n"
-        "    return number.get()\ntasks = [asyncio.create_task(adds(n), context=shared) for n in (1, 10)]\n"
-        "[await tasks[0], await tasks[1], number.get()]"
-    )
-
-    assert (ended.status, ended.value, ended.notes) == ("completed", [2, 22, 0], [])
-
-
 @pytest.mark.parametrize("call", ["getattr(ns, 'a' * 600)(x=1)", f"ns.{'a' * 600}(x=1)"], ids=["told", "written"])
 def test_a_name_that_is_longer_than_any_tools_is_not_sent(call: str) -> None:
     ended = slowly(call)
