@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sandbox.guest.language.bindings import bound_names
 from sandbox.guest.language.deferral import deferred_calls
-from sandbox.guest.language.ending import await_calls, keep_value
+from sandbox.guest.language.ending import keep_value
 from sandbox.guest.language.imports import ANNOTATIONS, future_flags
 from sandbox.guest.language.leftovers import Leftovers
 from sandbox.guest.language.policy import LanguagePolicy
@@ -60,8 +60,6 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
     deferred = deferred_calls(source.nodes, names, bound) if may_await else frozenset()
     flags = future_flags(tree) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     kinds = source.kinds
-    if ast.AsyncFunctionDef in kinds and "asyncio.run" not in code and "run_until_complete" not in code:
-        await_calls(tree, bound)
     returns = keep_value(tree, bound=bound, kinds=kinds)
     policy = LanguagePolicy(refusals, bound=bound, deferred=deferred, annotations_are_text=bool(flags & ANNOTATIONS))
     policy.visit(tree)
