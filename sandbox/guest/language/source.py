@@ -30,6 +30,10 @@ _MARKS_AHEAD = re.compile(rf"(?:\s*{_MARK})+")
 _MARKS_BEHIND = re.compile(rf"(?:{_MARK}\s*)+\Z")
 #: Characters at the end that are searched for marks.
 _END = 200
+#: Nested comprehensions: CPython 3.13 crashes at about 25.
+MOST_COMPREHENSIONS = 12
+#: Nested `try … finally`: the compiler repeats each `finally` for each way into it.
+MOST_FINALLYS = 6
 
 
 class SourceRefused(Exception):
@@ -70,7 +74,10 @@ def parse(code: str, *, limit_bytes: int, limit_depth: int) -> Source:
             failure = failure or error
             continue
         nodes = _all_nodes(tree, limit_depth)
-        return Source(text, tree, nodes, frozenset(map(type, nodes)))
+        kinds = frozenset(map(type, nodes))
+        if not kinds.isdisjoint(_MAY_GROW):
+            _check_growth(tree, nodes)
+        return Source(text, tree, nodes, kinds)
     assert failure is not None  # noqa: S101  # there is always one reading
     raise failure
 
@@ -174,6 +181,34 @@ def _all_nodes(tree: ast.Module, limit_depth: int) -> tuple[ast.AST, ...]:
             raise SourceRefused(message, "use intermediate variables")
         level = children(level)
     return tuple(nodes)
+
+
+def _check_growth(tree: ast.Module, nodes: tuple[ast.AST, ...]) -> None:
+    """Refuse constructs that the compiler cannot nest so deep. The depth is computed only if there are many."""
+    for kinds, most, what in _GROWING:
+        if sum(_grows(node, kinds) for node in nodes) <= most:
+            continue
+        pending: list[tuple[ast.AST, int]] = [(tree, 0)]
+        while pending:
+            node, depth = pending.pop()
+            depth += _grows(node, kinds)
+            if depth > most:
+                message = f"{what} are nested more than {most} deep"
+                raise SourceRefused(message, "use functions or intermediate variables")
+            pending += [(child, depth) for child in children([node])]
+
+
+def _grows(node: ast.AST, kinds: tuple[type, ...]) -> bool:
+    return isinstance(node, kinds) and bool(getattr(node, "finalbody", True))
+
+
+_GROWING: tuple[tuple[tuple[type, ...], int, str], ...] = (
+    ((ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp), MOST_COMPREHENSIONS, "comprehensions"),
+    ((ast.Try, ast.TryStar), MOST_FINALLYS, "try statements with finally"),
+)
+
+
+_MAY_GROW = frozenset(kind for kinds, _, _ in _GROWING for kind in kinds)
 
 
 def children(level: list[ast.AST]) -> list[ast.AST]:
