@@ -48,7 +48,7 @@ class ValueReader:
         self._conversation.expect_part()
         text = checked_text(part)
         if len(text) >= LARGE:
-            self._check_in_steps(text, self._depth, partial(self._put_part, part))
+            self._check_in_steps(text, self._parts.depth_left, partial(self._put_part, part))
             return
         self._numbers.add(text, 0, len(text))
         self._put_part(part, weight(text) if text else len(part), is_checked=False)

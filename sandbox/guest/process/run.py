@@ -26,7 +26,7 @@ from sandbox.guest.process.channel import HostGone
 from sandbox.guest.process.identities import IDENTITIES
 from sandbox.guest.process.output import Errors, Output, Streams, make_print
 from sandbox.guest.process.report import Reporter, clean, out_of_memory, out_of_time
-from sandbox.guest.process.result_parts import PartSender, is_long
+from sandbox.guest.process.result_parts import PartSender, has_long
 from sandbox.guest.process.values import ValueInvalid, encode_result
 from sandbox.guest.scheduling.awaitables import awaitable
 from sandbox.guest.scheduling.clock import Clock
@@ -235,7 +235,7 @@ class Run:
             has_named_tuples = self._program.makes_named_tuples
             most, depth = self._limits["result_bytes"], self._limits["result_depth"]
             data = None
-            if is_long(value) and not has_named_tuples:
+            if has_long(value) and not has_named_tuples:
                 part_bytes = self._limits["frame_bytes"]
                 sender = PartSender(self._send_part, limit_bytes=most, part_bytes=part_bytes, limit_depth=depth)
                 data = sender.send_most(value)

@@ -254,7 +254,7 @@ async def test_a_large_result_takes_memory_for_a_few_copies_of_it_and_no_more(sa
     assert outcome.usage.peak_memory_bytes - least < 8 * 8_000_000
 
 
-@pytest.mark.parametrize("part", [b"[[", b"[NaN]", b"[1]", b"-", b"=[1]", b"+["], ids=repr)
+@pytest.mark.parametrize("part", [b"[[", b"[NaN]", b"[1]", b"-", b"=[1]", b'+["a"'], ids=repr)
 async def test_parts_that_a_guest_forges_end_it(part: bytes) -> None:
     code = f"import os\nos.write(rpc_fd, {frame(part)!r})\nresult = 1"
     async with Sandbox(limits=LIMITS, program="bare_program", folders=(PROGRAMS,)) as bare:
@@ -272,6 +272,7 @@ async def test_a_value_and_its_parts_together_are_within_the_limit() -> None:
 
 @pytest.mark.parametrize("items", [3_600, 3_650, 3_750, 3_850, 3_900])
 async def test_a_value_of_many_long_lists_is_whole_up_to_the_limit(sandbox: Sandbox, items: int) -> None:
+    """Each list takes two parts that hold no data, which count."""
     code = f"{{str(i): {{str(j): [1] * {items} for j in range(16)}} for i in range(8)}}"
     value = {str(i): {str(j): [1] * items for j in range(16)} for i in range(8)}
     size = len(encode(value))

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.guest.process.result_parts import PART_ITEMS, PartSender, is_long
+from sandbox.guest.process.result_parts import LONG, PART_ITEMS, PartSender, has_long
 from sandbox.limits import Limits
 from sandbox.protocol.parts import NO_PARTS, Parts
 from tests.unit.sandbox.guest.host_double import run_guest
 
-MANY = 1_001
+MANY = LONG + 1
 DEPTH = 8
 
 
@@ -20,19 +20,23 @@ def sent(value: Any, *, limit_bytes: int = 1 << 24, part_bytes: int = 1 << 22) -
     """Return the parts of a value and what the host makes of them."""
     parts: list[bytes] = []
     sender = PartSender(parts.append, limit_bytes=limit_bytes, part_bytes=part_bytes, limit_depth=DEPTH)
-    last = sender.send_most(value) if is_long(value) else None
+    last = sender.send_most(value) if has_long(value) else None
     host = Parts(DEPTH)
     for part in parts:
         host.take(part)
     return parts, None if last is None else json.loads(host.complete(last))
 
 
-ROWS = [{"id": n, "name": f"row {n}", "none": None} for n in range(3 * MANY)]
+ROWS = [{"id": n, "name": f"row {n}", "none": None} for n in range(3 * LONG)]
 VALUES = {
     "list": ROWS,
+    "list in a dict": {"total": 5, "rows": ROWS, "more": [1, 2]},
+    "lists in a dict": {"id": list(range(MANY)), "name": [str(n) for n in range(MANY)], "end": None},
     "dict": {str(n): [n] for n in range(MANY)},
-    "rows that are long": [ROWS, *[list(range(MANY))] * MANY],
-    "no more than one part": [*range(PART_ITEMS + 1)],
+    "dict in lists": [[{str(n): n for n in range(MANY)}], 7, list(range(MANY))],
+    "deep": {"a": {"b": {"rows": ROWS, "c": 1}, "d": 2}},
+    "a row that is long": [*ROWS, list(range(MANY))],
+    "nothing else": {"rows": ROWS},
 }
 
 
@@ -59,22 +63,23 @@ def test_any_value_comes_whole_or_does_not_go_in_parts(value: Any) -> None:
         assert json.dumps(whole) == json.dumps(value)
 
 
-@pytest.mark.parametrize("value", [5, "x" * 100_000, [1] * PART_ITEMS, {"a": [1] * MANY}])
+@pytest.mark.parametrize("value", [5, "x" * 100_000, [1] * PART_ITEMS, {"a": [1] * LONG}, {"a": ["x"], "b": {}}])
 def test_what_is_short_does_not_go_in_parts(value: Any) -> None:
     assert sent(value) == ([], None)
 
 
 def holds_itself() -> Any:
-    value: list[Any] = [*ROWS]
-    value.append(value)
+    value: dict[str, Any] = {"rows": ROWS}
+    value["self"] = value
     return value
 
 
 UNFIT = {
-    "no data at the end": [*ROWS, {1}],
-    "infinity": [*ROWS, float("inf")],
+    "a number as key": {"rows": ROWS, 5: ROWS},
+    "no data at the end": {"rows": ROWS, "set": {1}},
+    "infinity": {"rows": [*ROWS, float("inf")]},
     "holds itself": holds_itself(),
-    "too deep": [*ROWS, [[[[[[[[1]]]]]]]]],
+    "too deep": {"rows": [*ROWS, [[[[[[[1]]]]]]]]},
 }
 
 
@@ -86,12 +91,12 @@ def test_what_was_sent_of_a_value_that_does_not_go_in_parts_is_taken_back(value:
 
 
 def test_parts_keep_to_their_limits() -> None:
-    assert sent(ROWS, limit_bytes=100_000)[0][-1] == NO_PARTS
-    assert sent(["x" * 1_000] * MANY, part_bytes=100_000) == ([], None)
+    assert sent({"rows": ROWS}, limit_bytes=100_000)[0][-1] == NO_PARTS
+    assert sent({"rows": ["x" * 1_000] * MANY}, part_bytes=100_000) == ([b'+["rows"', NO_PARTS], None)
 
 
 PROGRAMS = {
-    "[[n] for n in range(5000)]": [[n] for n in range(5000)],
+    "{'rows': [[n] for n in range(5000)], 'n': 1}": {"rows": [[n] for n in range(5000)], "n": 1},
     "{str(n): {'n': n} for n in range(5000)}": {str(n): {"n": n} for n in range(5000)},
 }
 
@@ -104,11 +109,11 @@ def test_a_program_gives_a_long_result_in_parts(code: str, value: object) -> Non
 
 
 def test_a_set_in_a_long_result_is_a_list_and_the_rest_is_as_it_was() -> None:
-    ended = run_guest("[*([n] for n in range(5000)), {1, 2}, {5: 6}]")
-    assert ended.value == [*([n] for n in range(5000)), [1, 2], {"5": 6}]
+    ended = run_guest("{'rows': [[n] for n in range(5000)], 'set': {1, 2}, 5: 6}")
+    assert ended.value == {"rows": [[n] for n in range(5000)], "set": [1, 2], "5": 6}
 
 
 def test_a_long_result_that_is_too_large_is_an_error_of_the_program() -> None:
-    ended = run_guest("['x' * 100 for n in range(200_000)]", limits=Limits(result_bytes=1 << 20))
+    ended = run_guest("{'rows': ['x' * 100 for n in range(200_000)]}", limits=Limits(result_bytes=1 << 20))
     assert ended.status == "failed"
     assert "allowed" in ended.message

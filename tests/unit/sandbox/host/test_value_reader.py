@@ -67,7 +67,7 @@ def test_an_invalid_text_is_a_breach(text: bytes, *, is_part: bool) -> None:
         finish(values)
 
 
-@pytest.mark.parametrize("part", [b"[1]", TEXT, b"={"], ids=lambda part: repr(part[:5]))
+@pytest.mark.parametrize("part", [b"[1]", TEXT, b"+[", b"-"], ids=lambda part: repr(part[:5]))
 def test_a_part_before_the_program_runs_is_a_breach_before_it_is_checked(part: bytes) -> None:
     conversation = Conversation(Limits())
     conversation.received(encode_sites([])[HEADER_BYTES:])
