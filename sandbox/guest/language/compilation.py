@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sandbox.guest.language.bindings import bound_names
 from sandbox.guest.language.deferral import deferred_calls
-from sandbox.guest.language.ending import keep_value
+from sandbox.guest.language.ending import declare_global, keep_value
 from sandbox.guest.language.imports import ANNOTATIONS, future_flags
 from sandbox.guest.language.leftovers import Leftovers
 from sandbox.guest.language.policy import LanguagePolicy
@@ -67,6 +67,7 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
         refusals.leave_out("builtin", Leftovers(source.text).hold)
     if refusals:
         return Program(text=source.text, code=None, sites=sites, refusals=refusals.sorted())
+    declare_global(tree, kinds)
     compiled = compile(tree, FILENAME, "exec", flags=flags, dont_inherit=True)
     return Program(
         text=source.text,
